@@ -1,8 +1,9 @@
 /**
- * Which way imports point; `npm run check` holds it, types included. In each tree a room may import from the lines
- * below its own, and rooms on one line do not import each other. `*` stands for the files at the top of the tree.
+ * The allowed import directions, including imports of types. `npm run check` enforces them. In each tree, a directory may
+ * import from the lines below its own. Directories on one line must not import each other. `*` means the files at the top
+ * of the tree.
  */
-const orders = {
+const layers = {
   ".": ["cli", "provider", "records", "client", "console", "service", "contract"],
   provider: ["index", "program plugin", "dynamic", "*", "jobs records", "lifecycle", "recovery", "run"],
   service: [
@@ -23,34 +24,34 @@ const orders = {
 
 const forbidden = [
   {
-    name: "no-circle",
-    comment: "These files import each other in a circle. Move what they share into a file below both.",
+    name: "no-cycles",
+    comment: "These files form an import cycle. Move the shared code to a file that both can import.",
     from: {},
     to: { circular: true },
   },
   {
     name: "contract-imports-zod-only",
-    comment: "The contract is what the API says; it needs nothing but zod.",
+    comment: "The contract defines the API and may import only zod.",
     from: { path: "^contract/" },
     to: { pathNot: ["^contract/", "node_modules/zod/"] },
   },
   {
     name: "algorithms-are-mathematics",
-    comment: "The mathematics knows nothing of HTTP, SQL or files.",
+    comment: "Algorithms are pure math, without HTTP, SQL or files.",
     from: { path: "^service/algorithms/.*\\.ts$" },
     to: { pathNot: "^service/algorithms/" },
   },
   {
     name: "pulumi-in-provider-only",
-    comment: "This must work without Pulumi; only provider/ and cli/ import it.",
+    comment: "This code must work without Pulumi. Only provider/ and cli/ may import it.",
     from: { path: "^(contract|client|records|service)/" },
     to: { path: "(node_modules/|^)@pulumi/" },
   },
   {
-    name: "sdk-in-carriers-only",
+    name: "sdk-in-bindings-only",
     comment:
-      "Another carrier runs this without Pulumi's SDK, which takes half a second to load; only provider/program " +
-      "and provider/dynamic import it, others its types alone.",
+      "The plugin binding runs this code without the Pulumi SDK, which takes half a second to load. Only " +
+      "provider/program and provider/dynamic may import it; other code may import its types.",
     from: { path: "^provider/", pathNot: "^provider/(program|dynamic)/" },
     to: {
       path: "(node_modules/|^)@pulumi/pulumi/",
@@ -60,73 +61,73 @@ const forbidden = [
   },
   {
     name: "protocol-in-plugin-only",
-    comment: "Only provider/plugin speaks Pulumi's protocol; the rest knows lifecycles.",
+    comment: "Only provider/plugin may use Pulumi's gRPC protocol.",
     from: { path: "^(cli|provider|records|client|service|contract)/", pathNot: "^provider/plugin/" },
     to: { path: "(node_modules/|^)(@grpc/|google-protobuf/|@pulumi/pulumi/proto/)" },
   },
   {
-    name: "plugin-without-the-other-carrier",
+    name: "plugin-without-dynamic-binding",
     comment:
-      "The plugin keeps the stub of a dynamic resource for a stack that goes back; it loads nothing else of it.",
+      "The plugin may import only the stub of the dynamic binding, which it keeps for stacks that switch back.",
     from: { path: "^provider/plugin/" },
     to: { path: "^provider/dynamic/", pathNot: "^provider/dynamic/stub\\.ts$" },
   },
   {
-    name: "service-by-its-doors",
+    name: "service-by-its-entry-points",
     comment:
-      "Import the service from service/index, or from service/embedded, which loads in a tenth of the time.",
+      "Import service/index or service/embedded, which loads ten times faster, but no internals of the service.",
     from: { path: "^(cli|provider|records|client)/" },
     to: { path: "^service/", pathNot: "^service/(index|embedded)\\.ts$" },
   },
   {
-    name: "page-imports-only-response-types",
-    comment: "The page runs in a browser, so it imports only the types of the service's responses.",
+    name: "console-by-response-types",
+    comment: "The console runs in a browser and may import only the types of responses from the service.",
     from: { path: "^console/" },
     to: { path: "^(service|contract)/", pathNot: "^service/console/responses\\.ts$" },
   },
   {
-    name: "page-is-reached-by-http",
-    comment: "The page is bundled for browsers; nothing else imports it.",
+    name: "console-only-over-http",
+    comment: "The console is bundled for browsers, so no other code may import it.",
     from: { pathNot: "^console/" },
     to: { path: "^console/" },
   },
-  ...Object.entries(orders).flatMap(([tree, lines]) => rulesOf(tree, lines)),
+  ...Object.entries(layers).flatMap(([tree, lines]) => rulesOf(tree, lines)),
 ];
 
-/** What an order forbids. @param {string} tree @param {readonly string[]} lines */
+/** Returns the rules that enforce the layers of a tree. @param {string} tree @param {readonly string[]} lines */
 function rulesOf(tree, lines) {
   const inside = tree === "." ? "^" : `^${tree}/`;
-  const rooms = lines.flatMap((line) => line.split(" "));
-  /** @param {string} room */
-  const named = (room) => `${inside}${room}(/|\\.ts$)`;
-  const others = rooms.filter((room) => room !== "*").map(named);
-  /** @param {string} room */
-  const filesOf = (room) =>
-    room === "*" ? { path: `${inside}[^/]+\\.ts$`, pathNot: others } : { path: named(room) };
+  const directories = lines.flatMap((line) => line.split(" "));
+  /** @param {string} directory */
+  const named = (directory) => `${inside}${directory}(/|\\.ts$)`;
+  const known = directories.filter((directory) => directory !== "*").map(named);
+  /** @param {string} directory */
+  const filesOf = (directory) =>
+    directory === "*" ? { path: `${inside}[^/]+\\.ts$`, pathNot: known } : { path: named(directory) };
 
   const directions = lines.flatMap((line, at) =>
-    line.split(" ").map((room) => ({
-      room,
+    line.split(" ").map((directory) => ({
+      directory,
       barred: lines
         .slice(0, at + 1)
         .flatMap((above) => above.split(" "))
-        .filter((other) => other !== room),
+        .filter((other) => other !== directory),
     })),
   );
-  const upward = directions.flatMap(({ room, barred }) =>
+  const upward = directions.flatMap(({ directory, barred }) =>
     barred.map((other) => ({
-      name: `${tree}: ${room} never imports ${other}`,
-      comment: `In ${tree} imports point one way: ${lines.map((line) => line.replaceAll(" ", ", ")).join(" → ")}.`,
-      from: filesOf(room),
+      name: `${tree}: ${directory} never imports ${other}`,
+      comment: `In ${tree}, imports must point to the right: ${lines.map((line) => line.replaceAll(" ", ", ")).join(" → ")}.`,
+      from: filesOf(directory),
       to: filesOf(other),
     })),
   );
   if (tree === ".") return upward;
   const unlisted = {
-    name: `${tree}: every room has its line`,
-    comment: "Give the new folder its line in .dependency-cruiser.js.",
+    name: `${tree}: every directory has a layer`,
+    comment: "Add the new directory to `layers` in .dependency-cruiser.js.",
     from: {},
-    to: { path: `${inside}[^/]+/`, pathNot: others },
+    to: { path: `${inside}[^/]+/`, pathNot: known },
   };
   return [...upward, unlisted];
 }
@@ -137,7 +138,7 @@ module.exports = {
   options: {
     doNotFollow: { path: "node_modules" },
     tsConfig: { fileName: "tsconfig.json" },
-    // Types count too.
+    // Include imports of types.
     tsPreCompilationDeps: true,
   },
 };

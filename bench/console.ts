@@ -6,7 +6,7 @@ import { request } from "undici";
 import { folderAt, type Service, seed, startService } from "../service";
 import { connect } from "../service/store/database";
 import { startBrowser } from "../test/browser";
-import { middle, recommendationsWithThePageOpen } from "./console/calls";
+import { median, recommendationsWithThePageOpen } from "./console/calls";
 import { codeOf, shop, signIn, tokenOf } from "./console/session";
 import { goal, report } from "./report/report";
 import { startProcess } from "./service/api";
@@ -34,10 +34,10 @@ async function main(): Promise<void> {
   }
 }
 
-/** Starts with and without the console by turns; the fastest one of each counts, for a machine only ever adds to it. */
+/** Alternates starts with and without the console, and returns the fastest of each. Other work can only slow a start down. */
 async function startCost(folder: string) {
   const took = { with: [] as number[], without: [] as number[] };
-  // Others than this machine reach a service with a public address, and then the console is off.
+  // A service with a public address is reachable from other machines, so its console is off.
   const off = ["--public-url", "https://shop.example"];
   for (let turn = 0; turn < starts; turn++) {
     const kinds = ["with", "without"] as const;
@@ -50,7 +50,7 @@ async function startCost(folder: string) {
   return { with: Math.min(...took.with), without: Math.min(...took.without) };
 }
 
-/** Many users through the API, and as many models as years of trainings leave. */
+/** Creates many users through the API, and as many models as years of trainings would create. */
 async function fill(service: Service, projectId: string): Promise<string> {
   const db = connect(folderAt(service.dataDir).database);
   const project = await db
@@ -70,7 +70,7 @@ async function fill(service: Service, projectId: string): Promise<string> {
       body: JSON.stringify({ user_dataset_id: project.user_dataset_id, users }),
     });
     const text = await body.text();
-    // Records that are refused are no error of the call.
+    // A call succeeds even if the service rejects some of its records.
     if (statusCode !== 200 || JSON.parse(text).failures.length > 0) throw new Error(text.slice(0, 500));
   }
   const { number, ...model } = await db.selectFrom("models").selectAll().executeTakeFirstOrThrow();
@@ -83,7 +83,7 @@ async function fill(service: Service, projectId: string): Promise<string> {
   return project.user_dataset_id;
 }
 
-/** The middle time of what the screens read. */
+/** Returns the median time of the requests of each screen. */
 async function viewCost(
   service: Service,
   projectId: string,
@@ -117,12 +117,12 @@ async function viewCost(
       if (answer.statusCode !== 200) throw new Error(text);
       took.push(performance.now() - began);
     }
-    times[name] = middle(took);
+    times[name] = median(took);
   }
   return times;
 }
 
-/** From the link to the filled overview in a browser that knows nothing of the page yet; the middle one counts. */
+/** Returns the median time from opening a link to the loaded overview, in a browser with an empty cache. */
 async function firstView(service: Service): Promise<number> {
   const browser = await startBrowser();
   const took: number[] = [];
@@ -137,10 +137,10 @@ async function firstView(service: Service): Promise<number> {
     await context.close();
   }
   await browser.close();
-  return middle(took);
+  return median(took);
 }
 
-/** The tarball that would be published, and the same without what is there for the console. */
+/** Returns the size of the npm package with and without the console. */
 function packedBytes(): { whole: number; without: number } {
   const root = join(__dirname, "..");
   const said = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {

@@ -12,7 +12,7 @@ const scale = Number(process.env.BENCH_SCALE ?? 1);
 const shape = { resources: Math.ceil(200 * scale), drifted: Math.ceil(20 * scale), rounds: 2 };
 const command = join(__dirname, "..", "dist", "cli", "main.js");
 
-/** What one round took: the engine by itself, and the report. */
+/** The durations of one round: the engine without the report, and the report. */
 interface Round {
   readonly previewSeconds: number;
   readonly reportSeconds: number;
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** The two take turns, so that a machine that gets slower or faster does it to both. */
+/** Alternates between the two, so changes in the speed of the machine affect both. */
 async function rounds(stack: BenchStack, expected: number): Promise<Round[]> {
   const measured: Round[] = [];
   for (let round = 0; round < shape.rounds; round++) {
@@ -56,7 +56,9 @@ async function rounds(stack: BenchStack, expected: number): Promise<Round[]> {
     const { seconds: reportSeconds, found } = await reported(stack);
     const { drift, resources } = found.stacks[0] ?? { drift: [], resources: 0 };
     if (drift.length !== expected || resources !== shape.resources) {
-      throw new Error(`${drift.length} of ${resources} were told to have drifted, ${expected} have`);
+      throw new Error(
+        `The report lists drift in ${drift.length} of ${resources} resources, expected ${expected}.`,
+      );
     }
     console.log(`preview --refresh ${previewSeconds.toFixed(1)} s, report ${reportSeconds.toFixed(1)} s`);
     measured.push({ previewSeconds, reportSeconds });
@@ -80,7 +82,7 @@ async function reported({ folder, environment }: BenchStack): Promise<{ seconds:
     text += part;
   });
   const [code] = await once(child, "close");
-  if (code !== 0) throw new Error(`the report ended with code ${code}`);
+  if (code !== 0) throw new Error(`The report exited with code ${code}.`);
   return { seconds: (performance.now() - began) / 1000, found: JSON.parse(text) };
 }
 

@@ -13,14 +13,14 @@ const scale = Number(process.env.BENCH_SCALE ?? 1);
 const shape = { events: 1_000_000 * scale, few: 100_000 * scale, many: 5_000_000 * scale, rounds: 2 };
 const main = join(__dirname, "..", "dist", "cli", "main.js");
 
-/** What one run of the command came to. */
+/** The result of one run of the command. */
 interface Imported {
   readonly seconds: number;
   readonly peakMemoryBytes: number;
   readonly sentCount: number;
 }
 
-/** Runs in turn, so that whatever else the machine does falls on both. */
+/** Alternates between the two, so other work on the machine affects both. */
 async function bench(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "recommender-bench-"));
   const service = await startProcess("--data", join(folder, "data"));
@@ -59,7 +59,7 @@ function bare(file: string, { url, key }: ServiceProcess, datasetId: string): Pr
   return inChild(join(__dirname, "import", "bare.ts"), file, url, key, datasetId);
 }
 
-/** The command as users run it, from its start to its end; a preloaded line tells the most memory it ever had. */
+/** Runs the command as users do. A preloaded script prints its peak memory. */
 function importEvents(folder: string, { url, key }: ServiceProcess, file: string) {
   const peakFile = join(folder, "peak");
   const preload = join(folder, "peak.cjs");
@@ -87,7 +87,7 @@ function importEvents(folder: string, { url, key }: ServiceProcess, file: string
       stdout += text;
     });
     const [code] = await once(child, "close");
-    if (code !== 0) throw new Error(`the import ended with code ${code}: ${stderr}`);
+    if (code !== 0) throw new Error(`The import exited with code ${code}: ${stderr}`);
     const seconds = (performance.now() - began) / 1000;
     const { sentCount } = JSON.parse(stdout) as { sentCount: number };
     return { seconds, sentCount, peakMemoryBytes: Number(readFileSync(peakFile, "utf8")) * 1024 };

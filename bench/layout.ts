@@ -11,10 +11,10 @@ const writers = 4;
 const rowsPerStatement = 1000;
 const reads = Math.round(4000 * scale);
 
-/** The tables in which the events of a dataset can lie in PostgreSQL: one, or as many partitions as it has shards. */
+/** The two table layouts for events in PostgreSQL: one table, or one partition for each shard. */
 const layouts = {
   one: ["events"],
-  // By the id of the event, which alone is unique: by user, an event that gets another user would be there twice.
+  // Partitions depend on the event id. If they depended on the user, an event that changes its user would exist twice.
   partitioned: Array.from({ length: shape.shards }, (_, at) => `events_${at}`),
 };
 
@@ -28,9 +28,9 @@ async function main(): Promise<void> {
       const one = await measure(database, "one", events);
       runs.push({ one, partitioned: await measure(database, "partitioned", events) });
     }
-    // Of neighbours in time, and the middle one: a disk that others use too is slow for minutes, not for one of them.
+    // The median ratio of consecutive runs. A shared disk is slow for minutes, so it affects both runs of a pair.
     const ratioOf = (figure: keyof Figures) =>
-      middle(runs.map(({ one, partitioned }) => partitioned[figure] / one[figure]));
+      median(runs.map(({ one, partitioned }) => partitioned[figure] / one[figure]));
     const ratios = {
       upsertsInPartitions: ratioOf("rowsPerSecond"),
       rewritesInPartitions: ratioOf("rewrittenPerSecond"),
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
     };
     report("layout", {
       ratios,
-      // What the choice of one table rests on: partitions are not better by a fifth in anything.
+      // The reason for one table: partitions are at most 20 % better in every figure.
       goals: [
         goal("upserts into partitions / into one table", "<", 1.2, ratios.upsertsInPartitions),
         goal("upserts of the same events again, the same", "<", 1.2, ratios.rewritesInPartitions),
@@ -66,7 +66,7 @@ interface Figures {
   readonly readMs: number;
 }
 
-function middle(values: readonly number[]): number {
+function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 }
 

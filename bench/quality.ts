@@ -12,7 +12,7 @@ import { goal, report } from "./report/report";
 import { type ServiceProcess, startProcess } from "./service/api";
 
 const heldOutShare = 0.2;
-/** One division alone moves the ratio to others by 2 % either way; BENCH_DIVISIONS=1 measures but one. */
+/** Random splits to average over. The ratios of a single split vary by 2 %. BENCH_DIVISIONS=1 uses only one. */
 const splits = [1, 2, 3, 4, 5].slice(0, Number(process.env.BENCH_DIVISIONS ?? 5));
 
 async function main(): Promise<void> {
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
     const latest = await ranked(films, recommender);
     const cold = { users: await coldUsers(films, recommender), items: await coldItems(films, recommender) };
     await recommender.close();
-    // Sets of other kinds, so that what is chosen for one shows on the others.
+    // Datasets of different kinds show whether a choice that helps on one of them hurts on another.
     const others = [];
     for (const other of await otherSets()) others.push(await alone(other, service));
     conclude(warm, latest, cold, others);
@@ -44,7 +44,7 @@ const contenders = ["service", "popularity", "implicitAls", "graphFilter", "ease
 const others = contenders.slice(1);
 type Means = Record<(typeof contenders)[number], Quality | null>;
 
-/** The service and what it is compared with on the same divisions: their means, and each division for itself. */
+/** Measures the service and the other algorithms on the same splits. Returns the means and the values of each split. */
 async function compare(of: DataSet, recommender: Recommender, seeds: readonly number[]) {
   const each: ({ seed: number } & Awaited<ReturnType<typeof compareOn>>)[] = [];
   for (const seed of seeds) each.push({ seed, ...(await compareOn(of, recommender, seed)) });
@@ -94,7 +94,7 @@ function rounded(value: number): number {
 
 type Compared = Awaited<ReturnType<typeof compare>>;
 
-/** NDCG@20 over that of another, or of the best of all others. */
+/** Returns the ratio of NDCG@20 to that of another algorithm, or of the best other algorithm. */
 function over(of: Compared, ...names: readonly (typeof others)[number][]): number {
   return of.service.ndcg20 / Math.max(...names.flatMap((name) => of[name]?.ndcg20 ?? []));
 }
@@ -133,7 +133,7 @@ function conclude(
   });
 }
 
-/** One set with all that were measured on it, Recall@20 / NDCG@20. */
+/** Returns the table row of one dataset, with Recall@20 / NDCG@20 of each algorithm. */
 function rowOf(of: Compared): Record<string, string> {
   const { users, items, pairs } = of.shape;
   const figures = contenders.map((name) => {

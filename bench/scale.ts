@@ -33,7 +33,7 @@ async function main(): Promise<void> {
 
 type Figures = Awaited<ReturnType<typeof measure>> & { readonly storedBytes: number };
 
-/** Ends the service after its work, when what was written ahead comes into the database, and measures that. */
+/** Stops the service, which moves the write-ahead log into the database, and measures the size of the database. */
 async function ended(
   service: ServiceProcess,
   work: ReturnType<typeof measure>,

@@ -14,10 +14,10 @@ import { Project, uploaded } from "./service/project";
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 const shape = { users: 6040, items: 3700, events: Math.round(1_000_000 * scale) };
 
-/** The answers per second that are to be reached. */
+/** The target rate of recommendations per second. */
 const rates = { embedded: 3000, postgres: 2000 };
 
-/** The memory of an API is measured over all events, and over one in so many. */
+/** The memory of an API is measured with all events, and with one event in this many. */
 const fewer = 4;
 
 async function main(): Promise<void> {
@@ -51,13 +51,13 @@ async function main(): Promise<void> {
   }
 }
 
-/** Where the data of a turn lies: for the bare loops, and for the service, whose first process answers. */
+/** The storage of one measurement: for the bare loops, and for the service. The first process of the service serves requests. */
 interface Turn {
   bare(name: string): Promise<string> | string;
-  /** The database that answers are read from; none where they come out of memory. */
+  /** The database that recommendations are read from; undefined if they come from memory. */
   readonly store?: string;
   start(): Promise<ServiceProcess[]>;
-  /** One that has nothing yet, nor will have what the others have. */
+  /** Starts a service with separate, empty storage. */
   startEmpty(): Promise<ServiceProcess>;
 }
 
@@ -72,7 +72,7 @@ async function measure(events: readonly WireEvent[], { bare, start, startEmpty, 
   const empty = await startEmpty();
   const again = await uploaded(connect(empty), events);
   await empty.kill();
-  // By turns, and the better of each counts: other work on the machine must neither flatter us nor the bare loop.
+  // Alternating measurements, and the better of each counts, so other work on the machine favours neither side.
   const taken = { rowsPerSecond: events.length / Math.min(sent.seconds, again.seconds), peakMemoryBytes };
   const served = await serve(service, api, sent.datasetId, store);
   const { memory_bytes: memoryBytes } = await api.status();
@@ -81,7 +81,7 @@ async function measure(events: readonly WireEvent[], { bare, start, startEmpty, 
   return { readyMs, memoryBytes, bareRowsPerSecond, ...taken, ...served };
 }
 
-/** The middle one of five starts of the process that answers. */
+/** Returns the median of five starts of the process that serves requests. */
 async function readyAfter(start: Turn["start"]): Promise<number> {
   const took: number[] = [];
   while (took.length < 5) {
@@ -92,7 +92,7 @@ async function readyAfter(start: Turn["start"]): Promise<number> {
   return took.sort((a, b) => a - b)[2] as number;
 }
 
-/** Rows per second of a loop that does nothing but write them, in a process of its own. */
+/** Returns the rows per second of a loop that only writes them, in a separate process. */
 function bareRate(place: string, count: number): Promise<number> {
   return inChild(part("bare"), place, String(count));
 }

@@ -9,11 +9,11 @@ const shapes = {
 };
 const rounds = 3;
 
-/** The least of the seconds of each way to train, tried by turns. */
+/** The fastest of several alternating trainings of each kind, in seconds. */
 interface Seconds {
   one: number;
   two: number;
-  /** Of the slower of two processes that train at once, each with one thread. */
+  /** The slower of two processes that train at the same time, each with one thread. */
   apart: number;
 }
 
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
     goals: [
       goal("training of the MovieLens-1M shape on two threads (s)", "≤", 20, movies.two),
       goal("training of the music shape on two threads (s)", "≤", 15, music.two),
-      // What two cores can give at most is what two trainings that share nothing gain from them.
+      // The upper bound for two threads is the gain of two independent trainings on two cores.
       goal("gain of a second thread / gain of a second process", "≥", 0.85, ratiosOf(movies).overApart),
       goal("gain of a second thread", "≥", 1.7, ratiosOf(movies).gain),
     ],

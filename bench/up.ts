@@ -8,21 +8,21 @@ const sizes = [10, 100, 1000].map((size) => Math.ceil(size * scale));
 const largest = sizes.at(-1) as number;
 const carriers = ["dynamic", "plugin"] as const;
 
-/** How often as many as possible are created and destroyed, by turns; the fastest counts, for others use the machine too. */
+/** The number of alternating rounds at the largest size. The fastest counts, because other work on the machine only adds time. */
 const rounds = 3;
 
-/** Serialised closures carry 12 kB of state each: a thousand of them would take longer than all the rest together. */
+/** Serialized closures add 12 kB of state each. A thousand of them would take longer than the rest of the benchmark. */
 const programsAt = (size: number): readonly Program[] =>
   size < largest ? [...carriers, "no-op", "serialised"] : [...carriers, "no-op"];
 
 const stepNames = ["create", "noChange", "refresh", "changeOfOne", "destroy"] as const;
 
-/** A command and what the service was asked during it. */
+/** A command, and the requests to the service during it. */
 interface Step extends Ran {
   readonly calls: number;
 }
 
-/** One program with one number of resources, from nothing to nothing. */
+/** Runs one program with one number of resources, from create to destroy. */
 interface Life extends Readonly<Record<(typeof stepNames)[number], Step>> {
   readonly program: Program;
   readonly size: number;
@@ -77,7 +77,7 @@ const commandOf: Readonly<Record<(typeof stepNames)[number], readonly [string[],
     destroy: [["destroy", "--yes", "--skip-preview"]],
   };
 
-/** All programs by turns, step by step: the machine changes in an hour. */
+/** Alternates between the programs at each step, because the speed of the machine changes within an hour. */
 async function live(
   size: number,
   environment: Record<string, string>,
@@ -112,7 +112,7 @@ async function live(
   }
 }
 
-/** What the same takes when the engine writes its state only once: the rest is the state's, and grows with N². */
+/** Measures the same without checkpoints: the engine writes its state only once. The difference is the cost of the state, which grows with N². */
 async function createWithoutCheckpoints(size: number, environment: Record<string, string>): Promise<Ran> {
   const once = { PULUMI_EXPERIMENTAL: "true", PULUMI_SKIP_CHECKPOINTS: "true" };
   const stack = await BenchStack.create("dynamic", { ...environment, ...once, BENCH_COUNT: String(size) });
@@ -133,7 +133,7 @@ function show({ program, size, stateBytesPerResource, ...steps }: Life): void {
   console.log(`${size} ${program}: ${stateBytesPerResource} B of state each; ${words.join("; ")}`);
 }
 
-/** What one program takes of another, for each number of resources. */
+/** Returns the ratio of two programs for each number of resources. */
 function ratio(lives: readonly Life[], one: Program, other: Program): Record<string, unknown> {
   return Object.fromEntries(
     sizes

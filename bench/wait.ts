@@ -10,10 +10,10 @@ import { goal, report } from "./report/report";
 
 const hourMs = 3_600_000;
 const durations = { "10 s": 10_000, "10 min": 600_000, "5 h": 5 * hourMs };
-/** Jobs of nearly the same length: where their end falls between two looks must not be luck. */
+/** Jobs of slightly different lengths, so the result does not depend on when a job ends between two polls. */
 const phases = 20;
 
-/** What waiting for jobs of one length came to. */
+/** The result of waiting for jobs of one length. */
 interface Waited {
   readonly longestDelaySeconds: number;
   readonly meanDelaySeconds: number;
@@ -22,7 +22,7 @@ interface Waited {
 }
 
 async function main(): Promise<void> {
-  // Without an engine, what a lifecycle says about its progress goes to the terminal.
+  // Without an engine, a lifecycle prints its progress to the terminal.
   const print = console.log;
   console.log = () => {};
   const waited: Record<string, Waited> = {};
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   conclude(waited);
 }
 
-/** Has a real service train for so long, by a clock that is moved, while the provider waits by the same clock. */
+/** Runs a training of a given length in a real service, while the provider waits. Both use the same fake clock. */
 async function waitFor(durationMs: number): Promise<{ delayMs: number; looks: number[] }> {
   const manual = new ManualClock();
   const looks: number[] = [];
@@ -55,7 +55,7 @@ async function waitFor(durationMs: number): Promise<{ delayMs: number; looks: nu
     now: () => manual.now(),
     sleep: async (ms: number) => {
       manual.advance(ms);
-      // The clock stands still while the job does its real work.
+      // The clock stops while the job computes.
       if (manual.now() >= dueMs) await service.idle();
     },
   };
@@ -85,7 +85,7 @@ async function waitFor(durationMs: number): Promise<{ delayMs: number; looks: nu
   }
 }
 
-/** The least that can be trained. */
+/** The smallest dataset that can be trained on. */
 async function shop(client: Client) {
   const { userDatasetId } = await client.call(routes.createUserDataset, { name: "u", numShards: 1 });
   const { itemDatasetId } = await client.call(routes.createItemDataset, { name: "i", numShards: 1 });
@@ -114,7 +114,7 @@ async function shop(client: Client) {
   return { projectId, algorithmId, name: "m" };
 }
 
-/** How many of the times lie within one stretch at most. */
+/** Returns the largest number of times within one window. */
 function mostWithin(times: readonly number[], stretchMs: number): number {
   return Math.max(
     ...times.map((from) => times.filter((time) => time >= from && time < from + stretchMs).length),

@@ -1,8 +1,8 @@
 type Declare = (name: string, run: () => Promise<void>, timeoutMs?: number) => void;
 
 /**
- * Declares tests that some machines cannot run: they need Go or Python, say, and setup cannot provide those. The run
- * ends with a list of them and the reason (tools/jest/totals-reporter.js).
+ * Declares tests that some machines cannot run, for example because they need Go or Python. At the end of the run,
+ * tools/jest/totals-reporter.js lists them with the reason.
  * @param reason why they cannot run here, or undefined if they can
  */
 export function testUnless(reason: string | undefined, defaultTimeoutMs?: number): Declare {

@@ -3,19 +3,21 @@ const path = require("node:path");
 const { CommandFailed, run, runCommand } = require("./command.js");
 const { buildPackage, installPackages, root } = require("./setup.js");
 
-const folder = path.join(root, "bench");
+const directory = path.join(root, "bench");
 
 /**
- * `npm run bench [NAME …]`: measures all or the named, one after the other, and writes the results into the document
- * about performance. `npm run bench -- --table` only does the latter.
+ * `npm run bench [NAME …]`: runs the named benchmarks, or all, and updates the tables in docs/performance.md.
+ * `npm run bench -- --table` only updates the tables.
  */
 runCommand(async () => {
-  const known = fs.readdirSync(folder).flatMap((file) => (file.endsWith(".ts") ? [file.slice(0, -3)] : []));
+  const known = fs
+    .readdirSync(directory)
+    .flatMap((file) => (file.endsWith(".ts") ? [file.slice(0, -3)] : []));
   const given = process.argv.slice(2).filter((name) => name !== "--table");
   const names = process.argv.length > 2 ? given : known;
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    throw new Error(`There is no benchmark ${unknown.join(", ")}. There are: ${known.join(", ")}.`);
+    throw new Error(`Unknown benchmark: ${unknown.join(", ")}. Use one of: ${known.join(", ")}.`);
   }
   await installPackages();
   await buildPackage();
@@ -23,7 +25,7 @@ runCommand(async () => {
   const env = { ...process.env, PATH: `${bin}${path.delimiter}${process.env.PATH ?? ""}` };
 
   const runFile = (/** @type {string} */ file) =>
-    run(process.execPath, [require.resolve("tsx/cli"), path.join(folder, file)], { cwd: root, env });
+    run(process.execPath, [require.resolve("tsx/cli"), path.join(directory, file)], { cwd: root, env });
 
   const failed = [];
   for (const name of names) {

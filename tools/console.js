@@ -4,8 +4,8 @@ const zlib = require("node:zlib");
 const esbuild = require("esbuild");
 
 /**
- * Bundles the console's page into dist/console/: everything but the first file has a hash of its content in its name,
- * and lies there packed as well.
+ * Bundles the web console into dist/console/. All files except index.html and the icon have a hash of their content in
+ * their names. Each file also gets a compressed copy.
  * @param {string} root
  * @param {string} dist
  */
@@ -31,7 +31,7 @@ async function buildConsole(root, dist) {
   });
   /** @param {string} entry */
   const outputOf = (entry) => {
-    const found = Object.entries(metafile.outputs).find(([, of]) => of.entryPoint?.endsWith(entry));
+    const found = Object.entries(metafile.outputs).find(([, output]) => output.entryPoint?.endsWith(entry));
     return path.basename(found?.[0] ?? "");
   };
   const text = await fs.promises.readFile(path.join(source, "index.html"), "utf8");

@@ -8,21 +8,21 @@ import { buildPackage } from "./setup.js";
 
 const root = join(__dirname, "..");
 
-/** The pages that may show what commands print. */
+/** The pages that may show the output of commands. */
 export const pages = ["README.md", ...globSync("docs/*.md", { cwd: root }).sort()];
 
 /**
- * A block of output, with the comment before it: `<!-- docs` and commands that are run without being shown. A block
- * that shows commands itself (`$ …`) shows what those print, any other what the last command of its comment prints.
+ * A block with output, and the comment before it: `<!-- docs`, followed by hidden commands. If the block contains
+ * commands (`$ …`), it shows their output. Otherwise it shows the output of the last hidden command.
  */
 const marked = /^<!-- docs\b([\s\S]*?)-->\n+(```(?:console|json)?\n)([\s\S]*?)^```$/gm;
 
 const shownCommand = /^\$ (.*(?:\\\n.*)*)\n?/gm;
 
-/** A block that shows a file of the repository, with the comment before it that names the file. */
+/** A block that shows a file of the repository, and the comment before it with the path of the file. */
 const shownFile = /^<!-- file (\S+) -->\n+(```\w+\n)[\s\S]*?^```$/gm;
 
-/** The page with the files that it shows as they are now. */
+/** Returns the page with the current content of the files that it shows. */
 export function withFiles(page: string): string {
   return page.replace(shownFile, (_, path: string, fence: string) => {
     const text = readFileSync(join(root, path), "utf8");
@@ -30,7 +30,7 @@ export function withFiles(page: string): string {
   });
 }
 
-/** Blocks of output without a comment that says where it comes from. */
+/** Returns the blocks with output that have no such comment. */
 export function unmarkedIn(text: string): string[] {
   const rest = text
     .replace(marked, "")
@@ -38,7 +38,7 @@ export function unmarkedIn(text: string): string[] {
   return [...rest.matchAll(/^```(?:console)?\n([\s\S]*?)^```$/gm)].map(([, body = ""]) => body);
 }
 
-/** The same text without what differs from run to run: ids, times, ports, commits. */
+/** Replaces values that differ between runs: ids, times, ports, commits. */
 export function masked(text: string): string {
   return text
     .replace(/\b([a-z]+(?:-[a-z]+)*)-[0-9a-f]{20}\b/g, "$1-ID")
@@ -49,7 +49,7 @@ export function masked(text: string): string {
     .replace(/[ \n]+/g, " ");
 }
 
-/** The page with the output that its commands print now; what differs only from run to run stays as it was. */
+/** Returns the page with the current output of its commands. A block stays as it is if only ids or times differ. */
 export function renewed(page: string, run: (command: string, without?: "progress") => string): string {
   return page.replace(marked, (block: string, comment: string, fence: string, body: string) => {
     const hidden = [...`${comment.trim()}\n`.matchAll(shownCommand)].map(([, command = ""]) => command);
@@ -60,7 +60,7 @@ export function renewed(page: string, run: (command: string, without?: "progress
   });
 }
 
-/** A line of … alone stands for what is printed beside the outcome, of which a page shows nothing. */
+/** Runs the commands of a block. If the first line of output is `…`, the page does not show what is printed to stderr. */
 function transcript(body: string, run: (command: string, without?: "progress") => string): string {
   const parts = body.split(/^(?=\$ )/m);
   return parts
@@ -73,7 +73,7 @@ function transcript(body: string, run: (command: string, without?: "progress") =
     .join("");
 }
 
-/** A folder of somebody who tries what a page shows: the package installed, the engine and the command on the PATH. */
+/** Creates a directory like that of a reader: the package is installed, the engine and the CLI are on PATH. */
 export function workplace(engineBin: string) {
   const folder = mkdtempSync(join(tmpdir(), "recommender-docs-"));
   const shop = mkdtempSync(join(tmpdir(), "shop-"));
@@ -90,9 +90,14 @@ export function workplace(engineBin: string) {
     ...Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !/^(PULUMI|RECOMMENDER)_/.test(name)),
     ),
-    ...{ ROOT: root, COLUMNS: "80", XDG_STATE_HOME: at("home"), PULUMI_HOME: at("home") },
-    ...{ PULUMI_BACKEND_URL: `file://${at("state")}`, PULUMI_CONFIG_PASSPHRASE: "docs" },
-    ...{ PULUMI_SKIP_UPDATE_CHECK: "1", PULUMI_NODEJS_TRANSPILE_ONLY: "true" },
+    ROOT: root,
+    COLUMNS: "80",
+    XDG_STATE_HOME: at("home"),
+    PULUMI_HOME: at("home"),
+    PULUMI_BACKEND_URL: `file://${at("state")}`,
+    PULUMI_CONFIG_PASSPHRASE: "docs",
+    PULUMI_SKIP_UPDATE_CHECK: "1",
+    PULUMI_NODEJS_TRANSPILE_ONLY: "true",
     PATH: [at("bin"), engineBin, process.env.PATH].join(delimiter),
   };
   let code = 0;
@@ -102,7 +107,7 @@ export function workplace(engineBin: string) {
       const script = without ? line : `exec 2>&1; ${line}`;
       const ran = spawnSync("bash", ["-c", script], { cwd: shop, env, encoding: "utf8" });
       code = ran.status ?? 1;
-      // As long as the name of the folder mostly is, so that tables stay in line.
+      // About as long as the real path, so tables stay aligned.
       return ran.stdout.replaceAll(shop, "/srv/record-shop");
     },
     close() {
@@ -113,7 +118,7 @@ export function workplace(engineBin: string) {
   };
 }
 
-/** `npm run docs [PAGE …]`: runs what the pages show and writes what it prints now, and the files that they show; `--check` only tells what differs. */
+/** `npm run docs [PAGE …]`: runs the commands on the pages and updates their output and files. `--check` only reports changes. */
 async function main(given: readonly string[]): Promise<void> {
   await buildPackage();
   const { bin } = await provideEngine();
@@ -129,7 +134,7 @@ async function main(given: readonly string[]): Promise<void> {
         if (process.env.DOCS_VERBOSE) console.error(printed);
         return printed;
       });
-      console.log(`${page} ${now === text ? "is as its commands print" : "has changed"}`);
+      console.log(`${page} ${now === text ? "is up to date" : "has changed"}`);
       if (now === text) continue;
       if (given.includes("--check")) process.exitCode = 1;
       else writeFileSync(join(root, page), now);

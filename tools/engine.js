@@ -4,8 +4,8 @@ const { runCommand } = require("./command.js");
 const { installPackages } = require("./setup.js");
 
 /**
- * `npm run engine [-- --json | --languages]`: provides the engine and says where it is; with `--languages` the language
- * hosts of Python and YAML too, and the last line is what to add to PATH.
+ * `npm run engine [-- --json | --languages]`: provides the engine and prints its directory. `--languages` also provides
+ * the language hosts of Python and YAML. The last line of the output is what to add to PATH.
  */
 runCommand(async () => {
   await installPackages();
@@ -13,9 +13,9 @@ runCommand(async () => {
   if (process.argv.includes("--json")) console.log(JSON.stringify(engine));
   else {
     const hosts = process.argv.includes("--languages") ? [(await provideHosts()).bin] : [];
-    const folders = [...new Set([engine.bin, ...hosts])].join(path.delimiter);
-    console.log(`Pulumi engine ${engine.version} (${wordsFor[engine.source]})\n${folders}`);
+    const directories = [...new Set([engine.bin, ...hosts])].join(path.delimiter);
+    console.log(`Pulumi engine ${engine.version} (${sourceNames[engine.source]})\n${directories}`);
   }
 });
 
-const wordsFor = { path: "found on PATH", download: "official download", build: "built from source" };
+const sourceNames = { path: "found on PATH", download: "official download", build: "built from source" };

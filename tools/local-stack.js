@@ -6,14 +6,14 @@ const { run } = require("./command.js");
 const { executable } = require("./engine/programs.js");
 const { root } = require("./setup.js");
 
-/** @typedef {import("./engine/way.js").Engine} Engine */
+/** @typedef {import("./engine/errors.js").Engine} Engine */
 
-/** The stack that `npm start` brings up. */
+/** The stack that `npm start` creates. */
 const stackName = "local";
 const backendDirectory = path.join(root, ".pulumi-local");
 
 /**
- * The environment in which the engine works on the local stack. What the user has set wins.
+ * Returns the environment of engine commands on the local stack. Variables that the user has set win.
  * @param {Engine} engine
  * @returns {NodeJS.ProcessEnv}
  */
@@ -21,15 +21,16 @@ function engineEnvironment(engine) {
   const searchPath = `${engine.bin}${path.delimiter}${process.env.PATH ?? ""}`;
   /** @type {NodeJS.ProcessEnv} */
   const env = {
-    ...{ PULUMI_SKIP_UPDATE_CHECK: "1", PULUMI_NODEJS_TRANSPILE_ONLY: "true" },
-    // On a CI runner a stack must say that it wants a service of its own; the quick start does.
+    PULUMI_SKIP_UPDATE_CHECK: "1",
+    PULUMI_NODEJS_TRANSPILE_ONLY: "true",
+    // On a CI runner, a stack must request the embedded service explicitly.
     ...(process.env.CI && { RECOMMENDER_BASE_URL: "embedded:.recommender" }),
     ...process.env,
   };
   if (env.PULUMI_BACKEND_URL) return { ...env, PATH: searchPath };
   fs.mkdirSync(backendDirectory, { recursive: true });
   return {
-    // The state of this stack never leaves the machine; without a passphrase the engine would ask for one.
+    // Without a passphrase, the engine would prompt for one. This state never leaves the machine.
     PULUMI_CONFIG_PASSPHRASE: "local",
     ...env,
     PULUMI_BACKEND_URL: `file://${backendDirectory.split(path.sep).join("/")}`,
@@ -49,8 +50,8 @@ function pulumi(engine, args, stdout) {
   return run(path.join(engine.bin, executable("pulumi")), args, options);
 }
 
-/** Brings the quick-start program up on the local stack. @param {Engine} engine */
-async function bringUp(engine) {
+/** Runs the quick-start program on the local stack, and repairs what a killed run left behind. @param {Engine} engine */
+async function updateStack(engine) {
   await pulumi(engine, ["stack", "select", stackName, "--create", "--non-interactive"], "ignore");
   const state = readState(engine);
   if (ownersAreDead(lockOwners())) await pulumi(engine, ["cancel", "--yes", "--stack", stackName]);
@@ -62,7 +63,8 @@ async function bringUp(engine) {
 }
 
 /**
- * A killed engine leaves its lock behind, which names its process; `up` would wait for it in vain.
+ * Returns the processes that have locked the stack. A killed engine leaves its lock behind, and `up` cannot run
+ * until it is removed.
  * @returns {{ pid: number, hostname: string }[]}
  */
 function lockOwners() {
@@ -92,7 +94,7 @@ function isAlive(pid) {
 }
 
 /**
- * What the engine knows of the local stack.
+ * Reads the state of the local stack.
  * @param {Engine} engine
  * @returns {{ resources: { type: string, urn: string, id?: string }[], outputs: Record<string, unknown>,
  *   pendingOperations: number }}
@@ -101,8 +103,7 @@ function readState(engine) {
   const program = path.join(engine.bin, executable("pulumi"));
   const args = ["stack", "export", "--stack", stackName];
   const ran = spawnSync(program, args, { cwd: root, env: engineEnvironment(engine), encoding: "utf8" });
-  if (ran.status !== 0)
-    throw new Error(`The state of stack ${stackName} cannot be read: ${ran.stderr.trim()}`);
+  if (ran.status !== 0) throw new Error(`Cannot read the state of stack ${stackName}: ${ran.stderr.trim()}`);
   const { resources = [], pending_operations: pending = [] } = JSON.parse(ran.stdout).deployment;
   const isStack = (/** @type {{ type: string }} */ { type }) => type === "pulumi:pulumi:Stack";
   return {
@@ -114,4 +115,4 @@ function readState(engine) {
   };
 }
 
-module.exports = { stackName, engineEnvironment, pulumi, bringUp, readState };
+module.exports = { stackName, engineEnvironment, pulumi, updateStack, readState };

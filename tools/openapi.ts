@@ -5,7 +5,7 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObj
 import { errorBody, limits, type Route, routes, wireSchema } from "../contract";
 import { version } from "../package.json";
 
-/** The contract as an OpenAPI 3.1 document. */
+/** Returns the contract as an OpenAPI 3.1 document. */
 export function openApiDocument(): ReturnType<typeof createDocument> {
   const paths: ZodOpenApiPathsObject = {};
   for (const [name, route] of Object.entries(routes)) {
@@ -19,11 +19,11 @@ export function openApiDocument(): ReturnType<typeof createDocument> {
       version,
       description:
         "Datasets, projects, algorithms, models, jobs and recommendations. " +
-        "Every call carries a bearer token whose scope is the path of the operation, and the developer's key. " +
-        "x-limits holds every limit of a request by its name; those in bytes and levels stand there alone.",
+        "Every request needs a bearer token, whose scope is the path of the operation, and the developer's API key. " +
+        "x-limits lists all limits of requests. The limits on bytes and nesting are not part of the schemas.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
-    // The embedded service puts its own address here and before the token's when it serves the document.
+    // When the embedded service serves this document, it inserts its own address here and into the token URL.
     servers: [
       { url: "http://127.0.0.1:8080", description: "The embedded service, started with --port 8080." },
     ],
@@ -32,7 +32,8 @@ export function openApiDocument(): ReturnType<typeof createDocument> {
       securitySchemes: {
         token: {
           type: "oauth2",
-          description: "The client secret is the developer's key; the embedded service takes any client id.",
+          description:
+            "The client secret is the developer's API key. The embedded service accepts any client id.",
           flows: { clientCredentials: { tokenUrl: "/oauth/token", scopes } },
         },
         apiKey: { type: "apiKey", in: "header", name: "APIKey" },
@@ -54,16 +55,16 @@ function operation(name: string, route: Route): ZodOpenApiOperationObject {
     ...(route.headers && { requestParams: { header: route.headers } }),
     responses: {
       "200": {
-        description: "Carried out.",
+        description: "Success.",
         content: { "application/json": { schema: wireSchema(route.reply) } },
       },
-      "4XX": refused("Refused: what is wrong, where, and what to do."),
-      "5XX": refused("Failed inside the service."),
+      "4XX": errorResponse("Rejected: what is wrong, where, and what to do."),
+      "5XX": errorResponse("Failed inside the service."),
     },
   };
 }
 
-function refused(description: string): ZodOpenApiOperationObject["responses"]["4XX"] {
+function errorResponse(description: string): ZodOpenApiOperationObject["responses"]["4XX"] {
   return { description, content: { "application/json": { schema: wireSchema(errorBody) } } };
 }
 

@@ -1,7 +1,7 @@
 const { runCommand } = require("./command.js");
 const { installPackages, buildPackage } = require("./setup.js");
 
-/** `npm run pulumi -- <arguments>`: the engine, on the stack of `npm start`. */
+/** `npm run pulumi -- <arguments>`: runs the engine on the stack of `npm start`. */
 runCommand(async () => {
   await installPackages();
   await buildPackage();

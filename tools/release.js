@@ -4,11 +4,11 @@ const { runCommand } = require("./command.js");
 const { installPackages, root } = require("./setup.js");
 
 /**
- * `npm run release [-- --only PART …] [--out FOLDER] [--plugin-download-url URL] [--json]`: makes what a release needs
- * into release/. The address is where the plugin's archives will be published.
+ * `npm run release [-- --only PART …] [--out DIRECTORY] [--plugin-download-url URL] [--json]`: builds a release in
+ * release/. The URL is where the archives of the plugin will be published.
  */
 runCommand(async () => {
-  // What is half done is removed at the exit.
+  // Exit handlers delete partial output, and they do not run if a signal ends the process.
   for (const [name, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 }))
     process.once(name, () => process.exit(code));
   await installPackages();
@@ -33,6 +33,6 @@ runCommand(async () => {
     console.log(`  ${file.padEnd(56)}${bytes.toLocaleString("en").padStart(14)}`);
   for (const warning of release.warnings) console.log(`warning: ${warning}`);
   console.log(`
-Checksums are in SHA256SUMS. Where the folder is served over HTTP:
+Checksums are in SHA256SUMS. To install the plugin, serve this directory over HTTP and run:
   pulumi plugin install resource recommender ${release.version} --server http://HOST`);
 });

@@ -35,10 +35,10 @@ import {
 
 const root = join(__dirname, "..");
 
-/** What lies in the state of a program whose resources are dynamic ones. */
+/** The resource type in the state of programs that use the dynamic binding. */
 const dynamicType = (type: string) => `pulumi-nodejs:dynamic/recommender:${type}`;
 
-/** Not among the inputs of a provider: a pin is the stack's. */
+/** Settings that are not arguments of `Provider`: pins belong to the stack. */
 const pinned: PropertySpec = {
   type: "string",
   description:
@@ -46,9 +46,9 @@ const pinned: PropertySpec = {
     `writes it. Also ${pinnedModelsVariable} in the environment.`,
 };
 
-/** The Pulumi package schema: what the nouns' own schemas, the TSDoc of their classes and their examples say. */
+/** Builds the Pulumi package schema from the schemas of the resources, the TSDoc of their classes, and their examples. */
 export function packageSchema(examples: Examples, sources = new Sources()) {
-  // What a resource keeps secret, a lookup answers as a secret.
+  // A field that is secret in a resource is secret in lookups too.
   const secrets = new Set(Object.values(nouns).flatMap(({ secretOutputs }) => secretOutputs));
   const types = new Types(sources, secrets);
   const resources: Record<string, ResourceSpec> = {};
@@ -64,7 +64,9 @@ export function packageSchema(examples: Examples, sources = new Sources()) {
   );
   const variables = settings(types);
   if (types.undescribed.length > 0)
-    throw new Error(`these have no description; write a sentence of TSDoc: ${types.undescribed.join(", ")}`);
+    throw new Error(
+      `These have no description: ${types.undescribed.join(", ")}. Write a sentence of TSDoc for each.`,
+    );
   return {
     name: "recommender",
     displayName: "Recommender",
@@ -88,7 +90,7 @@ function resource(rules: Rules, types: Types, examples: Examples): ResourceSpec 
   if (!documented.text) types.undescribed.push(type);
   const declared = types.object(args, type, documented.args, documented.outputs);
   const given = types.object(visible(outputs), type, documented.outputs);
-  // What the lifecycle finds out by itself is an argument only to it.
+  // Values that the lifecycle computes are not arguments of programs.
   const isInput = ([key]: [string, unknown]) => documented.args.has(key) || key === "submittedJobId";
   const inputs = Object.entries(declared.properties)
     .filter(isInput)
@@ -117,12 +119,12 @@ function resource(rules: Rules, types: Types, examples: Examples): ResourceSpec 
   };
 }
 
-/** Names that begin with `__` stay hidden from programs. */
+/** Properties whose names start with `__` are hidden from programs. */
 function visible({ shape }: Rules["outputs"]): Rules["outputs"] {
   return z.object(Object.fromEntries(Object.entries(shape).filter(([key]) => !key.startsWith("__"))));
 }
 
-/** What a program may also hand over itself: `check` turns records and assets into the name of a file. */
+/** Programs may also pass records and assets; `check` replaces them with the name of a file. */
 function accepted(spec: PropertySpec, field: Field | undefined, { sources }: Types): PropertySpec {
   if (spec.type !== "string" || !field || !sources.takesAsset(field.type)) return spec;
   const { type: _, ...rest } = spec;
@@ -133,7 +135,7 @@ function mapped<T, U>(record: Readonly<Record<string, T>>, to: (value: T) => U):
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value)]));
 }
 
-/** An argument may be deprecated while it can still be read, and the other way round. */
+/** An argument can be deprecated without its output, and the other way round. */
 function asOutput(
   { default: _, deprecationMessage: __, ...spec }: PropertySpec,
   deprecated: string | undefined,
@@ -141,9 +143,9 @@ function asOutput(
   return { ...spec, ...deprecation(deprecated) };
 }
 
-/** One declaration of a job and its result: what lies between the two is not asked for. */
+/** A component declares a job and its result. The arguments that link the two are left out. */
 function joined(job: ResourceSpec | undefined, result: ResourceSpec | undefined) {
-  if (!job || !result) throw new Error("a component consists of a job and a result that are resources");
+  if (!job || !result) throw new Error("A component needs a job and a result that are resources.");
   const own = <T>(properties: Readonly<Record<string, T>>) =>
     Object.fromEntries(
       Object.entries(properties).filter(([key]) => key !== "submittedJobId" && key !== "existingId"),
@@ -152,7 +154,7 @@ function joined(job: ResourceSpec | undefined, result: ResourceSpec | undefined)
     ...deprecation(result.deprecationMessage ?? job.deprecationMessage),
     inputProperties: own({ ...result.inputProperties, ...job.inputProperties }),
     requiredInputs: [...new Set([...job.requiredInputs, ...result.requiredInputs])],
-    // What its resources mark as secret stays secret; a component cannot say it once more, SDKs of Java would not compile.
+    // The resources of a component mark their secrets. If the component marked them too, the Java SDK would not compile.
     properties: own(mapped(result.properties, ({ secret: _, ...spec }) => spec)),
     required: result.required,
   };
@@ -161,16 +163,16 @@ function joined(job: ResourceSpec | undefined, result: ResourceSpec | undefined)
 function lookup(name: string, { request, reply }: Route, types: Types, examples: Examples): FunctionSpec {
   const { text, deprecated, args } = types.sources.lookup(name);
   if (!text) types.undescribed.push(name);
-  // `RecommendResult` is what the SDK of Go calls the whole answer.
+  // In the Go SDK, the whole response is called `RecommendResult`.
   const prefix = name === "recommend" ? "Recommended" : capital(name);
   const inputs = types.message(request, prefix, args);
   const { properties, required } = types.message(reply, prefix);
   return {
     description: pageOf(text, exampleOf(name, examples)),
     ...deprecation(deprecated),
-    // Where the call goes is no field of the request.
+    // The address of a call is not part of the request.
     inputs: { ...inputs, properties: { ...inputs.properties, ...servingUriIn(args) } },
-    // The SDK of Python cannot read an answer with a field of any type.
+    // The Python SDK cannot read a response with a field of any type.
     outputs: {
       properties: Object.fromEntries(
         Object.entries(properties).filter(([, { $ref }]) => $ref !== "pulumi.json#/Any"),
@@ -180,7 +182,7 @@ function lookup(name: string, { request, reply }: Route, types: Types, examples:
   };
 }
 
-/** The argument by which the client finds the address of a call. */
+/** The argument with the address of a call. */
 function servingUriIn(args: Fields): Record<string, PropertySpec> {
   const field = args.get("servingUri");
   if (!field) return {};
@@ -197,8 +199,8 @@ function settings(types: Types): Record<string, PropertySpec> {
     if (!words?.text) types.undescribed.push(`recommender:${key}`);
     return {
       type: "string",
-      // The plugin reads the variable itself. With a default of its own an SDK would write it into the state, and could
-      // not tell what the program gives from what lies around.
+      // The plugin reads the environment variable. If SDKs read it, they would write its value to the state, and the
+      // plugin could not tell it from a value in the program.
       description: `${words?.text} Also ${environmentName(key)} in the environment.`,
       ...deprecation(words?.deprecated),
       ...(secretKeys.some((one) => one === key) && { secret: true }),
@@ -211,7 +213,7 @@ function sorted<T>(named: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(named).sort(([a], [b]) => a.localeCompare(b, "en")));
 }
 
-/** `npm run schema [-- --examples]`: writes schema.json and docs/resources.md; examples that changed, or all, are converted anew. */
+/** `npm run schema [-- --examples]`: writes schema.json and docs/resources.md. Converts changed examples, or all with `--examples`. */
 function main(): void {
   const file = join(root, "schema.json");
   const write = (examples: Examples) => {

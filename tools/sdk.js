@@ -5,8 +5,8 @@ const { buildSdk, generateSdks, languages } = require("./sdk/generate.js");
 const { installPackages, root } = require("./setup.js");
 
 /**
- * `npm run sdk [-- python go dotnet java] [--plugin-download-url URL]`: generates SDKs from schema.json and builds those
- * that can be built here. The address is where the plugin's archives are published.
+ * `npm run sdk [-- python go dotnet java] [--plugin-download-url URL]`: generates SDKs from schema.json and builds
+ * those whose tools are installed. The URL is where the archives of the plugin are published.
  */
 runCommand(async () => {
   await installPackages();
@@ -16,8 +16,8 @@ runCommand(async () => {
     options: { "plugin-download-url": { type: "string" } },
   });
   const wanted = positionals.length > 0 ? positionals : languages;
-  const other = wanted.find((language) => !languages.includes(language));
-  if (other) throw new Error(`${other}: expected one of ${languages.join(", ")}`);
+  const unknown = wanted.find((language) => !languages.includes(language));
+  if (unknown) throw new Error(`Unknown language: ${unknown}. Use one of: ${languages.join(", ")}.`);
   await generateSdks(folder, wanted, values["plugin-download-url"]);
   for (const language of wanted) {
     const missing = await buildSdk(folder, language);

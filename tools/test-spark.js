@@ -3,8 +3,8 @@ const { run, runCommand } = require("./command.js");
 const { buildPackage, installPackages, root } = require("./setup.js");
 
 /**
- * `npm run test:spark`: trains on a cluster of Apache Spark on this machine; some minutes, and 600 MB to download once.
- * With `-- --larger` on 5 million events.
+ * `npm run test:spark`: trains on a local Apache Spark cluster. Takes minutes, and downloads 600 MB once.
+ * `-- --larger` trains on 5 million events.
  */
 runCommand(async () => {
   await installPackages();

@@ -7,8 +7,8 @@ import { type Address, shop, signIn, tokenOf } from "./session";
 const [rounds, callsPerRound] = [9, 4000];
 
 /**
- * Recommendations of two services by turns, call by call: a page follows one of them, then the other one. What slows the
- * machine meanwhile slows both, and in what one of them is slower than the other cancels out.
+ * Measures recommendations of two services, alternating between them with each call. An open page follows first one
+ * service, then the other. Other work on the machine slows both, and constant differences between the two cancel out.
  */
 export async function recommendationsWithThePageOpen(folder: string) {
   const seedFile = join(folder, "shop.json");
@@ -25,7 +25,7 @@ export async function recommendationsWithThePageOpen(folder: string) {
     for (let call = 0; call < callsPerRound; call++)
       for (const [which, ask] of asks.entries()) took[which]?.push(await ask());
     await leave();
-    const [open, closed] = [at, 1 - at].map((which) => middle(took[which] as number[])) as [number, number];
+    const [open, closed] = [at, 1 - at].map((which) => median(took[which] as number[])) as [number, number];
     // The first round warms up.
     if (round > 0) ratios.push(open / closed);
   }
@@ -33,7 +33,7 @@ export async function recommendationsWithThePageOpen(folder: string) {
   return Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 }
 
-/** Asks for one recommendation, and gives the milliseconds. */
+/** Requests one recommendation and returns the time in milliseconds. */
 async function asking(service: Address): Promise<() => Promise<number>> {
   const dispatcher = new Agent({ connections: 1 });
   const authorization = `Bearer ${await tokenOf(service)}`;
@@ -49,7 +49,7 @@ async function asking(service: Address): Promise<() => Promise<number>> {
   };
 }
 
-/** Follows the service as an open page does, from its first line on, until it is left. */
+/** Reads the event stream of the service as an open page does, until the returned function is called. */
 async function follow(service: Address, headers: Record<string, string>): Promise<() => Promise<void>> {
   const left = new AbortController();
   const { body } = await request(`${service.url}/console/api/live`, { headers, signal: left.signal });
@@ -57,7 +57,7 @@ async function follow(service: Address, headers: Record<string, string>): Promis
   await lines.next();
   const rest = (async () => {
     while (!(await lines.next()).done);
-    throw new Error("the stream has ended");
+    throw new Error("The event stream ended.");
   })().catch((error) => {
     if (!left.signal.aborted) throw error;
   });
@@ -67,7 +67,7 @@ async function follow(service: Address, headers: Record<string, string>): Promis
   };
 }
 
-/** The middle one of some values. */
-export function middle(values: readonly number[]): number {
+/** Returns the median. */
+export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
 }

@@ -1,7 +1,7 @@
 import { request } from "undici";
 import type { Service } from "../../service";
 
-/** Where a service is reached, and with which key. */
+/** The address and the key of a service. */
 export type Address = Pick<Service, "url" | "key">;
 
 function post({ url }: Address, path: string, headers: object, body: object) {
@@ -13,13 +13,13 @@ function post({ url }: Address, path: string, headers: object, body: object) {
   });
 }
 
-/** A link into the console. */
+/** Creates a sign-in code for the console. */
 export async function codeOf(service: Address): Promise<string> {
   const { body } = await post(service, "/console/code", { apikey: service.key }, {});
   return ((await body.json()) as { code: string }).code;
 }
 
-/** The headers of a session. */
+/** Signs in, and returns the headers of the session. */
 export async function signIn(service: Address): Promise<Record<string, string>> {
   const opened = await post(
     service,
@@ -31,7 +31,7 @@ export async function signIn(service: Address): Promise<Record<string, string>> 
   return { cookie, "x-console-token": ((await opened.body.json()) as { token: string }).token };
 }
 
-/** A token for calls of the API. */
+/** Returns a token for API calls. */
 export async function tokenOf({ url, key }: Address, scope = "/recommend-items-to-user"): Promise<string> {
   const client = { client_id: "bench", client_secret: key };
   const { body } = await request(`${url}/oauth/token`, {
@@ -42,7 +42,7 @@ export async function tokenOf({ url, key }: Address, scope = "/recommend-items-t
   return ((await body.json()) as { access_token: string }).access_token;
 }
 
-/** A shop of 200 users and 300 items. */
+/** Creates a shop with 200 users and 300 items. */
 export function shop() {
   return {
     name: "bench",

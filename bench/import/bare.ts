@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { connect } from "../service/api";
 import { upload, upsertBodies } from "../service/upload";
 
-/** Sends ready-made bodies and nothing else: what the service takes at most from one sender. */
+/** Only sends prepared bodies, to measure the highest rate that the service accepts from one sender. */
 async function main([file, url, key, datasetId]: string[]): Promise<void> {
   const lines = readFileSync(file as string, "utf8")
     .trimEnd()

@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 
 const linesAtOnce = 1000;
 
-/** Writes so many events, one per line, with random text as ids, as the ids of real events are. */
+/** Writes events, one per line. Their ids are random strings, like ids of real events. */
 export async function writeEvents(path: string, count: number): Promise<void> {
   const out = createWriteStream(path);
   const random = seeded(count);

@@ -9,7 +9,7 @@ from implicit.als import AlternatingLeastSquares
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-# implicit runs its own threads and is slower when the linear algebra below it does so too.
+# implicit starts its own threads and gets slower if the linear algebra library does so too.
 threadpool_limits(1, "blas")
 given = json.load(sys.stdin)
 ones = np.ones(len(given["rows"]), dtype=np.float32)

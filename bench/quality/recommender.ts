@@ -5,7 +5,7 @@ import type { DataSet, Pair } from "./data";
 
 const callsAtOnce = 8;
 
-/** The records of a data set in a service, for any number of trainings. */
+/** Uploads the records of a dataset to a service, for any number of trainings. */
 export class Recommender {
   private constructor(
     private readonly client: Client,
@@ -30,7 +30,7 @@ export class Recommender {
     return new Recommender(client, userDatasetId, itemDatasetId);
   }
 
-  /** Uploads the events, trains with `{}`, deploys, and asks for every user's list. */
+  /** Uploads the events, trains with `{}`, deploys, and returns the recommendations of every user. */
   async learn(name: string, train: readonly Pair[], users: Iterable<string>, limit: number) {
     const { ask, end, trainingSeconds, chosenParameters } = await this.deploy(name, train);
     const lists = await ask(users, limit);
@@ -85,7 +85,7 @@ export class Recommender {
       },
       /** Adds events after the training. */
       add: (pairs: readonly Pair[]) => this.upload(eventDatasetId, pairs, "later"),
-      /** The lists of users. */
+      /** Returns the recommendations of users. */
       ask: async (users: Iterable<string>, limit: number) => {
         const lists = new Map<string, string[]>();
         await atOnce([...users], async (userId) => {
@@ -138,7 +138,7 @@ export class Recommender {
 }
 
 function none({ failedIds }: { failedIds: readonly string[] }): void {
-  if (failedIds.length > 0) throw new Error(`${failedIds.length} records were refused`);
+  if (failedIds.length > 0) throw new Error(`The service rejected ${failedIds.length} records.`);
 }
 
 function batches<T>(all: readonly T[]): T[][] {

@@ -1,7 +1,7 @@
 import { createRandom } from "../../service/algorithms/random";
 import type { Pair } from "./data";
 
-/** What is learned from, and what is to be found, by user. */
+/** Training data, and held-out items by user. */
 export interface Split {
   readonly train: readonly Pair[];
   readonly wanted: ReadonlyMap<string, ReadonlySet<string>>;
@@ -24,7 +24,7 @@ export function holdOutLatest(pairs: readonly Pair[], share: number): Split {
   return { train, wanted: itemsByUser(held) };
 }
 
-/** Holds out a share of each user's items at random; another seed holds out others. */
+/** Holds out a random share of each user's items, which depends on the seed. */
 export function holdOutPairs(pairs: readonly Pair[], share: number, seed: number): Split {
   const random = createRandom(seed);
   const train: Pair[] = [];
@@ -38,7 +38,7 @@ export function holdOutPairs(pairs: readonly Pair[], share: number, seed: number
   return { train, wanted: itemsByUser(held) };
 }
 
-/** Holds out all that users or items have, each of them in one of several folds. */
+/** Holds out all events of some users or items. Each of them is held out in one of several folds. */
 export function holdOutWhole(pairs: readonly Pair[], side: "user" | "item", folds: number) {
   const random = createRandom(foldSeed);
   const ids = shuffled([...new Set(pairs.map((pair) => pair[side]))].sort(), random.below);
@@ -52,7 +52,7 @@ export function holdOutWhole(pairs: readonly Pair[], side: "user" | "item", fold
   });
 }
 
-/** The same things in a random order. */
+/** Returns the values in random order. */
 export function shuffled<T>(things: readonly T[], below: (bound: number) => number): T[] {
   const mixed = [...things];
   for (let at = mixed.length - 1; at > 0; at--) {
@@ -62,7 +62,7 @@ export function shuffled<T>(things: readonly T[], below: (bound: number) => numb
   return mixed;
 }
 
-/** The items of each user. */
+/** Returns the items of each user. */
 export function itemsByUser(pairs: readonly Pair[]): Map<string, Set<string>> {
   const items = new Map<string, Set<string>>();
   for (const { user, item } of pairs) {

@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 
-/** The folder of the committed results, one file per benchmark. */
+/** The directory of the committed results, one file for each benchmark. */
 export const resultsFolder = join(__dirname, "..", "results");
 
-/** What a benchmark set out to reach, and whether this run did. */
+/** A goal of a benchmark, and whether this run reached it. */
 export interface Goal {
   readonly name: string;
   readonly goal: string;
@@ -13,14 +13,14 @@ export interface Goal {
   readonly met: boolean;
 }
 
-/** What one run of a benchmark came to. Ratios are taken within the run, so that they hold on any machine. */
+/** The result of one run of a benchmark. Ratios compare values of the same run, so they apply to any machine. */
 export interface Outcome {
   readonly ratios: Readonly<Record<string, unknown>>;
   readonly goals: readonly Goal[];
   readonly absolute: Readonly<Record<string, unknown>>;
-  /** How much of what was measured. */
+  /** The size of the data. */
   readonly shape?: Readonly<Record<string, unknown>>;
-  /** What people want to see beside the goals; all rows have the same columns. */
+  /** Additional figures for the documentation. All rows have the same columns. */
   readonly rows?: readonly Readonly<Record<string, string>>[];
 }
 
@@ -32,7 +32,7 @@ const holds = {
   "=": (value: number, bound: number) => value === bound,
 };
 
-/** A goal, held against the value that was measured. */
+/** Returns a goal with the measured value. */
 export function goal(name: string, sign: keyof typeof holds, bound: number, value: number): Goal {
   return {
     name,
@@ -42,7 +42,7 @@ export function goal(name: string, sign: keyof typeof holds, bound: number, valu
   };
 }
 
-/** Prints the goals and writes `bench/results/NAME.json`, unless the run was a trial at another scale. */
+/** Prints the goals and writes `bench/results/NAME.json`, unless the run used another scale. */
 export function report(name: string, { ratios, goals, absolute, shape, rows }: Outcome): void {
   console.table(Object.fromEntries(goals.map(({ name, ...rest }) => [name, rest])));
   if (Number(process.env.BENCH_SCALE ?? 1) !== 1) return;

@@ -5,7 +5,7 @@ import { type Goal, type Outcome, resultsFolder } from "./report";
 const document = join(__dirname, "..", "..", "docs", "performance.md");
 const marks = { begin: "<!-- results: begin -->", end: "<!-- results: end -->" };
 
-/** The document about performance as it stands, and as it should be by the committed results. */
+/** Returns docs/performance.md as it is, and as it should be with the committed results. */
 export function performanceDocument(): { readonly is: string; readonly shouldBe: string } {
   const is = readFileSync(document, "utf8");
   const [head, rest = ""] = is.split(marks.begin);
@@ -13,7 +13,7 @@ export function performanceDocument(): { readonly is: string; readonly shouldBe:
   return { is, shouldBe: `${head}${marks.begin}\n\n${tables()}\n${tail}` };
 }
 
-/** Writes the committed results into the document about performance. */
+/** Writes the committed results to docs/performance.md. */
 export function updateDocument(): void {
   writeFileSync(document, performanceDocument().shouldBe);
 }

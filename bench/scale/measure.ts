@@ -7,10 +7,10 @@ import { Project } from "../service/project";
 import { upload, upsertBodies } from "../service/upload";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
-/** The users and events of one part; all parts have the same items. */
+/** The number of users and events of one part. All parts share the same items. */
 export const shape = { users: Math.round(6040 * scale), items: 3700, events: Math.round(1_000_000 * scale) };
 
-/** Fills a service with so many parts, trains, deploys and asks. */
+/** Uploads a number of parts to a service, trains, deploys and requests recommendations. */
 export async function measure(where: string, service: ServiceProcess, parts: number) {
   const api = connect(service);
   const { event_dataset_id } = await api.call("/create-event-dataset", {
@@ -45,7 +45,7 @@ export async function measure(where: string, service: ServiceProcess, parts: num
     uploadPeakBytes: uploaded.peakBytes,
     trainingSeconds: trained.result.seconds,
     trainingPeakBytes: trained.peakBytes,
-    // Spark calls it rank.
+    // Spark calls the dimensions rank.
     dimensions: chosen.dimensions ?? chosen.rank ?? 0,
     learnedOnUsers: quality?.learned_on_users ?? parts * shape.users,
     deploymentSeconds: deployment.seconds,
@@ -54,7 +54,7 @@ export async function measure(where: string, service: ServiceProcess, parts: num
   };
 }
 
-/** The events of a part, as JSON each; parts have users of their own. */
+/** Returns the events of a part as JSON strings. Each part has different users. */
 function eventsOf(part: number): string[] {
   const own = part === 0 ? "" : `p${part}-`;
   return generateEvents(shape, 7 + part).map((event) =>

@@ -5,16 +5,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "undici";
 
-/** A service in a process of its own, run from the compiled files as users run it. */
+/** A service in a separate process, started from dist/ as users start it. */
 export interface ServiceProcess {
   readonly url: string;
   readonly key: string;
   readonly readyMs: number;
-  /** Ends it and waits until it is gone. */
+  /** Kills the process and waits until it has exited. */
   kill(): Promise<void>;
 }
 
-/** The key of services over PostgreSQL; theirs alone, and gone with them. */
+/** The key of services over PostgreSQL. It is only valid as long as the benchmark runs. */
 const key = randomBytes(24).toString("base64url");
 
 /** Starts a service and waits until it is ready. */
@@ -22,7 +22,7 @@ export function startProcess(...options: string[]): Promise<ServiceProcess> {
   return startNode([], options);
 }
 
-/** The same with arguments of Node.js. */
+/** Starts a service with arguments for Node. */
 export function startNode(node: readonly string[], options: readonly string[]): Promise<ServiceProcess> {
   const began = performance.now();
   const main = join(__dirname, "..", "..", "dist", "cli", "main.js");
@@ -31,7 +31,7 @@ export function startNode(node: readonly string[], options: readonly string[]): 
     env: { ...process.env, RECOMMENDER_API_KEY: key },
   });
   return new Promise((resolve, reject) => {
-    child.once("exit", () => reject(new Error("the service ended at its start")));
+    child.once("exit", () => reject(new Error("The service exited while it was starting.")));
     child.stdout.once("data", (line) => {
       const { url, keyFile } = JSON.parse(String(line));
       resolve({
@@ -47,7 +47,7 @@ export function startNode(node: readonly string[], options: readonly string[]): 
   });
 }
 
-/** Some of what a service tells about itself. */
+/** Fields of the status of a service. */
 interface Status {
   readonly pid: number;
   readonly memory_bytes: number;
@@ -55,7 +55,7 @@ interface Status {
   readonly threads: number;
 }
 
-/** Calls on the wire, with a token for each path. */
+/** Makes API calls without the client library, with a token for each path. */
 export class Api {
   private readonly tokens = new Map<string, string>();
 
@@ -64,12 +64,12 @@ export class Api {
     private readonly key: string,
   ) {}
 
-  /** One call with a body. */
+  /** Makes a call. */
   async call(path: string, body: object): Promise<Record<string, unknown>> {
     return this.send(path, JSON.stringify(body), false);
   }
 
-  /** One call with a body that is ready to go. */
+  /** Makes a call with a serialized body. */
   async send(
     path: string,
     body: string | Buffer,
@@ -87,7 +87,7 @@ export class Api {
     return reply;
   }
 
-  /** One call whose answer is not read: whoever asks by the thousand must leave the machine to the service. */
+  /** Makes a call without parsing the response, because a load generator must leave the CPU to the service. */
   post(path: string, headers: Record<string, string>, body: string): Promise<void> {
     return new Promise((resolve, reject) => {
       let status = 0;
@@ -106,7 +106,7 @@ export class Api {
     });
   }
 
-  /** Waits for a job's end and tells how long it took from its submission. */
+  /** Waits for a job, and returns the time since its submission. */
   async job(projectId: unknown, { job_id }: Record<string, unknown>, pauseMs = 50) {
     const began = performance.now();
     const query = new URLSearchParams({ project_id: String(projectId), job_id: String(job_id) });
@@ -131,13 +131,13 @@ export class Api {
     }
   }
 
-  /** What the service tells about itself. */
+  /** Returns the status of the service. */
   async status(): Promise<Status> {
     const answer = await this.pool.request({ method: "GET", path: "/status", headers: { apikey: this.key } });
     return (await answer.body.json()) as Status;
   }
 
-  /** The headers of a call to a path. */
+  /** Returns the headers of a call to a path. */
   async headers(path: string): Promise<Record<string, string>> {
     let token = this.tokens.get(path);
     if (!token) {
@@ -159,12 +159,12 @@ export class Api {
   }
 }
 
-/** A way to a running service. */
+/** Connects to a running service. */
 export function connect({ url, key }: Pick<ServiceProcess, "url" | "key">): Api {
   return new Api(new Pool(url, { connections: 32 }), key);
 }
 
-/** The most memory that the service has during some work, seen twice a second. */
+/** Returns the peak memory of the service during some work, measured twice a second. */
 export async function watched<T>(
   api: Api,
   work: () => Promise<T>,

@@ -5,7 +5,7 @@ import { connect } from "../../service/store/database";
 import { projectOf } from "../../service/store/find";
 import { projectData } from "../../service/store/project-data";
 
-/** Answers every call with the same text after the service's own statement, where there is a store: no checks, no model. */
+/** Responds to every call with the same text, without checks or a model. If there is a database, it first runs the statement of the service. */
 async function main([reply = "", store = "", projectId = ""]: string[]): Promise<void> {
   const read = store === "" ? async () => undefined : await reader(store, projectId);
   const app = Fastify();
@@ -25,7 +25,7 @@ async function main([reply = "", store = "", projectId = ""]: string[]): Promise
   process.send?.(await app.listen({ port: 0 }));
 }
 
-/** Reads with the stamp that is known of a user, as the service does. */
+/** Reads a user with the last known version stamp, as the service does. */
 async function reader(store: string, projectId: string): Promise<(userId: string) => Promise<void>> {
   const db = connect(store);
   const data = await projectData(db, await projectOf(db, projectId));

@@ -7,7 +7,7 @@ import { generateEvents, type WireEvent } from "./events";
 const rowsPerInsert = 100;
 const rowsPerTransaction = 1000;
 
-/** Writes the rows with the driver alone: the service's own tables and settings, no HTTP, no checks, no Kysely. */
+/** Writes rows with the database driver only: with the service's tables and settings, but without HTTP, checks and Kysely. */
 async function main([place = "", count]: string[]): Promise<void> {
   const events = generateEvents({ users: 6040, items: 3700, events: Number(count) });
   await (await openStore(place)).close();
@@ -15,7 +15,7 @@ async function main([place = "", count]: string[]): Promise<void> {
   process.send?.(events.length / seconds);
 }
 
-/** The service's own statement, which it sends in a transaction of its own for each call. */
+/** The statement of the service, which it runs in a separate transaction for each call. */
 async function intoPostgres(url: string, events: readonly WireEvent[]): Promise<number> {
   const client = new Client(url);
   await client.connect();

@@ -1,20 +1,20 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 
-/** A process of its own. */
+/** A separate process. */
 export interface Child<T> {
-  /** The first that it sent. */
+  /** The first message of the process. */
   readonly message: T;
-  /** Sends it a message and gives the next that it sends. */
+  /** Sends a message and returns the response. */
   ask<A>(): Promise<A>;
   kill(): void;
 }
 
-/** Runs a file in a process of its own, with a heap and an event loop of its own, until it sends a message. */
+/** Starts a file in a separate process, so it has its own heap and event loop, and waits for its first message. */
 export async function startChild<T>(file: string, ...args: readonly string[]): Promise<Child<T>> {
   const child = fork(file, args, { execArgv: ["--require", require.resolve("tsx/cjs")] });
   const ended = once(child, "exit").then(([code]) => {
-    throw new Error(`${file} ended with code ${code} and without a message`);
+    throw new Error(`${file} exited with code ${code} before it sent a message.`);
   });
   const [message] = await Promise.race([once(child, "message"), ended]);
   ended.catch(() => undefined);
@@ -25,7 +25,7 @@ export async function startChild<T>(file: string, ...args: readonly string[]): P
   return { message: message as T, ask, kill: () => child.kill() };
 }
 
-/** Runs a file in a process of its own and gives the one message it sends. */
+/** Runs a file in a separate process and returns its message. */
 export async function inChild<T>(file: string, ...args: readonly string[]): Promise<T> {
   return (await startChild<T>(file, ...args)).message;
 }

@@ -1,4 +1,4 @@
-// Loaded into a service whose memory is measured: it collects its garbage when it is told to.
+// Preloaded into a service whose memory is measured: collects garbage on a signal.
 const { isMainThread } = require("node:worker_threads");
 
 if (isMainThread) process.on("SIGUSR2", () => globalThis.gc?.());

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 
-/** A new database of a server, whatever others it has. */
+/** Creates a database with a unique name on a server. */
 export async function newDatabase(server: string, name: string): Promise<string> {
   const own = `${name}_${randomBytes(4).toString("hex")}`;
   const client = new Client(server);

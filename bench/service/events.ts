@@ -1,4 +1,4 @@
-/** An event as it goes over the wire. */
+/** An event in the wire format. */
 export interface WireEvent {
   readonly event_id: string;
   readonly user_id: string;
@@ -9,7 +9,7 @@ export interface WireEvent {
   readonly attributes: Record<string, never>;
 }
 
-/** Events of the shape of MovieLens-1M: few very active users, few very popular items, tastes that can be learned. */
+/** Generates events like those of MovieLens 1M: few very active users, few very popular items, preferences that can be learned. */
 export function generateEvents(
   { users, items, events }: { users: number; items: number; events: number },
   seed = 7,
@@ -40,7 +40,7 @@ export function generateEvents(
   return shuffled(made, random);
 }
 
-/** Ids are random text, as the ids of real events are. */
+/** Returns a random id, like ids of real events. */
 function event(at: number, user: number, item: number, random: () => number): WireEvent {
   const tail = Math.floor(random() * 2 ** 48).toString(16);
   return {

@@ -5,7 +5,7 @@ import type { WireEvent } from "./events";
 import { ask } from "./load";
 import { Project, type Shape, uploaded } from "./project";
 
-/** Parameters that leave nothing to be searched for, so that a training always has as much to do. */
+/** Parameters without a search, so all trainings take equally long. */
 const fixed = {
   dimensions: 64,
   epochs: 8,
@@ -18,13 +18,13 @@ const fixed = {
   popularity_exponent: 0.5,
 };
 
-/** How often one worker and two are measured right after each other: the middle gain counts, for machines are noisy. */
+/** The number of alternating measurements of one worker and two. The median gain counts, because machines are noisy. */
 const turns = 5;
 
-/** Whoever asks more often how jobs stand takes the processors from the workers. */
+/** Polling jobs more often would take CPU time from the workers. */
 const pauseMs = 250;
 
-/** What an API process that answers takes in memory, over stores with each of these events. */
+/** Returns the memory of an API process that serves requests, for a database with each of these sets of events. */
 export async function memoryOfApi(
   server: string,
   loads: readonly (readonly WireEvent[])[],
@@ -45,12 +45,12 @@ export async function memoryOfApi(
   return Promise.all(stores.map(({ store, projectId }) => memoryOfFresh(store, projectId, shape.users)));
 }
 
-/** How often a process answers each user before its memory is measured. */
+/** The number of requests for each user before memory is measured. */
 const rounds = 3;
 
 /**
- * What a new process takes that has answered each user some times, without garbage: with it, memory tells rather how long
- * ago that was collected. The thread that loaded the deployment has ended.
+ * Returns the memory of a new process after some requests for each user and a garbage collection. Otherwise memory would
+ * depend on the time of the last collection. The thread that loaded the deployment has exited by then.
  */
 async function memoryOfFresh(store: string, projectId: unknown, count: number): Promise<number> {
   const collecting = ["--expose-gc", "--require", join(__dirname, "collect-garbage.cjs")];
@@ -71,7 +71,7 @@ async function memoryOfFresh(store: string, projectId: unknown, count: number): 
   return memory_bytes;
 }
 
-/** How much faster trainings are done by two workers than by one, each with one thread: alone it would take all cores. */
+/** Returns how much faster two workers complete trainings than one. Each has one thread, because one worker could use all cores. */
 export async function gainOfWorker(
   server: string,
   events: readonly WireEvent[],
@@ -96,7 +96,7 @@ export async function gainOfWorker(
   for (let turn = 0; turn < turns; turn++) {
     const alone = await secondsOf(trainings);
     const second = await startWorker();
-    // What has only just started runs slower than what has trained before.
+    // A process is slower until it has run one training.
     await secondsOf(2);
     gains.push(alone / (await secondsOf(trainings)));
     await second.kill();

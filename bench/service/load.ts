@@ -1,39 +1,39 @@
 import { type Api, connect } from "./api";
 
-/** How the service answers, as seen from a process that does nothing but ask. */
+/** Throughput and latency of the service, measured by a separate load generator. */
 export interface Answered {
-  /** To users of whom nothing is in memory yet. */
+  /** For users whose data is not in memory yet. */
   readonly firstAnswersPerSecond: number;
   readonly answersPerSecond: number;
-  /** Per second of the service's own processor time. */
+  /** Per second of CPU time of the service. */
   readonly answersPerCpuSecond: number;
   readonly pacedPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
-  /** How late the asking process itself was with a call, which the latencies include. */
+  /** The delay of the load generator itself, which the latencies include. */
   readonly askedLateP99Ms: number;
 }
 
 const path = "/recommend-items-to-user";
 const secondsEach = 10;
 
-/** Calls after which everything that answers is compiled, and the few users that they are for. */
+/** Warm-up calls, after which all code is compiled, and the number of users that they are for. */
 const [callsBefore, usersBefore] = [5000, 100];
 
 function bodyFor(user: number): string {
   return JSON.stringify({ user_id: `u${user}`, attributes: ["title", "genre"], limit: 10 });
 }
 
-/** The recommendations of a user under the address of a deployment. */
+/** Returns the path of the recommendations of a user at a deployment. */
 export function ask(api: Api, serving: string, user: number): Promise<unknown> {
   return api.send(`${serving}${path}`, bodyFor(user), false, path);
 }
 
-/** Asks for a user. */
+/** Requests the recommendations of a user. */
 type Asking = (user: number) => Promise<void>;
 
-/** Asks for one user after the other, 16 at once, until none comes; gives the seconds and how many there were. */
+/** Sends requests for all users of an iterator, 16 at a time. Returns the seconds and the number of requests. */
 async function asked(ask: Asking, next: () => number | undefined) {
   const began = performance.now();
   let count = 0;
@@ -48,7 +48,7 @@ async function asked(ask: Asking, next: () => number | undefined) {
   return { count, seconds: (performance.now() - began) / 1000 };
 }
 
-/** Answers when callers never wait: to users who were never asked for, and to all. */
+/** Measures throughput without pauses, for users whose data is not in memory yet and for all users. */
 async function answerRates(api: Api, ask: Asking, users: number) {
   let calls = 0;
   await asked(ask, () => (calls < callsBefore ? calls++ % usersBefore : undefined));
@@ -69,7 +69,7 @@ function anyOf(users: number): number {
   return Math.floor(Math.random() * users);
 }
 
-/** Latencies at a steady rate, counted from the moment at which each call was due, however late it was made. */
+/** Measures latencies at a constant rate, from the time when each call was due, even if it was sent late. */
 async function latencies(ask: Asking, users: number, rate: number) {
   const took: number[] = [];
   const late: number[] = [];
@@ -103,7 +103,7 @@ function quantile(values: number[], share: number): number {
   return values[Math.floor(values.length * share)] as number;
 }
 
-/** Latencies are measured at half of `goal`, the rate that is to be reached, or of what was reached if that is less. */
+/** Measures latencies at half of the target rate `goal`, or at half of the highest rate if that is lower. */
 async function main([servingUri = "", key = "", count, goal = "3000"]: string[]): Promise<void> {
   const { origin, pathname } = new URL(servingUri);
   const api = connect({ url: origin, key });
@@ -115,7 +115,7 @@ async function main([servingUri = "", key = "", count, goal = "3000"]: string[])
   const turns: Awaited<ReturnType<typeof latencies>>[] = [];
   while (turns.length < 3)
     turns.push(await latencies(ask, users, Math.min(rates.answersPerSecond, Number(goal)) / 2));
-  // The middle one: a machine that is taken away for a moment makes all calls of that moment late.
+  // The median, because a short pause of the machine delays all calls of that moment.
   const [, paced] = turns.sort((a, b) => a.p99Ms - b.p99Ms);
   process.send?.({ ...rates, ...(paced as (typeof turns)[number]) } satisfies Answered);
 }

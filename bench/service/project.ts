@@ -2,13 +2,13 @@ import type { Api } from "./api";
 import type { WireEvent } from "./events";
 import { upload, upsertBodies } from "./upload";
 
-/** How many users and items the events are of. */
+/** The number of users and items in the events. */
 export interface Shape {
   readonly users: number;
   readonly items: number;
 }
 
-/** An event dataset with the events in it, and the seconds that the upload took. */
+/** Creates an event dataset and uploads the events. Returns its id and the seconds of the upload. */
 export async function uploaded(api: Api, events: readonly WireEvent[]) {
   const { event_dataset_id } = await api.call("/create-event-dataset", {
     name: "events",
@@ -59,7 +59,7 @@ export class Project {
     return new Project(api, project_id);
   }
 
-  /** An algorithm with these parameters. */
+  /** Creates an algorithm with these parameters. */
   async algorithm(parameters: object): Promise<unknown> {
     const { algorithm_id } = await this.api.call("/create-algorithm", {
       project_id: this.id,
@@ -70,7 +70,7 @@ export class Project {
     return algorithm_id;
   }
 
-  /** Trains a model and waits for it; gives also what the job tells about itself. */
+  /** Trains a model and waits for it. Returns the model id and the job. */
   async train(algorithmId: unknown, pauseMs?: number) {
     const request = { project_id: this.id, algorithm_id: algorithmId, name: "m" };
     const { result, data, seconds } = await this.api.job(
@@ -81,7 +81,7 @@ export class Project {
     return { modelId: (result as { model_id: string }).model_id, data, seconds };
   }
 
-  /** Deploys a model; gives the address under which it answers, as users have it. */
+  /** Deploys a model. Returns its serving address. */
   async deploy(modelId: string) {
     const request = { project_id: this.id, name: "d", generator_model_id: modelId, qps: 1_000_000 };
     const { result, seconds } = await this.api.job(

@@ -5,7 +5,7 @@ import type { Api } from "./api";
 const path = "/upsert-dataset-events";
 const callsAtOnce = 8;
 
-/** Bodies that upsert events, given as JSON each, in full batches. */
+/** Combines events, given as JSON strings, into upsert requests with full batches. */
 export function upsertBodies(datasetId: string, events: readonly string[]): Buffer[] {
   const bodies: Buffer[] = [];
   for (let from = 0; from < events.length; from += limits.recordsPerUpsert) {
@@ -16,7 +16,7 @@ export function upsertBodies(datasetId: string, events: readonly string[]): Buff
   return bodies;
 }
 
-/** Sends them, eight at once, and nothing else; gives the seconds that it took. */
+/** Sends the bodies, eight at a time, and returns the seconds. */
 export async function upload(api: Api, bodies: readonly Buffer[]): Promise<number> {
   await api.headers(path);
   let next = 0;
@@ -25,7 +25,7 @@ export async function upload(api: Api, bodies: readonly Buffer[]): Promise<numbe
     Array.from({ length: callsAtOnce }, async () => {
       while (next < bodies.length) {
         const { failed_ids } = await api.send(path, bodies[next++] as Buffer, true);
-        if ((failed_ids as string[]).length > 0) throw new Error("events were refused");
+        if ((failed_ids as string[]).length > 0) throw new Error("The service rejected events.");
       }
     }),
   );

@@ -3,10 +3,10 @@ import type * as Algorithms from "../../service/algorithms";
 import type * as Team from "../../service/threads/team";
 import { generateEvents } from "../service/events";
 
-// As users run it, for other threads of it are compiled files too.
+// Uses dist/, as users do, because the worker threads run compiled files.
 const dist = join(__dirname, "..", "..", "dist", "service");
 
-/** Trains on events of a shape with so many threads each time that it is told to, and tells the seconds. */
+/** Trains with the requested number of threads on each message, and replies with the seconds. */
 function main([shape = "{}", threads]: string[]): void {
   const { trainG1, InteractionsBuilder } = require(join(dist, "algorithms")) as typeof Algorithms;
   const { ThreadTeam } = require(join(dist, "threads", "team")) as typeof Team;

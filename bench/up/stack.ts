@@ -15,19 +15,19 @@ import { join } from "node:path";
 
 const repository = join(__dirname, "..", "..");
 
-/** One of the programs in `programs/`; ours is carried by a dynamic provider and by the plugin. */
+/** One of the programs in `programs/`. Ours runs with the dynamic binding and with the plugin binding. */
 export type Program = "dynamic" | "plugin" | "no-op" | "serialised";
 
-/** What one command of the engine took. */
+/** The cost of one engine command. */
 export interface Ran {
   readonly seconds: number;
-  /** Of the engine and all that it started; it stays the same when the machine has other work too. */
+  /** CPU time of the engine and its child processes. Other work on the machine hardly affects it. */
   readonly cpuSeconds: number;
-  /** All that the engine itself wrote, its state first of all; known only on Linux. */
+  /** Bytes that the engine wrote, mostly state. Known only on Linux. */
   readonly writtenBytes: number | undefined;
 }
 
-/** A project of a user, with a state in files, and the engine's commands on it. */
+/** A Pulumi project with a file backend, and engine commands on it. */
 export class BenchStack {
   private constructor(
     readonly folder: string,
@@ -61,7 +61,7 @@ export class BenchStack {
     return stack;
   }
 
-  /** Runs one command of the engine to its end. */
+  /** Runs an engine command. */
   async run(command: readonly string[], environment: Record<string, string> = {}): Promise<Ran> {
     const began = performance.now();
     const child = spawn("sh", ["-c", timed, "sh", "pulumi", ...command, "--non-interactive"], {
@@ -86,11 +86,11 @@ export class BenchStack {
     const [code] = await once(child, "close");
     clearInterval(watch);
     if (code !== 0)
-      throw new Error(`pulumi ${command.join(" ")} ended with code ${code}: ${said.slice(-4000)}`);
+      throw new Error(`pulumi ${command.join(" ")} exited with code ${code}: ${said.slice(-4000)}`);
     return { seconds: (performance.now() - began) / 1000, cpuSeconds: cpuSecondsOf(times), writtenBytes };
   }
 
-  /** Size of the state as it lies on the disk. */
+  /** Returns the size of the state file. */
   get stateBytes(): number {
     return readFileSync(join(this.folder, "state/.pulumi/stacks/up/bench.json")).length;
   }
@@ -101,19 +101,20 @@ export class BenchStack {
 }
 
 /**
- * Runs the command and says what it and all that it waited for took. Not in the background, where a shell has it ignore
- * interrupts: the engine ends the program by one, and would wait five seconds for it.
+ * Runs the command in a shell and prints the CPU time of its processes. The command does not run in the background,
+ * because a shell makes background processes ignore SIGINT. The engine stops the program with SIGINT, and would then wait
+ * five seconds.
  */
 const timed = '"$@"; code=$?; times >&3; exit $code';
 
-/** The second line of `times` is about children: `1m2.3s 0m4.5s`. */
+/** Parses the second line of `times`, the CPU time of child processes: `1m2.3s 0m4.5s`. */
 function cpuSecondsOf(times: string): number {
   const [, children = ""] = times.split("\n").filter((line) => line.includes("m"));
   const parts = [...children.matchAll(/(\d+)m([\d.]+)s/g)];
   return parts.reduce((sum, [, minutes, seconds]) => sum + 60 * Number(minutes) + Number(seconds), 0);
 }
 
-/** The first process that another one started; known only on Linux. */
+/** Returns the first child of a process. Works only on Linux. */
 function childOf(pid: number | undefined): number | undefined {
   try {
     return Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8"), 10) || undefined;

@@ -12,22 +12,22 @@ require("pulumi-recommender");
 console.log(JSON.stringify({ sdk, ours: performance.now() - began - sdk }));
 `;
 
-/** What importing took, in milliseconds. */
+/** Import times in milliseconds. */
 export interface ImportMs {
-  /** The SDK of Pulumi, which any program needs. */
+  /** The Pulumi SDK, which every program needs. */
   readonly sdk: number;
   /** The package, after the SDK. */
   readonly ours: number;
 }
 
-/** What a program takes to import the SDK and then the package; the medians. */
+/** Returns the median times of a program to import the SDK and then the package. */
 export function importMs(): ImportMs {
   const run = () => execFileSync(process.execPath, ["-e", script], { cwd: __dirname, encoding: "utf8" });
   const measured: ImportMs[] = Array.from({ length: rounds }, () => JSON.parse(run()));
   return { sdk: medianOf(measured.map(({ sdk }) => sdk)), ours: medianOf(measured.map(({ ours }) => ours)) };
 }
 
-/** Milliseconds until the plugin has told the engine its port; the median. */
+/** Returns the median time in milliseconds until the plugin prints its port. */
 export async function pluginStartMs(): Promise<number> {
   const measured: number[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -5,12 +5,12 @@ import { masked, pages, renewed, unmarkedIn, withFiles, workplace } from "../../
 const read = (page: string) => readFileSync(join(__dirname, "../..", page), "utf8");
 const isThere = (path: string) => ["", ".ts"].some((end) => existsSync(join(__dirname, "../..", path + end)));
 
-test("every block of output in the pages says which commands print it", () => {
+test("every block with output has a comment with the commands that print it", () => {
   expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/cli.md"]));
   expect(pages.flatMap((page) => unmarkedIn(read(page)).map((block) => `${page}: ${block}`))).toEqual([]);
 });
 
-test("every file and folder of the code that a page names is there", () => {
+test("every file and directory that a page mentions exists", () => {
   const named =
     /(?<![\w./-])(?:contract|client|records|provider|service|cli|tools|test|bench)\/[\w./-]*\w(?![\w/])/g;
   const missing = [...pages, "CONTRIBUTING.md", "SECURITY.md"].flatMap((page) =>
@@ -23,7 +23,7 @@ test("every file and folder of the code that a page names is there", () => {
   expect(missing).toEqual([]);
 });
 
-test("a page shows files as they are now (npm run docs writes them), the quick start in five languages among them", () => {
+test("pages show the current content of files, including the quick start in five languages; `npm run docs` updates them", () => {
   expect(pages.filter((page) => withFiles(read(page)) !== read(page))).toEqual([]);
   const shown = [...read("docs/languages.md").matchAll(/^<!-- file (examples\S+) -->$/gm)].map(
     ([, file]) => file,
@@ -37,7 +37,7 @@ test("a page shows files as they are now (npm run docs writes them), the quick s
   expect(withFiles(outdated)).toBe(`<!-- file LICENSE -->\n\n\`\`\`text\n${read("LICENSE")}\`\`\`\n`);
 });
 
-test("what needs no stack is shown as it is printed now", () => {
+test("the output of commands that need no stack is up to date", () => {
   const place = workplace("");
   const page = read("docs/cli.md");
   const [help = ""] = page.match(/^<!-- docs\n\$ recommender --help\n-->\n+```\n[\s\S]*?^```$/m) ?? [];
@@ -52,7 +52,7 @@ test("the program in the README keeps replaced models, so its first rollback has
   expect(model).toContain("{ retainOnDelete: true }");
 });
 
-describe("a page that is renewed", () => {
+describe("an updated page", () => {
   const printed: Record<string, string> = {
     ready: "",
     "ls x": "one\n",
@@ -62,18 +62,18 @@ describe("a page that is renewed", () => {
   const block = (comment: string, body: string) =>
     `text\n\n<!-- docs${comment}-->\n\n\`\`\`console\n${body}\`\`\`\n`;
 
-  test("shows after each command what it prints now", () => {
+  test("shows the current output after each command", () => {
     expect(renewed(block("\n$ ready\n", "$ ls x\nold\n$ cat y\n"), run)).toBe(
       block("\n$ ready\n", `$ ls x\none\n$ cat y\n${printed["cat y"]}`),
     );
   });
 
-  test("shows in a block without commands what the last hidden one prints", () => {
+  test("shows the output of the last hidden command in a block without commands", () => {
     const page = (body: string) => `<!-- docs\n$ ready\n$ ls x\n-->\n\n\`\`\`\n${body}\`\`\`\n`;
     expect(renewed(page("old\n"), run)).toBe(page("one\n"));
   });
 
-  test("stays as it was where only ids and times differ, and leaves other blocks alone", () => {
+  test("does not change if only ids and times differ, nor in other blocks", () => {
     const page = block(" ", "$ cat y\nmade model-aaaaaaaaaaaaaaaaaaaa\n");
     expect(renewed(page, run)).toBe(page);
     expect(renewed("```console\n$ ls x\n```\n", run)).toBe("```console\n$ ls x\n```\n");
@@ -81,7 +81,7 @@ describe("a page that is renewed", () => {
   });
 });
 
-test("output that nobody says the origin of is found", () => {
+test("output without a comment is reported", () => {
   expect(
     unmarkedIn("```\nby hand\n```\n\n```sh\nls\n```\n\n<!-- docs -->\n\n```console\n$ ls\n```\n"),
   ).toEqual(["by hand\n"]);

@@ -17,7 +17,7 @@ import {
 
 const version = "9.8.7";
 
-/** A machine without an engine, from which no download can be had. */
+/** A machine without an engine, on which downloads fail. */
 async function machine(): Promise<{ env: NodeJS.ProcessEnv; cache: string }> {
   const cache = await temporaryFolder();
   const env = {
@@ -30,7 +30,7 @@ async function machine(): Promise<{ env: NodeJS.ProcessEnv; cache: string }> {
   return { env, cache };
 }
 
-/** A port on which nobody listens. */
+/** Returns a port on which nothing listens. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -42,7 +42,7 @@ async function closedPort(): Promise<number> {
 const place = cachePlace("", version);
 
 describe("an engine built from source", () => {
-  test("is kept, and found again without being built", async () => {
+  test("is cached and not built again", async () => {
     const { env, cache } = await machine();
     const programs = await tinyPrograms();
     const { progress, heard } = heardProgress();
@@ -57,24 +57,21 @@ describe("an engine built from source", () => {
     expect(again.heard).toEqual([]);
   });
 
-  test("is built with the correction of a source that is not as it is needed, and not where that does not fit", async () => {
+  test("is built with a patch, and not if the patch does not apply", async () => {
     const { env, cache } = await machine();
     const [engine, host] = await tinyPrograms();
-    const corrected = (from: string) => ({
+    const patched = (from: string) => ({
       ...{ env, version, progress: heardProgress().progress },
-      programs: [
-        engine,
-        { ...host, correction: { file: "main.go", from, to: 'say("corrected")' } },
-      ] as GoProgram[],
+      programs: [engine, { ...host, patch: { file: "main.go", from, to: 'say("patched")' } }] as GoProgram[],
     });
-    await expect(provideEngine(corrected("tell(Version)"))).rejects.toThrow(/main\.go of tiny does not hold/);
-    const { bin } = await provideEngine(corrected("say(Version)"));
-    expect(execFileSync(join(bin, "pulumi-language-nodejs"), { encoding: "utf8" })).toBe("corrected\n");
+    await expect(provideEngine(patched("tell(Version)"))).rejects.toThrow(/main\.go of tiny must contain/);
+    const { bin } = await provideEngine(patched("say(Version)"));
+    expect(execFileSync(join(bin, "pulumi-language-nodejs"), { encoding: "utf8" })).toBe("patched\n");
     expect(execFileSync(join(bin, "pulumi"), { encoding: "utf8" })).toBe(`v${version}\n`);
     expect((await contentsOf(join(cache, place))).sort()).toEqual(["bin", "engine.json"]);
   });
 
-  test("is built anew when a part of it has gone", async () => {
+  test("is built again if one of its files is missing", async () => {
     const { env } = await machine();
     const options = { env, version, programs: await tinyPrograms(), progress: heardProgress().progress };
     const { bin } = await provideEngine(options);
@@ -92,12 +89,12 @@ describe("an engine built from source", () => {
     const [one, two] = await Promise.all([first.ended, second.ended]);
     expect(one).toMatchObject({ code: 0 });
     expect(two).toEqual(one);
-    expect(second.said()).toContain("another run is preparing the same engine");
+    expect(second.said()).toContain("waiting for another process that is preparing the same engine");
     expect(second.said()).not.toContain("building");
     expect(await contentsOf(cache)).toEqual([place]);
   });
 
-  test("is built by the next run when the first is killed, which leaves its lock behind", async () => {
+  test("is built by the next run if the first run is killed and leaves its lock behind", async () => {
     const { env, cache } = await machine();
     const programs = await tinyPrograms();
     const killed = startProviding({ version, programs }, env);
@@ -111,7 +108,7 @@ describe("an engine built from source", () => {
     expect(await contentsOf(cache)).toEqual([place]);
   });
 
-  test("leaves nothing behind when it is interrupted", async () => {
+  test("leaves no files behind when the build is interrupted", async () => {
     const { env, cache } = await machine();
     const run = startProviding({ version, programs: await tinyPrograms() }, env);
     await run.hasSaid("building");
@@ -123,10 +120,10 @@ describe("an engine built from source", () => {
 });
 
 describe("language hosts", () => {
-  test("are built beside an engine that is cached, with the script that one needs, and kept", async () => {
+  test("are built for a cached engine, with their companion script, and cached", async () => {
     const { env, cache } = await machine();
     const [engine, host] = await tinyPrograms();
-    const programs = [{ ...host, name: "pulumi-language-tiny", beside: "pulumi-language-tiny-exec" }];
+    const programs = [{ ...host, name: "pulumi-language-tiny", companion: "pulumi-language-tiny-exec" }];
     await writeFile(join(host?.directory ?? "", "../pulumi-language-tiny-exec"), "#!/bin/sh\n");
     const { bin: engineBin } = await provideEngine({
       ...{ env, version, programs: [engine, host] as GoProgram[] },
@@ -150,7 +147,7 @@ describe("language hosts", () => {
     expect(await contentsOf(cache)).toHaveLength(2);
   });
 
-  test("are those on PATH, where they are there", async () => {
+  test("are taken from PATH if they are there", async () => {
     const { env } = await machine();
     const [, host] = await tinyPrograms();
     const bin = await temporaryFolder();
@@ -163,7 +160,7 @@ describe("language hosts", () => {
   });
 });
 
-describe("when no way is open", () => {
+describe("if no engine can be provided", () => {
   test("every reason is shown with its fix", async () => {
     const { env } = await machine();
     const programs = await tinyPrograms("1.21.3");
@@ -177,7 +174,7 @@ describe("when no way is open", () => {
     expect(message).toContain("Fix: Install Go 1.21.3 or newer");
   });
 
-  test("a Go that is too old is named, with the version that is needed", async () => {
+  test("the error for an old Go names the required version", async () => {
     const { env } = await machine();
     const programs = await tinyPrograms("1.999");
     const none = provideEngine({ env, version, programs, ...heardProgress() });

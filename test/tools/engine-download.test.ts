@@ -10,10 +10,10 @@ import { fileNames, versionOf } from "../../tools/engine/programs.js";
 import { provideEngine, provideHosts, whyUnavailable } from "../../tools/engine/provide.js";
 import { contentsOf, heardProgress, providedBin, startProviding, temporaryFolder } from "./provide";
 
-/** What the vendor's site does in a test; everything else it does as the real one. */
+/** The ways in which the download site of a test differs from the real one. */
 interface Behaviour {
   checksum?: string | undefined;
-  /** How many bytes of the archive it sends before it cuts the connection, or falls silent. */
+  /** The number of bytes after which the site closes the connection or stops sending. */
   cutAfterBytes?: number;
   silentAfterBytes?: number;
 }
@@ -68,7 +68,7 @@ describe("the official download", () => {
     };
   }
 
-  test("is checked, unpacked and kept", async () => {
+  test("is verified, unpacked and cached", async () => {
     behaviour = { checksum };
     const { env, cache } = await machine();
     const { progress, heard } = heardProgress();
@@ -81,7 +81,7 @@ describe("the official download", () => {
     expect(await contentsOf(join(engine.bin, ".."))).toEqual(["bin", "engine.json"]);
   });
 
-  test("brings the language hosts, so a machine without Go has them too", async () => {
+  test("contains the language hosts, so a machine without Go has them too", async () => {
     behaviour = { checksum };
     const { env } = await machine();
     expect(whyUnavailable("hosts", env)).toMatch(/pulumi-language-yaml.* on PATH, and no `go` to build it/);
@@ -90,16 +90,16 @@ describe("the official download", () => {
     expect(await provideHosts({ env, ...heardProgress() })).toEqual({ bin });
   });
 
-  test("is refused when its checksum is not the published one", async () => {
+  test("is rejected if its checksum differs from the published one", async () => {
     behaviour = { checksum: "f".repeat(64) };
     const { env, cache } = await machine();
     await expect(provideEngine({ env, version, ...heardProgress() })).rejects.toThrow(
-      new RegExp(`has SHA-256 ${checksum}, but f{64} is published; it was thrown away`),
+      new RegExp(`has SHA-256 ${checksum}, but f{64} is published. The file was deleted`),
     );
     expect(await contentsOf(cache)).toEqual([]);
   });
 
-  test("says when no checksum is published", async () => {
+  test("reports that no checksum is published", async () => {
     behaviour = {};
     const { env } = await machine();
     const { progress, heard } = heardProgress();
@@ -107,7 +107,7 @@ describe("the official download", () => {
     expect(heard.join("")).toContain("no checksum is published for");
   });
 
-  test("leaves nothing behind when the connection breaks", async () => {
+  test("leaves no files behind when the connection breaks", async () => {
     behaviour = { checksum, cutAfterBytes: 1_000_000 };
     const { env, cache } = await machine();
     await expect(provideEngine({ env, version, ...heardProgress() })).rejects.toThrow(
@@ -116,7 +116,7 @@ describe("the official download", () => {
     expect(await contentsOf(cache)).toEqual([]);
   });
 
-  test("leaves nothing behind when it is interrupted", async () => {
+  test("leaves no files behind when it is interrupted", async () => {
     behaviour = { checksum, silentAfterBytes: 1_000_000 };
     const { env, cache } = await machine();
     const run = startProviding({ version }, env);
@@ -137,6 +137,6 @@ test.each([
   expect(archiveName("3.259.0", platform, arch)).toBe(name);
 });
 
-test("a platform the vendor does not serve is named", () => {
-  expect(() => archiveName("3.259.0", "freebsd", "x64")).toThrow(/nothing for freebsd on x64/);
+test("the error for an unsupported platform names it", () => {
+  expect(() => archiveName("3.259.0", "freebsd", "x64")).toThrow(/no engine for freebsd on x64/);
 });

@@ -25,31 +25,31 @@ describe("an engine on PATH", () => {
     expect(engine).toMatchObject({ bin: providedBin(), source: "path" });
   });
 
-  test("is found behind a link that lies elsewhere", async () => {
+  test("is found through a link in another directory", async () => {
     const folder = await temporaryFolder();
     await symlink(join(providedBin(), "pulumi"), join(folder, "pulumi"));
     expect(engineOnPath({ searchPath: folder, oldestVersion }).bin).toBe(providedBin());
   });
 
-  test("is passed over when it is too old", async () => {
+  test("is not used if it is too old", async () => {
     const searchPath = await folderWith("v3.99.0", companions);
     expect(() => engineOnPath({ searchPath, oldestVersion })).toThrow(
       /is version 3\.99\.0, older than 3\.216\.0/,
     );
   });
 
-  test("is passed over without the language host beside it", async () => {
+  test("is not used if the language host is missing", async () => {
     const searchPath = await folderWith("v3.300.0", []);
     expect(() => engineOnPath({ searchPath, oldestVersion })).toThrow(/lacks pulumi-language-nodejs and/);
   });
 
-  test("is passed over when it does not run", async () => {
+  test("is not used if it does not run", async () => {
     const searchPath = await folderWith("; exit 1", companions);
-    expect(() => engineOnPath({ searchPath, oldestVersion })).toThrow(/version` does not work/);
+    expect(() => engineOnPath({ searchPath, oldestVersion })).toThrow(/version` failed/);
   });
 });
 
-test("`npm run engine -- --languages` ends with the folders of the engine and of the language hosts", () => {
+test("`npm run engine -- --languages` ends with the directories of the engine and the language hosts", () => {
   const command = join(__dirname, "../../tools/engine.js");
   const said = execFileSync(process.execPath, [command, "--languages"], { encoding: "utf8" });
   const folders = said.trimEnd().split("\n").at(-1)?.split(delimiter) ?? [];

@@ -7,7 +7,7 @@ import { createInterface, type Interface } from "node:readline";
 
 const root = join(__dirname, "../..");
 
-/** Checks one tree after another under the project's own rules: to load the checker takes longer than to use it. */
+/** Checks several trees with the project's rules in one process, because loading the checker takes most of the time. */
 const checker = `
   import { createInterface } from "node:readline";
   import { cruise } from "dependency-cruiser";
@@ -42,7 +42,7 @@ afterAll(async () => {
   await expect(ended).rejects.toThrow("ended with 0");
 });
 
-/** What the check finds in a tree of these files. */
+/** Returns the violations in a tree of these files. */
 async function violations(files: Record<string, string>): Promise<string[]> {
   const tree = mkdtempSync(join(tmpdir(), "recommender-imports-"));
   try {
@@ -62,8 +62,8 @@ async function violations(files: Record<string, string>): Promise<string[]> {
 const value = "export const value = 1;\n";
 const type = "export interface Shape { readonly side: number }\n";
 
-describe("the direction of imports", () => {
-  test("imports along the order pass, also over several lines and through the service's doors", async () => {
+describe("import rules", () => {
+  test("allow imports of lower layers and of the entry points of the service", async () => {
     const found = await violations({
       "contract/index.ts": value,
       "service/index.ts": 'export { value } from "./http/server";\n',
@@ -76,7 +76,7 @@ describe("the direction of imports", () => {
     expect(found).toEqual([]);
   });
 
-  test("an import against the order fails, of a value as of a type", async () => {
+  test("reject imports of higher layers, including types", async () => {
     const found = await violations({
       "service/handlers/dataset.ts": value + type,
       "service/store/database.ts": 'export { value } from "../handlers/dataset";\n',
@@ -96,15 +96,15 @@ describe("the direction of imports", () => {
     ]);
   });
 
-  test("a circle of files fails, also where it is closed by types alone", async () => {
+  test("reject import cycles, including cycles of types", async () => {
     const found = await violations({
       "service/store/one.ts": `import type { Other } from "./other";\nexport type One = Other | 1;\n`,
       "service/store/other.ts": `import type { One } from "./one";\nexport type Other = One | 2;\n`,
     });
-    expect(found).toEqual(["no-circle: service/store/one.ts → service/store/other.ts"]);
+    expect(found).toEqual(["no-cycles: service/store/one.ts → service/store/other.ts"]);
   });
 
-  test("what a tree must not know fails: Pulumi, other libraries, the inside of the service", async () => {
+  test("reject Pulumi, other libraries and internals of the service where they are forbidden", async () => {
     const found = await violations({
       "contract/index.ts": 'export { join } from "node:path";\n',
       "records/source.ts": 'export * as pulumi from "@pulumi/pulumi";\n',
@@ -116,12 +116,12 @@ describe("the direction of imports", () => {
       "algorithms-are-mathematics: service/algorithms/top.ts → service/base/clock.ts",
       "contract-imports-zod-only: contract/index.ts → path",
       "pulumi-in-provider-only: records/source.ts → @pulumi/pulumi",
-      "service-by-its-doors: provider/project.ts → service/base/clock.ts",
+      "service-by-its-entry-points: provider/project.ts → service/base/clock.ts",
       "service: algorithms never imports base: service/algorithms/top.ts → service/base/clock.ts",
     ]);
   });
 
-  test("the SDK's code fails outside the carriers, its types pass", async () => {
+  test("reject the code of the SDK outside the bindings, and allow its types", async () => {
     const sdk = "node_modules/@pulumi/pulumi/";
     const found = await violations({
       [`${sdk}package.json`]: '{ "name": "@pulumi/pulumi", "main": "index.js", "types": "index.d.ts" }',
@@ -132,10 +132,10 @@ describe("the direction of imports", () => {
       "provider/project.ts": 'import type { Value } from "@pulumi/pulumi";\nexport type Id = Value;\n',
       "provider/run/session.ts": 'export { value } from "@pulumi/pulumi";\n',
     });
-    expect(found).toEqual([`sdk-in-carriers-only: provider/run/session.ts → ${sdk}index.js`]);
+    expect(found).toEqual([`sdk-in-bindings-only: provider/run/session.ts → ${sdk}index.js`]);
   });
 
-  test("the protocol fails outside the plugin, and in the plugin all of the other carrier but its stub", async () => {
+  test("reject the protocol outside the plugin, and the dynamic binding inside it, except its stub", async () => {
     const found = await violations({
       "provider/plugin/server.ts": 'export { Server } from "@grpc/grpc-js";\n',
       "provider/plugin/resources.ts": 'export { value } from "../dynamic/stub";\n',
@@ -145,19 +145,19 @@ describe("the direction of imports", () => {
       "provider/run/engine.ts": 'export { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";\n',
     });
     expect(found.sort()).toEqual([
-      "plugin-without-the-other-carrier: provider/plugin/main.ts → provider/dynamic/carrier.ts",
+      "plugin-without-dynamic-binding: provider/plugin/main.ts → provider/dynamic/carrier.ts",
       "protocol-in-plugin-only: provider/dynamic/carrier.ts → google-protobuf/google/protobuf/struct_pb",
       "protocol-in-plugin-only: provider/run/engine.ts → @pulumi/pulumi/proto/engine_grpc_pb",
     ]);
   });
 
-  test("a new room without a place in the order fails", async () => {
+  test("reject a new directory that has no layer", async () => {
     const found = await violations({
       "service/http/server.ts": 'export { value } from "../cellar/wine";\n',
       "service/cellar/wine.ts": value,
     });
     expect(found).toEqual([
-      "service: every room has its line: service/http/server.ts → service/cellar/wine.ts",
+      "service: every directory has a layer: service/http/server.ts → service/cellar/wine.ts",
     ]);
   });
 });

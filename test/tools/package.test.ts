@@ -5,7 +5,7 @@ import { globSync } from "tinyglobby";
 
 const root = join(__dirname, "../..");
 
-/** The files that are published, as npm lists them. */
+/** The published files, as npm lists them. */
 function packedFiles(): string[] {
   const listed = execFileSync("npm", ["pack", "--dry-run", "--ignore-scripts", "--json"], {
     cwd: root,
@@ -16,14 +16,14 @@ function packedFiles(): string[] {
   return files.map(({ path }) => path);
 }
 
-/** A heading as the addresses of its page name it. */
+/** Returns the anchor of a heading. */
 const anchor = (heading: string) =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, "")
     .replaceAll(" ", "-");
 
-test("every link of a published page leads to a file and a heading that are published too", () => {
+test("every link on a published page points to a published file and heading", () => {
   const files = packedFiles();
   const pages = files.filter((file) => file.endsWith(".md"));
   expect(pages).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "docs/cli.md"]));
@@ -44,15 +44,15 @@ test("every link of a published page leads to a file and a heading that are publ
   expect(dead).toEqual([]);
 });
 
-test("the plugin is published with the command that starts it and with its schema", () => {
+test("the plugin is published with its start script and its schema", () => {
   const command = "plugin/pulumi-resource-recommender";
   const needed = [command, `${command}.cmd`, "dist/provider/plugin/main.js", "schema.json"];
   expect(packedFiles()).toEqual(expect.arrayContaining(needed));
-  // The engine starts it.
+  // The engine must be able to execute it.
   expect(statSync(join(root, command)).mode & 0o111).toBe(0o111);
 });
 
-test("benchmarks fetch packages by name and version, not archives by their address", () => {
+test("benchmarks download packages by name and version, not archives by URL", () => {
   const files = globSync("bench/**/*.{ts,py}", { cwd: root });
   const addresses = files.flatMap((file) =>
     [...readFileSync(join(root, file), "utf8").matchAll(/https?:\/\/\S+?\.(tgz|tar\.gz|whl|zip)\b/g)].map(

@@ -7,7 +7,7 @@ import { missingFrom } from "../../tools/engine/programs.js";
 import { Progress } from "../../tools/engine/progress.js";
 import type { ProvideOptions } from "../../tools/engine/provide.js";
 
-/** A folder that is removed after the tests of the file. */
+/** Creates a directory that is deleted after the tests of the file. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "recommender-tools-"));
   folders.push(folder);
@@ -19,14 +19,14 @@ afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true, force: true });
 });
 
-/** The folder of the engine that the set-up of the tests has put on PATH. */
+/** Returns the directory of the engine, which the global setup has added to PATH. */
 export function providedBin(): string {
   const bin = searchPath().find((folder) => missingFrom(folder).length === 0);
   if (bin === undefined) throw new Error("The set-up of the tests has put no engine on PATH.");
   return bin;
 }
 
-/** PATH with everything on it but engines. */
+/** Returns PATH without the directories of engines. */
 export function pathWithoutEngine(): string {
   return searchPath()
     .filter((folder) => missingFrom(folder).length > 0)
@@ -35,7 +35,7 @@ export function pathWithoutEngine(): string {
 
 const searchPath = () => (process.env.PATH ?? "").split(delimiter);
 
-/** Progress that is kept instead of shown. */
+/** Creates a `Progress` that collects its output instead of printing it. */
 export function heardProgress(): { progress: Progress; heard: string[] } {
   const heard: string[] = [];
   const write = (text: string | Uint8Array) => heard.push(String(text)) > 0;
@@ -43,8 +43,8 @@ export function heardProgress(): { progress: Progress; heard: string[] } {
 }
 
 /**
- * Two Go programs that take the place of the engine's: the mechanism is the same, the build takes a second.
- * `go` is the version that go.mod asks for.
+ * Creates two small Go programs that replace the engine's, because they build within a second. `go` is the version in
+ * go.mod.
  */
 export async function tinyPrograms(go = "1.21"): Promise<GoProgram[]> {
   const directory = await temporaryFolder();
@@ -63,17 +63,17 @@ export async function tinyPrograms(go = "1.21"): Promise<GoProgram[]> {
   ];
 }
 
-/** A run of `provideEngine` in a process of its own. */
+/** A run of `provideEngine` in a separate process. */
 export interface Run {
   readonly process: ChildProcess;
-  /** What it has said so far on standard error. */
+  /** Returns its output on stderr so far. */
   said(): string;
-  /** Settles as soon as it has said `text`. */
+  /** Resolves when its output contains `text`. */
   hasSaid(text: string): Promise<void>;
   readonly ended: Promise<{ code: number | null; output: string }>;
 }
 
-/** Starts `provideEngine` in a process of its own. */
+/** Starts `provideEngine` in a separate process. */
 export function startProviding(
   options: Omit<ProvideOptions, "env" | "progress">,
   env: NodeJS.ProcessEnv,
@@ -98,19 +98,19 @@ export function startProviding(
       new Promise((resolve, reject) => {
         const look = () => said.includes(text) && resolve();
         child.stderr.on("data", look);
-        child.on("close", () => reject(new Error(`It ended without saying "${text}": ${said}`)));
+        child.on("close", () => reject(new Error(`The process exited without printing "${text}": ${said}`)));
         look();
       }),
     ended: new Promise((resolve) => child.on("close", (code) => resolve({ code, output }))),
   };
 }
 
-/** What lies in a cache folder, by name. */
+/** Returns the names of the files in a directory. */
 export async function contentsOf(folder: string): Promise<string[]> {
   return (await readdir(folder)).sort();
 }
 
-/** Surroundings in which Node reaches the npm registry: the set-up of the tests keeps a proxy's certificates from it. */
+/** Returns an environment in which Node reaches the npm registry through a proxy. The global setup removes its certificates. */
 export function registryEnv(): NodeJS.ProcessEnv {
   const { RECOMMENDER_CERTIFICATES: certificates, ...rest } = process.env;
   return certificates ? { ...rest, NODE_EXTRA_CA_CERTS: certificates } : rest;

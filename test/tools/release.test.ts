@@ -12,7 +12,7 @@ import { temporaryFolder } from "./provide";
 
 const shim = join(__dirname, "../../tools/release/pulumi-resource-recommender");
 
-/** Writes files into a folder, by their paths in it. */
+/** Writes files to a directory, by their relative paths. */
 async function write(folder: string, files: Record<string, string>): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
@@ -20,7 +20,7 @@ async function write(folder: string, files: Record<string, string>): Promise<voi
   }
 }
 
-test("an archive holds its files whole, and its bytes follow from them alone", async () => {
+test("an archive contains its files, and its bytes depend only on them", async () => {
   const folder = await temporaryFolder();
   const files = [3_000_000, 0, 3_000_000, 3_000_000, 5].map((size, index) => ({
     name: `folder/${9 - index}`,
@@ -30,14 +30,14 @@ test("an archive holds its files whole, and its bytes follow from them alone", a
   const [one, two] = [join(folder, "one.tar.gz"), join(folder, "two.tar.gz")];
   await writeArchive(one, files);
   await writeArchive(two, [...files].reverse());
-  // Jest compares such buffers byte by byte, for minutes.
+  // Jest would take minutes to compare such large buffers.
   const hashed = (all: File[]) =>
     all.map((file) => ({ ...file, bytes: createHash("sha256").update(file.bytes).digest("hex") }));
   expect(hashed(await readArchive(one, () => true))).toEqual(hashed(files).reverse());
   expect((await readFile(one)).equals(await readFile(two))).toBe(true);
 });
 
-describe("what a checkout releases", () => {
+describe("a checkout", () => {
   let folder: string;
   const git = (...args: string[]) =>
     execFileSync("git", ["-c", "user.name=test", "-c", "user.email=test@example.com", ...args], {
@@ -59,7 +59,7 @@ describe("what a checkout releases", () => {
     git("commit", "--quiet", "--message", "all");
   });
 
-  test("is without doubt where all is committed, tagged and noted", () => {
+  test("has no warnings if everything is committed, tagged and in the changelog", () => {
     git("tag", "v1.2.0");
     const { notes, warnings, commit, dirty } = readCheckout(folder);
     expect(notes).toBe("# pulumi-recommender 1.2.0\n\n- New.\n");
@@ -67,36 +67,36 @@ describe("what a checkout releases", () => {
     expect(commit).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  test("comes with warnings where it is not", async () => {
+  test("has warnings otherwise", async () => {
     await write(folder, { "CHANGELOG.md": "# Changelog\n\n## Unreleased\n\n- Next.\n" });
     expect(readCheckout(folder).warnings).toEqual([
-      "some changes are not committed: the commit does not hold them",
-      "HEAD has no tag: `git tag v1.2.0` makes it",
-      'CHANGELOG.md begins with "Unreleased": name that section 1.2.0',
+      "some changes are not committed, so the commit does not contain them",
+      "HEAD has no tag: run `git tag v1.2.0`",
+      'CHANGELOG.md starts with "Unreleased": rename that section to 1.2.0',
     ]);
   });
 
-  test("is refused where the tag or a generated file is of another version", async () => {
+  test("is rejected if the tag or a generated file has another version", async () => {
     git("tag", "v1.3.0");
-    expect(() => readCheckout(folder)).toThrow(/HEAD is tagged v1\.3\.0, but package\.json says 1\.2\.0: /);
+    expect(() => readCheckout(folder)).toThrow(
+      /HEAD is tagged v1\.3\.0, but package\.json has version 1\.2\.0\. /,
+    );
     await write(folder, { "package.json": version("1.3.0")["package.json"] });
     expect(() => readCheckout(folder)).toThrow(
-      "openapi.json is of 1.2.0, package.json of 1.3.0: `npm run openapi` writes it anew.",
+      "openapi.json has version 1.2.0, but package.json has 1.3.0. Run `npm run openapi`.",
     );
   });
 });
 
-test("a release never replaces a folder that holds something else", async () => {
+test("a release never replaces a directory with other files", async () => {
   const folder = await temporaryFolder();
   await write(folder, { "thesis.txt": "mine" });
   await expect(writeRelease({ folder, only: ["sdk"] })).rejects.toThrow(
-    /thesis\.txt is no part of a release/,
+    /thesis\.txt is not part of a release/,
   );
-  await expect(writeRelease({ folder, only: ["solaris"] })).rejects.toThrow(
-    /--only solaris: expected one of/,
-  );
+  await expect(writeRelease({ folder, only: ["solaris"] })).rejects.toThrow(/--only solaris: use one of/);
   await write(folder, { SHA256SUMS: `${"0".repeat(64)}  other.txt\n` });
-  await expect(writeRelease({ folder, only: ["sdk"] })).rejects.toThrow(/thesis\.txt is no part/);
+  await expect(writeRelease({ folder, only: ["sdk"] })).rejects.toThrow(/thesis\.txt is not part/);
   expect(await readdir(folder)).toEqual(["SHA256SUMS", "thesis.txt"]);
 });
 
@@ -109,7 +109,7 @@ describe("a package for a platform", () => {
     await stop();
   });
 
-  test("is fetched by name, and refused where it is not the one that is pinned", async () => {
+  test("is downloaded by name, and rejected if its hash is not the pinned one", async () => {
     const folder = await temporaryFolder();
     const archive = join(folder, "packed.tgz");
     const manifest = { name: "node-test", version: "1.0.0" };
@@ -138,17 +138,17 @@ describe("a package for a platform", () => {
       { name: "bin/node", bytes: Buffer.from("program"), executable: false },
     ]);
     await expect(fetched("sha512-other")).rejects.toThrow(
-      `node-test@1.0.0 hashes to ${integrity}, but sha512-other is pinned: this is not the same package.`,
+      `node-test@1.0.0 has hash ${integrity}, but sha512-other is pinned. This is not the same package.`,
     );
     await stop();
     process.env.npm_config_cache = join(folder, "other-cache");
     await expect(fetched(integrity)).rejects.toThrow(
-      /^node-test@1\.0\.0 could not be fetched: .*ECONNREFUSED.*\nMake the npm registry reachable/,
+      /^Cannot download node-test@1\.0\.0: .*ECONNREFUSED.*\nMake the npm registry reachable/,
     );
   });
 });
 
-describe("the command of the plugin, where its own Node does not run", () => {
+describe("the start script of the plugin, if its own Node does not run", () => {
   let folder: string;
   beforeAll(async () => {
     folder = await temporaryFolder();
@@ -166,18 +166,18 @@ describe("the command of the plugin, where its own Node does not run", () => {
       encoding: "utf8",
     });
 
-  test("uses the one on PATH", () => {
+  test("uses the Node on PATH", () => {
     expect(start(dirname(process.execPath)).stdout).toBe("127.0.0.1:1\n");
   });
 
   test.each([
     ["old", "v18.20.4"],
     ["none", "none"],
-  ])("says what to install where PATH has %s", (name, found) => {
+  ])("reports what to install if PATH has %s", (name, found) => {
     const { status, stderr } = start(join(folder, name));
     expect(stderr).toBe(
-      "pulumi-resource-recommender: the Node of this plugin does not run here, and there is " +
-        `${found} on PATH: install Node 20 or newer\n`,
+      "pulumi-resource-recommender: the Node of this plugin does not run on this machine, and " +
+        `PATH has ${found}. Install Node 20 or newer.\n`,
     );
     expect(status).toBe(1);
   });

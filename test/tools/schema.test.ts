@@ -11,12 +11,12 @@ const examples = convertedExamples();
 const schema = packageSchema(examples);
 const resource = (name: string) => schema.resources[`recommender:index:${name}`];
 
-test("schema.json is what the nouns and their TSDoc say now (npm run schema writes it)", () => {
+test("schema.json matches the resources and their TSDoc; `npm run schema` updates it", () => {
   const file = readFileSync(join(__dirname, "../../schema.json"), "utf8");
   expect(file).toBe(`${JSON.stringify(schema, null, 2)}\n`);
 });
 
-test("docs/resources.md is what the schema says now (npm run schema writes it)", () => {
+test("docs/resources.md matches the schema; `npm run schema` updates it", () => {
   const page = readFileSync(join(__dirname, "../../docs/resources.md"), "utf8");
   expect(page).toBe(renewedPage(schema, examples));
 });
@@ -28,7 +28,7 @@ test("every resource and every lookup has a heading in docs/resources.md", () =>
   expect(headings).toEqual(expect.arrayContaining(names));
 });
 
-test("every resource and every lookup has an example that was converted from what is written beside it", () => {
+test("every resource and lookup has a converted example that matches its source", () => {
   const yaml = Object.fromEntries(Object.entries(examples).map(([name, example]) => [name, example.yaml]));
   expect(yaml).toEqual(writtenExamples());
   for (const [token, { description }] of Object.entries({ ...schema.resources, ...schema.functions })) {
@@ -38,7 +38,7 @@ test("every resource and every lookup has an example that was converted from wha
   }
 });
 
-test("every noun and every component is a resource, and what a dynamic stack holds is an alias of the noun", () => {
+test("every resource and component is in the schema, and the types of dynamic resources are aliases", () => {
   const types = [...Object.keys(nouns), ...components.map(({ type }) => type)];
   expect(Object.keys(schema.resources).sort()).toEqual(
     types.map((type) => `recommender:index:${type}`).sort(),
@@ -47,7 +47,7 @@ test("every noun and every component is a resource, and what a dynamic stack hol
     expect(resource(type)?.aliases).toEqual([{ type: `pulumi-nodejs:dynamic/recommender:${type}` }]);
 });
 
-test("arguments are inputs with their defaults, enums and rules; what a lifecycle finds out is an output", () => {
+test("arguments are inputs with defaults, enums and rules; values that a lifecycle computes are outputs", () => {
   expect(resource("EventDataset")).toMatchObject({
     requiredInputs: ["numShards"],
     inputProperties: {
@@ -64,7 +64,7 @@ test("arguments are inputs with their defaults, enums and rules; what a lifecycl
   expect(resource("EventDataset")?.properties).not.toHaveProperty("__inferred");
 });
 
-test("secrets are secret: the address of a result, of a lookup too, and the credentials of the provider", () => {
+test("result URLs, also in lookups, and the credentials of the provider are secret", () => {
   const { variables } = schema.config;
   const secrets = Object.keys(variables).filter((key) => variables[key]?.secret);
   expect(secrets).toEqual(["apiKey", "accessToken", "clientSecret"]);
@@ -76,7 +76,7 @@ test("secrets are secret: the address of a result, of a lookup too, and the cred
   });
 });
 
-test("a component takes what its job and its result take, but for what links the two", () => {
+test("a component takes the arguments of its job and its result, except those that link the two", () => {
   const trained = resource("TrainedModel");
   expect(Object.keys(trained?.inputProperties ?? {}).sort()).toEqual([
     "algorithmId",
@@ -89,10 +89,10 @@ test("a component takes what its job and its result take, but for what links the
   expect(trained?.properties).not.toHaveProperty("submittedJobId");
 });
 
-describe("what its TSDoc calls deprecated", () => {
+describe("a deprecated symbol", () => {
   const deprecated = packageSchema(examples, new Sources(join(__dirname, "deprecated-package.ts")));
 
-  /** The messages of everything in a schema that is deprecated, by its path. */
+  /** Returns the deprecation messages in a schema, by path. */
   const messagesIn = (whole: object) => Object.fromEntries(entriesIn(whole, []));
   function entriesIn(value: unknown, path: readonly string[]): [string, unknown][] {
     if (typeof value !== "object" || value === null) return [];
@@ -103,7 +103,7 @@ describe("what its TSDoc calls deprecated", () => {
     );
   }
 
-  test("has its message in the schema: resources, arguments, outputs, members of objects, lookups and what they take", () => {
+  test("has its message in the schema: resources, arguments, outputs, nested fields, lookups and their arguments", () => {
     expect(messagesIn(deprecated)).toEqual({
       ...messagesIn(schema),
       "resources Algorithm": "Use a recipe.",
@@ -119,7 +119,7 @@ describe("what its TSDoc calls deprecated", () => {
     expect(description).toMatch(/^A configuration\.\n\nModels are trained from it\.\n\n\{\{% examples/);
   });
 
-  test("says so on the page", () => {
+  test("is marked on the page", () => {
     const page = renewedPage(deprecated, examples);
     expect(page).toContain(
       "## Algorithm\n\nA configuration.\n\nModels are trained from it.\n\n**Deprecated:** Use a recipe.\n",

@@ -16,7 +16,7 @@ const examples = Object.entries(convertedExamples());
 const goEnvironment = { ...process.env, CGO_ENABLED: "0", GOWORK: "off" };
 const { bin, missing } = withoutGo ? { bin: "", missing: withoutGo } : python();
 
-/** As in a clone: SDKs in one folder, and beside it the examples that use them. */
+/** The layout of the repository: a directory with the SDKs next to the examples that use them. */
 let clone: string;
 let folder: string;
 beforeAll(async () => {
@@ -58,7 +58,7 @@ testUnless(withoutGo, compileMs)(
       await mkdir(example, { recursive: true });
       await writeFile(join(example, "main.go"), go);
     }
-    // Compiled, but not linked: that takes a second for each.
+    // Compiles without linking, which would take a second for each.
     const compile = ["list", "-trimpath", "-export", "-f", "{{.ImportPath}}", "./examples/..."];
     const options = { cwd: join(folder, "go"), env: goEnvironment, encoding: "utf8" } as const;
     expect(execFileSync("go", compile, options).trim().split("\n")).toHaveLength(programs.length);
@@ -125,7 +125,7 @@ print(json.dumps(seen))
 testUnless(withoutGo ?? (isThere("mvn") ? undefined : "there is no `mvn` on PATH"), compileMs)(
   "the SDK of Java compiles, and so do the quick start and every suggestion of `drift` with it",
   async () => {
-    // In one build, so that nothing has to be installed for the example.
+    // One build for both, so the SDK need not be installed for the example.
     await writeFile(
       join(clone, "pom.xml"),
       `<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -146,7 +146,7 @@ testUnless(withoutGo ?? (isThere("mvn") ? undefined : "there is no `mvn` on PATH
   },
 );
 
-test("every example and every suggestion of `drift` in TypeScript is right for the package that is written by hand", () => {
+test("every TypeScript example and suggestion of `drift` compiles with the hand-written package", () => {
   const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
   const texts = new Map(examples.map(([name, { typescript }]) => [join(root, `${name}.ts`), typescript]));

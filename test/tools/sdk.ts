@@ -4,22 +4,22 @@ import { join } from "node:path";
 import { cacheDirectory } from "../../tools/engine/cache.js";
 import { isThere } from "../../tools/sdk/generate.js";
 
-/** The SDK of Python that generated packages are tried with. */
+/** The version of the Pulumi SDK for Python with which generated packages are tested. */
 const pulumiVersion = "3.230.0";
 
-/** Compilers may begin with everything that an SDK depends on. */
+/** Compilers may have to compile all dependencies of an SDK first. */
 export const compileMs = 1_200_000;
 
-/** Why nothing can be generated here. */
+/** The reason why this machine cannot generate SDKs, or undefined. */
 export const withoutGo = isThere("go") ? undefined : "there is no `go` on PATH";
 
-/** A Python that has Pulumi's SDK, kept between runs; or why there is none. */
+/** Returns a Python with the Pulumi SDK, cached between runs, or the reason why there is none. */
 export function python(): { readonly bin: string; readonly missing?: string } {
   const folder = join(cacheDirectory(process.env), `python-${pulumiVersion}`);
   const bin = join(folder, "bin");
   if (existsSync(folder)) return { bin };
   if (!isThere("python3")) return { bin, missing: "there is no `python3` on PATH" };
-  // Two files of tests may make it at once; it counts when it is whole.
+  // Two test files may create it at the same time, so it is renamed when it is complete.
   const making = `${folder}.making-${process.pid}`;
   const packages = [`pulumi==${pulumiVersion}`, "parver", "semver", "setuptools>=61", "wheel"];
   const steps: [string, string[]][] = [
@@ -31,20 +31,20 @@ export function python(): { readonly bin: string; readonly missing?: string } {
     if (status === 0) continue;
     rmSync(making, { recursive: true, force: true });
     const fault = `${program} ${args.slice(0, 3).join(" ")} failed: ${error ?? stderr.trim()}`;
-    // Some systems have a Python without venv; but where there is one, its packages can be had.
+    // Some systems have Python without venv. Other errors are real failures.
     if (args.includes("venv")) return { bin, missing: fault };
     throw new Error(fault);
   }
   try {
     renameSync(making, folder);
   } catch {
-    // The other one was first.
+    // The other test file was first.
     rmSync(making, { recursive: true, force: true });
   }
   return { bin };
 }
 
-/** Installs the generated package of Python into a folder for PYTHONPATH. */
+/** Installs the generated Python package into a directory for PYTHONPATH. */
 export function installWheel(bin: string, sdk: string, folder: string): void {
   const pip = (...args: string[]) =>
     execFileSync(join(bin, "python"), ["-m", "pip", "--quiet", ...args], { cwd: sdk, stdio: "pipe" });

@@ -36,12 +36,12 @@ const declarations: readonly (readonly [string, Readonly<Record<string, unknown>
   ],
 ];
 
-/** The suggestions in a language, one for each declaration. */
+/** Returns the suggestions in a language, one for each declaration. */
 export function suggestions(runtime: string): string[] {
   return declarations.map(([type, args]) => languageOf(runtime).declare(type, type.toLowerCase(), args));
 }
 
-/** Suggestions of Go as a program that compiles only if they are right. */
+/** Returns a Go program with the suggestions. It compiles only if they are correct. */
 export function goProgram(): string {
   const lines = suggestions("go").map(
     (one) => `\t\tif _, err := ${one}; err != nil {\n\t\t\treturn err\n\t\t}`,
@@ -63,7 +63,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** The same of Java. */
+/** Returns a Java program with the suggestions. It compiles only if they are correct. */
 export function javaProgram(): string {
   return `package recordshop;
 
@@ -83,7 +83,7 @@ ${suggestions("java")
 `;
 }
 
-/** The same of Python: it declares them without an engine, and prints what the engine would be given. */
+/** Returns a Python program that declares the suggestions without an engine and prints their arguments. */
 export function pythonProgram(): string {
   return `
 import json, pulumi, pulumi_recommender as recommender
@@ -104,7 +104,7 @@ print(json.dumps(seen))
 `;
 }
 
-/** What the engine must be given for them. */
+/** The arguments that the engine must receive for the declarations. */
 export function suggestedArgs(): Record<string, unknown> {
   return Object.fromEntries(declarations.map(([type, args]) => [type.toLowerCase(), args]));
 }

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "./provide";
 
-/** Runs jest in a folder with the given test files and returns its last line and exit code. */
+/** Runs jest with the given test files, and returns its output and exit code. */
 async function runJest(files: Record<string, string>, checks?: string) {
   const folder = await temporaryFolder();
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
@@ -20,7 +20,7 @@ async function runJest(files: Record<string, string>, checks?: string) {
 
 const passing = 'test("one", () => {}); test("two", () => {});';
 
-test("a run ends with its totals", async () => {
+test("a run ends with the totals", async () => {
   expect(await runJest({ "a.test.js": passing })).toMatchObject({ lastLine: "2 passed, 0 failed", code: 0 });
 });
 

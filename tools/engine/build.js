@@ -3,7 +3,7 @@ const fs = require("node:fs");
 const path = require("node:path");
 const readline = require("node:readline");
 const { executable, fileNames } = require("./programs.js");
-const { WayClosed, codeOf, reasonOf } = require("./way.js");
+const { SourceUnavailable, codeOf, reasonOf } = require("./errors.js");
 
 /** @typedef {import("./pinned.js").GoProgram} GoProgram */
 
@@ -17,13 +17,13 @@ const { WayClosed, codeOf, reasonOf } = require("./way.js");
  * @property {NodeJS.ProcessEnv} env
  */
 
-/** Builds the engine into `bin` out of the pinned Go modules. @param {BuildOptions} options */
+/** Builds the engine into `bin` from the pinned Go modules. @param {BuildOptions} options */
 async function buildEngine(options) {
   await buildPrograms(options);
   await copyDynamicProvider(options.bin);
 }
 
-/** Builds programs into `bin` out of the pinned Go modules. @param {BuildOptions} options */
+/** Builds programs into `bin` from the pinned Go modules. @param {BuildOptions} options */
 async function buildPrograms({ version, programs, bin, progress, signal, env }) {
   /** @type {GoRunner} */
   const go = (program, args, onLine) => runGo(args, { cwd: program.directory, env, signal }, onLine);
@@ -41,58 +41,58 @@ async function buildPrograms({ version, programs, bin, progress, signal, env }) 
     const flags = program.versionVariable ? ` -X ${program.versionVariable}=v${version}` : "";
     const output = path.join(bin, executable(program.name));
     const args = ["build", "-v", "-mod=readonly", "-buildvcs=false", `-ldflags=-s -w${flags}`];
-    const ticking = setInterval(() => progress.at(standing(compiled, end, total, program)), 1_000);
+    const ticking = setInterval(() => progress.at(buildProgress(compiled, end, total, program)), 1_000);
     try {
       await go(source, [...args, "-o", output, source.package], () => {
         compiled = Math.min(compiled + 1, end);
-        progress.at(standing(compiled, end, total, program));
+        progress.at(buildProgress(compiled, end, total, program));
       });
     } finally {
       clearInterval(ticking);
     }
     compiled = end;
-    if (program.beside) await copyBeside(program, program.beside, bin, go);
+    if (program.companion) await copyCompanion(program, program.companion, bin, go);
   }
   await fs.promises.rm(path.join(bin, "..", "source"), { recursive: true, force: true });
 }
 
 /** @param {GoProgram} program @param {string} name @param {string} bin @param {GoRunner} go */
-async function copyBeside(program, name, bin, go) {
+async function copyCompanion(program, name, bin, go) {
   const file = path.join(bin, name);
-  await fs.promises.copyFile(path.join(await folderOf(program, go), "..", name), file);
+  await fs.promises.copyFile(path.join(await sourceDirectoryOf(program, go), "..", name), file);
   await fs.promises.chmod(file, 0o755);
 }
 
-/** Where the source of a program lies. @param {GoProgram} program @param {GoRunner} go */
-async function folderOf(program, go) {
-  let folder = "";
+/** Returns the directory with the source of a program. @param {GoProgram} program @param {GoRunner} go */
+async function sourceDirectoryOf(program, go) {
+  let directory = "";
   await go(program, ["list", "-mod=readonly", "-f", "{{.Dir}}", program.package], (line) => {
-    folder = line;
+    directory = line;
   });
-  return folder;
+  return directory;
 }
 
 /**
- * The program as it is to be built. Go replaces no file of a module that it has downloaded: a source with a correction
- * becomes the main package of a module of its own, under the same pins.
+ * Returns the program to build. Go cannot replace a file of a downloaded module. So the source of a program with a patch
+ * is copied to a new module with the same pinned dependencies, and patched there.
  * @param {GoProgram} program
  * @param {string} directory
  * @param {GoRunner} go
  * @returns {Promise<GoProgram>}
  */
 async function sourceOf(program, directory, go) {
-  const { correction } = program;
-  if (!correction) return program;
-  const original = await folderOf(program, go);
+  const { patch } = program;
+  if (!patch) return program;
+  const original = await sourceDirectoryOf(program, go);
   await fs.promises.mkdir(directory);
   const files = (await fs.promises.readdir(original)).filter((name) => /(?<!_test)\.go$/.test(name));
   for (const name of files) {
     const text = await fs.promises.readFile(path.join(original, name), "utf8");
-    const isMeant = name === correction.file;
-    if (isMeant && text.split(correction.from).length !== 2)
-      throw new Error(`${name} of ${program.package} does not hold \`${correction.from}\` once`);
-    const corrected = isMeant ? text.replace(correction.from, () => correction.to) : text;
-    await fs.promises.writeFile(path.join(directory, name), corrected);
+    const isPatched = name === patch.file;
+    if (isPatched && text.split(patch.from).length !== 2)
+      throw new Error(`${name} of ${program.package} must contain \`${patch.from}\` exactly once`);
+    const patched = isPatched ? text.replace(patch.from, () => patch.to) : text;
+    await fs.promises.writeFile(path.join(directory, name), patched);
   }
   for (const name of (await fs.promises.readdir(program.directory)).filter((name) =>
     /^go\.(mod|sum)$/.test(name),
@@ -102,13 +102,13 @@ async function sourceOf(program, directory, go) {
 }
 
 /** @param {number} compiled @param {number} end @param {number} total @param {GoProgram} program */
-function standing(compiled, end, total, program) {
+function buildProgress(compiled, end, total, program) {
   if (compiled === end) return `linking ${program.name}`;
   return `compiling ${Math.floor((compiled / total) * 100)} % (${compiled} of ${total} packages)`;
 }
 
 /**
- * How many packages are not in Go's own build cache; fetches the modules on the way.
+ * Counts the packages that are not in Go's build cache, and downloads the modules.
  * @param {GoProgram} program
  * @param {GoRunner} go
  * @param {import("./progress.js").Progress} progress
@@ -118,13 +118,13 @@ async function countStale(program, go, progress) {
   let count = 0;
   const format = "{{if .Stale}}{{.ImportPath}}{{end}}";
   await go(program, ["list", "-mod=readonly", "-deps", "-f", format, program.package], (line) => {
-    if (line.startsWith("go: downloading")) progress.at(`fetching Go modules (${++downloaded} so far)`);
+    if (line.startsWith("go: downloading")) progress.at(`downloading Go modules (${++downloaded} so far)`);
     else if (line !== "" && !line.startsWith("go: ")) count++;
   });
   return count;
 }
 
-/** Go may be absent, or older than go.mod asks. @param {GoProgram[]} programs @param {GoRunner} go */
+/** Throws if Go is missing, or older than go.mod requires. @param {GoProgram[]} programs @param {GoRunner} go */
 async function requireGo(programs, go) {
   const wanted = programs
     .map(({ directory }) => fs.readFileSync(path.join(directory, "go.mod"), "utf8"))
@@ -137,12 +137,12 @@ async function requireGo(programs, go) {
     } catch (error) {
       const absent = codeOf(error) === "ENOENT";
       const fix = `Install Go ${wanted} or newer (go.dev/dl) and put \`go\` on PATH.`;
-      throw new WayClosed(absent ? "there is no `go` on PATH" : reasonOf(error), fix);
+      throw new SourceUnavailable(absent ? "there is no `go` on PATH" : reasonOf(error), fix);
     }
   }
 }
 
-/** The dynamic provider is a script that comes with the SDK, not with the engine. @param {string} bin */
+/** Copies the dynamic provider, a script of the SDK that the engine starts. @param {string} bin */
 async function copyDynamicProvider(bin) {
   const script = /** @type {string} */ (fileNames.find((name) => name.includes("resource-pulumi-nodejs")));
   const sdk = path.dirname(require.resolve("@pulumi/pulumi/package.json"));
@@ -155,12 +155,12 @@ async function copyDynamicProvider(bin) {
 /**
  * @param {string[]} args
  * @param {{ cwd: string, env: NodeJS.ProcessEnv, signal: AbortSignal }} options
- * @param {(line: string) => void} onLine hears both streams: `go` reports progress on standard error
+ * @param {(line: string) => void} onLine receives both streams, because `go` prints its progress to stderr
  * @returns {Promise<void>}
  */
 function runGo(args, { cwd, env, signal }, onLine) {
   return new Promise((resolve, reject) => {
-    // Without cgo no C compiler is needed; a workspace file further up must not replace the pins.
+    // Without cgo, no C compiler is needed. A go.work file in a parent directory must not override the pinned versions.
     const goEnv = { ...env, CGO_ENABLED: "0", GOWORK: "off" };
     const child = spawn("go", args, { cwd, env: goEnv, signal, stdio: ["ignore", "pipe", "pipe"] });
     /** @type {string[]} */
@@ -176,7 +176,7 @@ function runGo(args, { cwd, env, signal }, onLine) {
     child.on("close", (code) => {
       if (code === 0) return resolve();
       const fix = "Make the Go module proxy reachable (see `go env GOPROXY`) and run this again.";
-      reject(new WayClosed(`\`go ${args[0]}\` failed: ${lastLines.join(" / ")}`, fix));
+      reject(new SourceUnavailable(`\`go ${args[0]}\` failed: ${lastLines.join(" / ")}`, fix));
     });
   });
 }

@@ -3,14 +3,14 @@ const os = require("node:os");
 const path = require("node:path");
 const { executable, fileNames, versionOf } = require("./programs.js");
 
-/** @typedef {import("./way.js").Engine} Engine */
+/** @typedef {import("./errors.js").Engine} Engine */
 
 const markerName = "engine.json";
 
-/** Grows when an engine of the same version is made otherwise, so that none of before is taken for it. */
+/** Increase this when the same version is built differently, to discard engines in old caches. */
 const revision = 2;
 
-/** The folder that keeps engines between runs. @param {NodeJS.ProcessEnv} env */
+/** Returns the directory that caches engines between runs. @param {NodeJS.ProcessEnv} env */
 function cacheDirectory(env) {
   if (env.RECOMMENDER_ENGINE_CACHE) return path.resolve(env.RECOMMENDER_ENGINE_CACHE);
   const home = os.homedir();
@@ -24,7 +24,7 @@ function cacheDirectory(env) {
 }
 
 /**
- * The place of one version in the cache. It exists only whole: it is filled under another name and renamed.
+ * Returns the cache entry of one version. An entry is always complete: it is created under another name and renamed.
  * @param {string} cache
  * @param {string} version
  */
@@ -33,7 +33,7 @@ function cachePlace(cache, version) {
 }
 
 /**
- * The place of other programs; another change of their pins is another place.
+ * Returns the cache entry of other programs. It changes with their pinned dependencies.
  * @param {string} cache
  * @param {string} name
  * @param {string} version
@@ -43,9 +43,9 @@ function programsPlace(cache, name, version) {
 }
 
 /**
- * The finished engine at a place, unless it is absent or a cleaner took a part of it away.
+ * Returns the engine in a cache entry, or undefined if it is missing or some of its files have been deleted.
  * @param {string} place
- * @param {string[]} names the files that belong to it
+ * @param {string[]} names the files that it must contain
  * @returns {Engine | undefined}
  */
 function cachedEngine(place, names = fileNames) {
@@ -60,19 +60,19 @@ function cachedEngine(place, names = fileNames) {
 }
 
 /**
- * Makes the engine in `making`, proves that it runs, and only then gives it its place.
+ * Creates the engine in `making`, checks that it runs, and then renames the directory to `place`.
  * @param {{ place: string, making: string, version: string, source: "download" | "build", names?: string[] }} target
  * @param {(bin: string) => Promise<void>} fill
  * @returns {Promise<Engine>}
  */
-async function keepEngine({ place, making, version, source, names = fileNames }, fill) {
+async function storeEngine({ place, making, version, source, names = fileNames }, fill) {
   const bin = path.join(making, "bin");
   try {
     await fs.promises.mkdir(bin, { recursive: true });
     await fill(bin);
     if (names === fileNames) {
-      const made = versionOf(path.join(bin, executable("pulumi")));
-      if (made !== version) throw new Error(`the engine says it is ${made}, not ${version}`);
+      const actual = versionOf(path.join(bin, executable("pulumi")));
+      if (actual !== version) throw new Error(`the engine has version ${actual}, expected ${version}`);
     }
     const bytes = Object.fromEntries(names.map((name) => [name, fs.statSync(path.join(bin, name)).size]));
     const marker = { version, source, bytes };
@@ -86,10 +86,10 @@ async function keepEngine({ place, making, version, source, names = fileNames },
 }
 
 /**
- * Removes what killed runs left half-made. Only the holder of the lock may call it.
+ * Deletes partial entries of killed runs. Only the owner of the lock may call it.
  * @param {string} place
  */
-async function sweepHalfMade(place) {
+async function deletePartial(place) {
   const cache = path.dirname(place);
   for (const name of await fs.promises.readdir(cache)) {
     if (!name.startsWith(`${path.basename(place)}.making-`)) continue;
@@ -97,4 +97,4 @@ async function sweepHalfMade(place) {
   }
 }
 
-module.exports = { cacheDirectory, cachePlace, programsPlace, cachedEngine, keepEngine, sweepHalfMade };
+module.exports = { cacheDirectory, cachePlace, programsPlace, cachedEngine, storeEngine, deletePartial };

@@ -8,12 +8,12 @@ const { promisify } = require("node:util");
 const { EnvHttpProxyAgent, fetch } = require("undici");
 const { pinnedHosts } = require("./pinned.js");
 const { executable, fileNames } = require("./programs.js");
-const { WayClosed, reasonOf } = require("./way.js");
+const { SourceUnavailable, reasonOf } = require("./errors.js");
 
 const limits = { connectMs: 5_000, headersMs: 15_000, stallMs: 30_000 };
 
 /**
- * The vendor's archive name for a platform.
+ * Returns the name of Pulumi's archive for a platform.
  * @param {string} version
  * @param {NodeJS.Platform} platform
  * @param {string} arch
@@ -26,8 +26,8 @@ function archiveName(version, platform = process.platform, arch = process.arch) 
   ]);
   const system = systems.get(platform);
   if (system === undefined || !["x64", "arm64"].includes(arch)) {
-    throw new WayClosed(
-      `the vendor publishes nothing for ${platform} on ${arch}`,
+    throw new SourceUnavailable(
+      `Pulumi publishes no engine for ${platform} on ${arch}`,
       "Use Linux, macOS or Windows on x64 or arm64.",
     );
   }
@@ -35,7 +35,7 @@ function archiveName(version, platform = process.platform, arch = process.arch) 
 }
 
 /**
- * Puts the official release into `bin`.
+ * Downloads the official release into `bin`.
  * @param {{ version: string, base: string, bin: string, progress: import("./progress.js").Progress,
  *   signal: AbortSignal }} options
  */
@@ -53,24 +53,24 @@ async function downloadEngine({ version, base, bin, progress, signal }) {
     const published = sums.ok ? checksumOf(await sums.text(), name) : undefined;
     if (published === undefined) progress.say(`no checksum is published for ${name}`);
 
-    const reply = await get(address);
-    if (!reply.ok || reply.body === null) throw new Error(`${address} answered ${reply.status}`);
+    const response = await get(address);
+    if (!response.ok || response.body === null) throw new Error(`${address} returned ${response.status}`);
     const archive = path.join(bin, "..", name);
-    const totalBytes = Number(reply.headers.get("content-length"));
+    const totalBytes = Number(response.headers.get("content-length"));
     progress.say(`downloading ${address}`);
-    const sum = await save(Readable.fromWeb(reply.body), archive, (bytes) =>
+    const sum = await save(Readable.fromWeb(response.body), archive, (bytes) =>
       progress.at(downloaded(bytes, totalBytes)),
     );
     if (published !== undefined && sum !== published) {
-      throw new Error(`${name} has SHA-256 ${sum}, but ${published} is published; it was thrown away`);
+      throw new Error(`${name} has SHA-256 ${sum}, but ${published} is published. The file was deleted`);
     }
     progress.say("unpacking");
     await unpack(archive, bin, signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw new WayClosed(
+    throw new SourceUnavailable(
       reasonOf(error),
-      `Make ${new URL(base).host} reachable from here, through HTTPS_PROXY if need be, and run this again.`,
+      `Make ${new URL(base).host} reachable, for example through HTTPS_PROXY, and run this again.`,
     );
   } finally {
     await dispatcher.destroy();
@@ -105,7 +105,7 @@ async function save(body, file, onBytes) {
 }
 
 /**
- * Keeps the engine's three programs, and the language hosts that the tests of other languages need.
+ * Unpacks the three programs of the engine, and the language hosts that tests of other languages need.
  * @param {string} archive
  * @param {string} bin
  * @param {AbortSignal} signal
@@ -113,19 +113,23 @@ async function save(body, file, onBytes) {
 async function unpack(archive, bin, signal) {
   const unpacked = path.join(bin, "..", "unpacked");
   await fs.promises.mkdir(unpacked);
-  // Windows 10 and newer ship a tar that reads zip files too.
+  // The `tar` of Windows 10 and newer also reads zip files.
   await promisify(execFile)("tar", ["-xf", archive, "-C", unpacked], { signal });
   const names = await fs.promises.readdir(unpacked, { recursive: true });
   const program = names
     .filter((name) => path.basename(name) === executable("pulumi"))
     .map((name) => path.join(unpacked, name))
     .find((file) => fs.statSync(file).isFile());
-  if (program === undefined) throw new Error(`${path.basename(archive)} holds no ${executable("pulumi")}`);
-  const folder = path.dirname(program);
-  for (const file of fileNames) await fs.promises.rename(path.join(folder, file), path.join(bin, file));
-  const hosts = pinnedHosts.flatMap(({ name, beside }) => [executable(name), ...(beside ? [beside] : [])]);
-  for (const file of hosts.filter((name) => fs.existsSync(path.join(folder, name))))
-    await fs.promises.rename(path.join(folder, file), path.join(bin, file));
+  if (program === undefined)
+    throw new Error(`${path.basename(archive)} does not contain ${executable("pulumi")}`);
+  const directory = path.dirname(program);
+  for (const file of fileNames) await fs.promises.rename(path.join(directory, file), path.join(bin, file));
+  const hosts = pinnedHosts.flatMap(({ name, companion }) => [
+    executable(name),
+    ...(companion ? [companion] : []),
+  ]);
+  for (const file of hosts.filter((name) => fs.existsSync(path.join(directory, name))))
+    await fs.promises.rename(path.join(directory, file), path.join(bin, file));
   await fs.promises.rm(unpacked, { recursive: true });
   await fs.promises.rm(archive);
 }

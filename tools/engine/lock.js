@@ -1,19 +1,18 @@
 const { setTimeout: delay } = require("node:timers/promises");
-const { codeOf } = require("./way.js");
+const { codeOf } = require("./errors.js");
 
 const pollMs = 500;
 
 /**
- * Runs `work` while holding the lock beside `place`, so that two runs do not make the same engine twice.
- * The holder touches its lock all the time: one that has not been touched for `staleMs` belongs to a dead
- * process and is taken over.
+ * Runs `work` with a lock on `place`, so two runs do not build the same engine. The owner refreshes its lock regularly.
+ * If a lock has not been refreshed for `staleMs`, its owner is dead, and another run takes the lock.
  * @template T
  * @param {{ place: string, staleMs: number, onWait: () => void }} options
  * @param {() => Promise<T>} work
  * @returns {Promise<T>}
  */
 async function withLock({ place, staleMs, onWait }, work) {
-  // Loaded only when there is something to make: the usual run finds the engine in its cache.
+  // Loaded only if the engine must be built. Most runs find it in the cache.
   const lockfile = require("proper-lockfile");
   let release;
   while (release === undefined) {

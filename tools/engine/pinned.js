@@ -1,30 +1,30 @@
 const path = require("node:path");
 
-/** The engine release this package is tested with. */
+/** The engine version that this package is tested with. */
 const pinnedVersion = "3.259.0";
 
-/** The oldest engine on PATH that is used as it is; the same bound as the peer range of @pulumi/pulumi. */
+/** The oldest version that is accepted on PATH: the lower bound of the peer dependency @pulumi/pulumi. */
 const oldestVersion = "3.216.0";
 
-/** Where the vendor publishes its releases. */
+/** The URL of Pulumi's releases. */
 const officialBase = "https://get.pulumi.com/releases/sdk";
 
 /**
- * One Go program of the engine, built out of a small module whose go.sum pins everything.
+ * A Go program, built from a small module whose go.sum pins all dependencies.
  * @typedef {object} GoProgram
  * @property {string} name file name of the program, without `.exe`
- * @property {string} directory where go.mod and go.sum lie
+ * @property {string} directory with go.mod and go.sum
  * @property {string} package import path of its main package
- * @property {string} [versionVariable] variable the linker sets to the version
- * @property {{ file: string, from: string, to: string }} [correction] what is changed in its source before it is built
- * @property {string} [beside] a file next to the folder of its source that it needs next to itself
+ * @property {string} [versionVariable] variable that the linker sets to the version
+ * @property {{ file: string, from: string, to: string }} [patch] a change to its source before the build
+ * @property {string} [companion] a file next to its source directory, which must be copied next to the program
  */
 
 /**
- * The language host stays at SDK 3.68.0: later releases moved it to a module of its own, which the Go
- * module proxy does not serve. It hands the program a relay of its own in place of the engine's resource monitor, and
- * that relay knows only the calls of its day: not those by which the SDK registers transforms and hooks. With the
- * engine's own address the program reaches them all.
+ * The programs of the engine. The language host stays at SDK 3.68.0, because later releases moved it to a module that the
+ * Go module proxy does not serve. This old host gives the program the address of a proxy in front of the engine's resource
+ * monitor. The proxy lacks newer calls, such as those that register transforms and hooks. The patch passes the engine's
+ * own address instead.
  * @type {GoProgram[]}
  */
 const pinnedPrograms = [
@@ -38,7 +38,7 @@ const pinnedPrograms = [
     name: "pulumi-language-nodejs",
     directory: path.join(__dirname, "language-nodejs"),
     package: "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
-    correction: {
+    patch: {
       file: "main.go",
       from: 'maybeAppendArg("monitor", address)',
       to: 'maybeAppendArg("monitor", req.GetMonitorAddress())',
@@ -47,8 +47,8 @@ const pinnedPrograms = [
 ];
 
 /**
- * The language hosts that tests of other languages need. The Python one is of the same module as the Node one; the YAML
- * one has the pins of the SDK generator, of which it shares most packages.
+ * The language hosts that tests of other languages need. The Python host is in the same module as the Node host. The YAML
+ * host uses the go.mod of the SDK generator, because they share most dependencies.
  * @type {GoProgram[]}
  */
 const pinnedHosts = [
@@ -56,7 +56,7 @@ const pinnedHosts = [
     name: "pulumi-language-python",
     directory: path.join(__dirname, "language-nodejs"),
     package: "github.com/pulumi/pulumi/sdk/v3/python/cmd/pulumi-language-python",
-    beside: "pulumi-language-python-exec",
+    companion: "pulumi-language-python-exec",
   },
   {
     name: "pulumi-language-yaml",
@@ -66,7 +66,7 @@ const pinnedHosts = [
 ];
 
 /**
- * The S3-compatible server that tests keep models and results in.
+ * The S3-compatible server that tests use as storage for models and results.
  * @type {GoProgram[]}
  */
 const pinnedBucketServer = [

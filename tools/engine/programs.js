@@ -4,21 +4,21 @@ const path = require("node:path");
 
 const onWindows = process.platform === "win32";
 
-/** The three files that must lie in one folder on PATH for a Node program with dynamic resources to run. */
+/** The three programs that the engine needs in one directory on PATH to run Node programs with dynamic resources. */
 const fileNames = onWindows
   ? ["pulumi.exe", "pulumi-language-nodejs.exe", "pulumi-resource-pulumi-nodejs.cmd"]
   : ["pulumi", "pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"];
 
-/** The file name of a Go program on this platform. @param {string} name */
+/** Returns the file name of a Go program on this platform. @param {string} name */
 const executable = (name) => (onWindows ? `${name}.exe` : name);
 
-/** The names of the engine's files that `directory` lacks. @param {string} directory */
+/** Returns the names of the engine's files that are missing in `directory`. @param {string} directory */
 function missingFrom(directory) {
   return fileNames.filter((name) => !fs.existsSync(path.join(directory, name)));
 }
 
 /**
- * What `pulumi version` says, without the `v`.
+ * Returns the output of `pulumi version`, without the `v`.
  * @param {string} program path of the program
  * @returns {string}
  */
@@ -30,22 +30,22 @@ function versionOf(program) {
   });
   const found = /^v?(\d+\.\d+\.\d+\S*)\s*$/m.exec(ran.stdout ?? "");
   if (found?.[1] === undefined) {
-    const said = ran.error?.message ?? (ran.stderr.trim().split("\n")[0] || "it printed no version");
-    throw new Error(`\`${program} version\` does not work: ${said}`);
+    const reason = ran.error?.message ?? (ran.stderr.trim().split("\n")[0] || "it printed no version");
+    throw new Error(`\`${program} version\` failed: ${reason}`);
   }
   return found[1];
 }
 
 /**
- * Whether a version is the given one or newer; a pre-release counts as its release.
+ * Returns whether a version is at least `oldest`. A pre-release counts as its release.
  * @param {string} version
  * @param {string} oldest
  */
 function isAtLeast(version, oldest) {
   const numbers = (/** @type {string} */ text) => (text.match(/\d+/g) ?? []).slice(0, 3).map(Number);
   const wanted = numbers(oldest);
-  for (const [place, number] of numbers(version).entries()) {
-    const difference = number - (wanted[place] ?? 0);
+  for (const [index, number] of numbers(version).entries()) {
+    const difference = number - (wanted[index] ?? 0);
     if (difference !== 0) return difference > 0;
   }
   return true;

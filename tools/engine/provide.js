@@ -5,9 +5,9 @@ const {
   cacheDirectory,
   cachePlace,
   cachedEngine,
-  keepEngine,
+  storeEngine,
   programsPlace,
-  sweepHalfMade,
+  deletePartial,
 } = require("./cache.js");
 const { withLock } = require("./lock.js");
 const { engineOnPath } = require("./on-path.js");
@@ -21,42 +21,42 @@ const {
 } = require("./pinned.js");
 const { executable } = require("./programs.js");
 const { Progress } = require("./progress.js");
-const { NoEngine, reasonOf } = require("./way.js");
+const { NoEngine, reasonOf } = require("./errors.js");
 
-/** @typedef {import("./way.js").Engine} Engine */
+/** @typedef {import("./errors.js").Engine} Engine */
 
 /**
  * @typedef {object} ProvideOptions
- * @property {NodeJS.ProcessEnv} [env] where PATH and the settings are read
+ * @property {NodeJS.ProcessEnv} [env] the environment with PATH and the settings
  * @property {string} [version]
  * @property {import("./pinned.js").GoProgram[]} [programs]
  * @property {Progress} [progress]
- * @property {number} [staleLockMs] after which an untouched lock counts as left by a dead process
+ * @property {number} [staleLockMs] the age at which the lock of a dead process expires
  */
 
 /**
- * Finds a working engine or makes one: on PATH, in the cache, by download, by building it.
+ * Returns a working engine: from PATH or the cache, or else by download or by a build from source.
  * @param {ProvideOptions} [options]
  * @returns {Promise<Engine>}
  */
 async function provideEngine(options = {}) {
   const { env = process.env, version = pinnedVersion, progress = new Progress() } = options;
-  /** @type {{ way: string, error: unknown }[]} */
-  const closed = [];
+  /** @type {{ source: string, error: unknown }[]} */
+  const failures = [];
   try {
     return engineOnPath({ searchPath: env.PATH ?? env.Path ?? "", oldestVersion });
   } catch (error) {
-    closed.push({ way: "an engine on PATH", error });
+    failures.push({ source: "an engine on PATH", error });
   }
 
   const place = cachePlace(cacheDirectory(env), version);
   return fromCache({ place, progress, staleLockMs: options.staleLockMs }, () =>
-    makeEngine({ ...options, env, version, progress }, place, closed),
+    makeEngine({ ...options, env, version, progress }, place, failures),
   );
 }
 
 /**
- * Finds the language hosts of Python and YAML or builds them: on PATH, in the cache, by building them.
+ * Returns the language hosts of Python and YAML: from PATH or the cache, or else by a build from source.
  * @param {Omit<ProvideOptions, "version">} [options]
  * @returns {Promise<{ bin: string }>}
  */
@@ -65,7 +65,7 @@ function provideHosts({ programs = pinnedHosts, ...options } = {}) {
 }
 
 /**
- * Finds the S3 server that tests use or builds it, in the same way.
+ * Returns the S3 server for the tests, in the same way.
  * @param {Omit<ProvideOptions, "version">} [options]
  * @returns {Promise<{ bin: string }>}
  */
@@ -78,7 +78,7 @@ function provideBucketServer({ progress = new Progress(process.stderr, "S3 serve
 }
 
 /**
- * Provides everything the tests need. Tests that need a program which this machine cannot provide are listed as not run.
+ * Provides everything the tests need. If a program cannot be provided, the tests that need it are listed as not run.
  * @returns {Promise<Engine>}
  */
 async function provideForTests() {
@@ -89,24 +89,24 @@ async function provideForTests() {
 }
 
 /**
- * @param {string} name of their place in the cache
- * @param {string} words what they are
+ * @param {string} name the start of the name of their cache entry
+ * @param {string} description printed before the build
  * @param {Omit<ProvideOptions, "version"> & { programs: import("./pinned.js").GoProgram[] }} options
  * @returns {Promise<{ bin: string }>}
  */
 async function providePrograms(
   name,
-  words,
+  description,
   { env = process.env, programs, progress = new Progress(), staleLockMs },
 ) {
   const { bin, place, version, names } = locatePrograms(name, programs, env);
   if (bin !== undefined) return { bin };
   return fromCache({ place, progress, staleLockMs, names }, () =>
     interruptible(async (signal) => {
-      progress.say(`no ${words} yet; kept in ${place}`);
+      progress.say(`building the ${description} into ${place}`);
       const { buildPrograms } = require("./build.js");
       const making = `${place}.making-${randomUUID()}`;
-      return keepEngine({ place, making, version, source: "build", names }, (bin) =>
+      return storeEngine({ place, making, version, source: "build", names }, (bin) =>
         buildPrograms({ version, programs, bin, progress, signal, env }),
       );
     }),
@@ -114,16 +114,21 @@ async function providePrograms(
 }
 
 /**
- * Looks for programs on PATH, beside the engine (the official download has the language hosts), and in the cache.
+ * Searches for programs on PATH, next to the engine (the official download contains language hosts) and in the cache.
  * @param {string} name
  * @param {import("./pinned.js").GoProgram[]} programs
  * @param {NodeJS.ProcessEnv} env
  */
 function locatePrograms(name, programs, env) {
-  const names = programs.flatMap(({ name, beside }) => [executable(name), ...(beside ? [beside] : [])]);
+  const names = programs.flatMap(({ name, companion }) => [
+    executable(name),
+    ...(companion ? [companion] : []),
+  ]);
   const engine = path.join(cachePlace(cacheDirectory(env), pinnedVersion), "bin");
-  const folders = [...(env.PATH ?? env.Path ?? "").split(path.delimiter), engine];
-  const found = folders.find((folder) => names.every((name) => fs.existsSync(path.join(folder, name))));
+  const directories = [...(env.PATH ?? env.Path ?? "").split(path.delimiter), engine];
+  const found = directories.find((directory) =>
+    names.every((name) => fs.existsSync(path.join(directory, name))),
+  );
 
   const pins = programs.map(({ directory }) => fs.readFileSync(path.join(directory, "go.mod")));
   const version = createHash("sha256").update(Buffer.concat(pins)).digest("hex").slice(0, 12);
@@ -132,20 +137,21 @@ function locatePrograms(name, programs, env) {
 }
 
 /**
- * The reason why programs can be neither found nor built on this machine, or undefined if they can.
+ * Returns the reason why this machine has neither the programs nor Go to build them, or undefined if it has.
  * @param {"hosts" | "bucket-server"} name
  * @param {NodeJS.ProcessEnv} [env]
  */
 function whyUnavailable(name, env = process.env) {
   const programs = name === "hosts" ? pinnedHosts : pinnedBucketServer;
   if (locatePrograms(name, programs, env).bin !== undefined) return undefined;
-  const folders = (env.PATH ?? env.Path ?? "").split(path.delimiter);
-  if (folders.some((folder) => fs.existsSync(path.join(folder, executable("go"))))) return undefined;
+  const directories = (env.PATH ?? env.Path ?? "").split(path.delimiter);
+  if (directories.some((directory) => fs.existsSync(path.join(directory, executable("go")))))
+    return undefined;
   return `there is no \`${programs.map(({ name }) => name).join("` or `")}\` on PATH, and no \`go\` to build it`;
 }
 
 /**
- * What the cache holds at a place, or what is made for it, by one run at a time.
+ * Returns a cache entry, and creates it if it is missing. A lock prevents two runs from creating it.
  * @param {{ place: string, progress: Progress, staleLockMs: number | undefined, names?: string[] }} options
  * @param {() => Promise<Engine>} make
  * @returns {Promise<Engine>}
@@ -157,18 +163,18 @@ async function fromCache({ place, progress, staleLockMs = 10_000, names }, make)
   await fs.promises.mkdir(path.dirname(place), { recursive: true });
   let waited = false;
   const onWait = () => {
-    if (waited) return progress.at("still waiting for the other run");
+    if (waited) return progress.at("still waiting for the other process");
     waited = true;
-    progress.say("another run is preparing the same engine; waiting for it");
+    progress.say("waiting for another process that is preparing the same engine");
   };
   return withLock({ place, staleMs: staleLockMs, onWait }, async () => {
-    await sweepHalfMade(place);
+    await deletePartial(place);
     return cachedEngine(place, names) ?? (await make());
   });
 }
 
 /**
- * Does work that stops when the process is asked to end.
+ * Runs `work` with a signal that aborts on SIGINT and SIGTERM.
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} work
  * @returns {Promise<T>}
@@ -188,34 +194,34 @@ async function interruptible(work) {
 /**
  * @param {ProvideOptions & { env: NodeJS.ProcessEnv, version: string, progress: Progress }} options
  * @param {string} place
- * @param {{ way: string, error: unknown }[]} closed
+ * @param {{ source: string, error: unknown }[]} failures
  */
-async function makeEngine({ env, version, programs = pinnedPrograms, progress }, place, closed) {
+async function makeEngine({ env, version, programs = pinnedPrograms, progress }, place, failures) {
   const target = { place, making: `${place}.making-${randomUUID()}`, version };
   const base = env.RECOMMENDER_ENGINE_DOWNLOAD ?? officialBase;
   return interruptible(async (signal) => {
-    progress.say(`no engine yet (${reasonOf(closed[0]?.error)}); it is kept in ${place}`);
+    progress.say(`preparing an engine in ${place}, because ${reasonOf(failures[0]?.error)}`);
     try {
-      // The HTTP client takes longer to load than the usual run takes in all.
+      // Loaded late, because the HTTP client takes longer to load than a run that finds the engine in the cache.
       const { downloadEngine } = require("./download.js");
-      return await keepEngine({ ...target, source: "download" }, (bin) =>
+      return await storeEngine({ ...target, source: "download" }, (bin) =>
         downloadEngine({ version, base, bin, progress, signal }),
       );
     } catch (error) {
       signal.throwIfAborted();
-      progress.say(`no download: ${reasonOf(error)}`);
-      closed.push({ way: "the official download", error });
+      progress.say(`download failed: ${reasonOf(error)}`);
+      failures.push({ source: "the official download", error });
     }
     try {
       const { buildEngine } = require("./build.js");
-      return await keepEngine({ ...target, source: "build" }, (bin) =>
+      return await storeEngine({ ...target, source: "build" }, (bin) =>
         buildEngine({ version, programs, bin, progress, signal, env }),
       );
     } catch (error) {
       signal.throwIfAborted();
-      closed.push({ way: "a build from source", error });
+      failures.push({ source: "a build from source", error });
     }
-    throw new NoEngine(closed);
+    throw new NoEngine(failures);
   });
 }
 

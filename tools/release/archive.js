@@ -4,11 +4,11 @@ const { Header, Pack, ReadEntry, list } = require("tar");
 
 /** @typedef {{ name: string, bytes: Buffer, executable?: boolean }} File */
 
-/** The same for every file: an archive depends on nothing but what is in it. */
+/** The modification time of every file in an archive, so the same content gives the same checksum. */
 const mtime = new Date("1985-10-26T08:15:00Z");
 
 /**
- * Writes files as a .tar.gz, in the order of their names, without anything of this machine.
+ * Writes files as a .tar.gz, sorted by name and without owners or times of this machine.
  * @param {string} archive
  * @param {File[]} files
  */
@@ -26,7 +26,7 @@ async function writeArchive(archive, files) {
 }
 
 /**
- * The files of a .tar.gz that are wanted.
+ * Reads selected files of a .tar.gz.
  * @param {string} archive
  * @param {(name: string) => boolean} isWanted
  * @returns {Promise<File[]>}
@@ -46,17 +46,17 @@ async function readArchive(archive, isWanted) {
 }
 
 /**
- * The files under a folder, by their paths in it.
- * @param {string} folder
+ * Reads all files in a directory. Their names are relative to it.
+ * @param {string} directory
  * @returns {File[]}
  */
-function filesIn(folder) {
+function filesIn(directory) {
   return fs
-    .readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => fs.statSync(path.join(folder, name)).isFile())
+    .readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .filter((name) => fs.statSync(path.join(directory, name)).isFile())
     .map((name) => ({
       name: name.replaceAll(path.sep, "/"),
-      bytes: fs.readFileSync(path.join(folder, name)),
+      bytes: fs.readFileSync(path.join(directory, name)),
     }));
 }
 

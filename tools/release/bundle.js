@@ -3,7 +3,7 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { root } = require("../setup.js");
 
-/** The processes and threads of the plugin: itself, the embedded service that it starts, and the latter's threads. */
+/** The entry points of the plugin: its own process, the embedded service that it starts, and the threads of the service. */
 const entries = [
   "provider/plugin/main",
   "cli/main",
@@ -13,8 +13,8 @@ const entries = [
 ];
 
 /**
- * Bundles dist/ and all that it needs into one file for each process, at the place where dist/ has it.
- * @returns {Promise<{ files: import("./archive.js").File[], packages: string[] }>} and the folders of the packages in it
+ * Bundles dist/ and its dependencies into one file for each entry point, under the same path as in dist/.
+ * @returns {Promise<{ files: import("./archive.js").File[], packages: string[] }>} with the directories of the bundled packages
  */
 async function bundlePlugin() {
   const results = await Promise.all(entries.map(bundle));
@@ -27,7 +27,8 @@ async function bundlePlugin() {
 /** @param {string} entry */
 async function bundle(entry) {
   const name = `dist/${entry}.js`;
-  // Modules find the package's other files from where they lie, two folders down; in a bundle all of them lie together.
+  // Modules locate other files of the package relative to their own directory, which is two levels deep. In a bundle,
+  // all modules share one directory.
   const up = path.posix.relative(path.posix.dirname(entry), "two/down");
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
@@ -40,14 +41,13 @@ async function bundle(entry) {
     target: "node20",
     define: { __dirname: "moduleFolder" },
     banner: { js: `const moduleFolder = require("node:path").join(__dirname, "${up}");` },
-    // The first is for commands that read a stack, which a plugin never does; the second for running from the sources;
-    // the third for models in a bucket, which the service of a plugin does not have.
+    // Not needed in the plugin: commands that read a stack, running from the sources, and models in a bucket.
     external: ["@pulumi/pulumi/automation*", "tsx", "@aws-sdk/*"],
     legalComments: "none",
     logLevel: "error",
   });
   const [output] = outputFiles;
-  if (output === undefined) throw new Error(`${name}: nothing was bundled`);
+  if (output === undefined) throw new Error(`esbuild returned no output for ${name}`);
   const packages = Object.keys(metafile.inputs).flatMap((file) => {
     const [folder] = file.match(/^.*node_modules\/(@[^/]+\/)?[^/]+/) ?? [];
     return folder === undefined ? [] : [folder];
@@ -56,7 +56,7 @@ async function bundle(entry) {
 }
 
 /**
- * The licences of packages, as their terms ask for.
+ * Returns the licenses of packages, which their terms require us to include.
  * @param {string[]} packages
  */
 function licences(packages) {

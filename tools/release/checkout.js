@@ -4,7 +4,8 @@ const path = require("node:path");
 const { root } = require("../setup.js");
 
 /**
- * What a checkout would release, with what speaks against it. It fails where its parts are of different versions.
+ * Reads the version, commit and release notes of a checkout, with warnings if it is not ready for a release. Throws if
+ * its parts have different versions.
  * @param {string} folder
  */
 function readCheckout(folder = root) {
@@ -16,18 +17,18 @@ function readCheckout(folder = root) {
   const { commit, date, dirty, tags } = readGit(folder);
   if (tags.length > 0 && !tags.includes(`v${version}`)) {
     throw new Error(
-      `HEAD is tagged ${tags.join(", ")}, but package.json says ${version}: write that version with ` +
+      `HEAD is tagged ${tags.join(", ")}, but package.json has version ${version}. Set the version with ` +
         `\`npm version --no-git-tag-version\`, or remove the tag with \`git tag -d ${tags[0]}\`.`,
     );
   }
   /** @type {[boolean, string][]} */
-  const doubts = [
-    [commit === undefined, "this is no git checkout: the manifest names no commit"],
-    [dirty, "some changes are not committed: the commit does not hold them"],
-    [commit !== undefined && tags.length === 0, `HEAD has no tag: \`git tag v${version}\` makes it`],
-    [heading !== version, `CHANGELOG.md begins with "${heading}": name that section ${version}`],
+  const checks = [
+    [commit === undefined, "this is not a git checkout, so the manifest contains no commit"],
+    [dirty, "some changes are not committed, so the commit does not contain them"],
+    [commit !== undefined && tags.length === 0, `HEAD has no tag: run \`git tag v${version}\``],
+    [heading !== version, `CHANGELOG.md starts with "${heading}": rename that section to ${version}`],
   ];
-  const warnings = doubts.flatMap(([applies, text]) => (applies ? [text] : []));
+  const warnings = checks.flatMap(([applies, text]) => (applies ? [text] : []));
   return { version, commit, date, dirty, notes: `# pulumi-recommender ${version}\n\n${notes}\n`, warnings };
 }
 
@@ -35,7 +36,7 @@ function readCheckout(folder = root) {
 function requireVersion(version, name, other) {
   if (other === version) return;
   throw new Error(
-    `${name}.json is of ${other}, package.json of ${version}: \`npm run ${name}\` writes it anew.`,
+    `${name}.json has version ${other}, but package.json has ${version}. Run \`npm run ${name}\`.`,
   );
 }
 
@@ -60,7 +61,7 @@ function readGit(folder) {
 function newestSection(changelog) {
   const [, section = ""] = changelog.split(/^## /m);
   const [line = ""] = section.split("\n");
-  // A date may follow the version: `## [1.0.0] - 2026-01-01`.
+  // A date may follow the version, as in `## [1.0.0] - 2026-01-01`.
   const heading = line.split(" ")[0]?.replace(/[[\]]/g, "");
   return { heading, notes: section.slice(line.length).trim() };
 }

@@ -7,7 +7,8 @@ const { root } = require("../setup.js");
 const { readArchive } = require("./archive.js");
 
 /**
- * What npm prints; found by the path it gave us, as on Windows it is a script that cannot be started by its name.
+ * Runs npm and returns its output. On Windows, `npm` is a script that cannot be started by name, so this uses the path
+ * that npm passes to its scripts.
  * @param {string[]} args
  * @returns {Promise<string>}
  */
@@ -20,9 +21,9 @@ async function npm(args) {
 }
 
 /**
- * Fetches a package from the npm registry, or out of npm's cache, and gives the files of it that are wanted.
+ * Downloads a package from the npm registry or npm's cache, and returns selected files.
  * @param {{ name: string, version: string, integrity: string }} wanted
- * @param {string} folder where it may be put meanwhile
+ * @param {string} folder directory for temporary files
  * @param {(name: string) => boolean} isWanted
  */
 async function fetchFiles({ name, version, integrity }, folder, isWanted) {
@@ -30,8 +31,8 @@ async function fetchFiles({ name, version, integrity }, folder, isWanted) {
   const args = ["pack", id, "--prefer-offline", "--json", "--loglevel=error", "--pack-destination", folder];
   const printed = await npm(args).catch((error) => {
     throw new Error(
-      `${id} could not be fetched: ${reasonOf(error)}\n` +
-        "Make the npm registry reachable (`npm ping` tries it), or leave out the platforms that need it: " +
+      `Cannot download ${id}: ${reasonOf(error)}\n` +
+        "Make the npm registry reachable (test it with `npm ping`), or leave out the platforms that need it: " +
         "name the other parts with --only.",
     );
   });
@@ -40,20 +41,20 @@ async function fetchFiles({ name, version, integrity }, folder, isWanted) {
     .update(await fs.promises.readFile(archive))
     .digest("base64")}`;
   if (hash !== integrity) {
-    throw new Error(`${id} hashes to ${hash}, but ${integrity} is pinned: this is not the same package.`);
+    throw new Error(`${id} has hash ${hash}, but ${integrity} is pinned. This is not the same package.`);
   }
   const files = await readArchive(archive, (file) => isWanted(file.replace(/^package\//, "")));
   await fs.promises.rm(archive);
   return files.map((file) => ({ ...file, name: file.name.replace(/^package\//, "") }));
 }
 
-/** The line in which npm says why. @param {Error & { stderr?: string, stdout?: string }} error */
+/** Returns the line with the reason from the output of npm. @param {Error & { stderr?: string, stdout?: string }} error */
 function reasonOf({ stderr, message }) {
   const lines = (stderr ?? "").split("\n").map((line) => line.replace(/^npm (error|ERR!)\s*/, "").trim());
   return lines.find((line) => line !== "" && !/^(code|errno|syscall) /.test(line)) ?? message;
 }
 
-/** A package as package-lock.json pins it. @param {string} name */
+/** Returns the version and hash of a package in package-lock.json. @param {string} name */
 function pinned(name) {
   const { packages } = JSON.parse(fs.readFileSync(path.join(root, "package-lock.json"), "utf8"));
   const { version, integrity } = packages[`node_modules/${name}`];

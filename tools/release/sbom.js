@@ -8,11 +8,11 @@ const { nodeVersion } = require("./platforms.js");
 const { name, version } = require("../../package.json");
 
 /**
- * What the release is made of, in CycloneDX: the packages that the npm package depends on, those that are bundled into
- * the plugin, and its Node. npm lists all that package-lock.json holds. Its own --omit=dev would leave out what is needed
- * both for development and in use.
+ * Returns the bill of materials in CycloneDX format: the dependencies of the npm package, the packages bundled into the
+ * plugin, and its Node. This filters npm's list itself, because npm's --omit=dev also omits packages that are needed both
+ * for development and at run time.
  * @param {string | undefined} date
- * @param {string[]} bundled the folders of packages; none where no plugin is made
+ * @param {string[]} bundled directories of the bundled packages; empty if no plugin is built
  * @returns {Promise<string>}
  */
 async function billOfMaterials(date, bundled) {
@@ -37,7 +37,7 @@ async function billOfMaterials(date, bundled) {
       ref,
       dependsOn: dependsOn.filter((id) => kept.has(id)),
     }));
-  // npm takes the name of the folder.
+  // npm uses the name of the directory, which may differ.
   const component = { ...bill.metadata.component, name };
   const metadata = { ...bill.metadata, timestamp: date, component };
   const whole = { ...bill, serialNumber: undefined, metadata, components, dependencies };
@@ -64,7 +64,7 @@ const nodeComponent = {
   purl: `pkg:generic/node@${nodeVersion}`,
 };
 
-/** An id that follows from the content, so that the same release has the same one. @param {string} text */
+/** Derives the id from the content, so the same release always has the same id. @param {string} text */
 function serialNumberOf(text) {
   const hex = createHash("sha256").update(text).digest("hex");
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`];

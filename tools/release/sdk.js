@@ -6,7 +6,7 @@ const { filesIn, writeArchive } = require("./archive.js");
 const { version } = require("../../package.json");
 
 /**
- * Writes the SDKs: a wheel for Python; for the others their sources, as their users build them.
+ * Writes the SDKs: a wheel for Python, and sources for the other languages.
  * @param {{ folder: string, temporary: string, pluginDownloadURL?: string | undefined }} options
  */
 async function writeSdks({ folder, temporary, pluginDownloadURL }) {
@@ -24,13 +24,13 @@ async function writeSdks({ folder, temporary, pluginDownloadURL }) {
   }
 }
 
-/** Fails before anything is made where the SDKs cannot be. */
+/** Throws if the tools that build the SDKs are missing. */
 function requireSdkTools() {
   const missing = ["go", "python3"].filter((program) => !isThere(program));
   if (missing.length === 0) return;
   throw new Error(
-    `The SDKs need ${missing.map((name) => `\`${name}\``).join(" and ")} on PATH: install what is missing, or name ` +
-      "the other parts with --only.",
+    `The SDKs need ${missing.map((name) => `\`${name}\``).join(" and ")} on PATH. Install it, or select the other ` +
+      "parts with --only.",
   );
 }
 

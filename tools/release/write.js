@@ -11,7 +11,7 @@ const { requirements, writePluginArchive } = require("./plugin.js");
 const { billOfMaterials } = require("./sbom.js");
 const { requireSdkTools, writeSdks } = require("./sdk.js");
 
-/** What a release consists of: the npm package, the SDKs, and the plugin for each platform. */
+/** The parts of a release: the npm package, the SDKs, and the plugin for each platform. */
 const parts = ["package", "sdk", ...Object.keys(platforms)];
 
 /**
@@ -21,15 +21,15 @@ const parts = ["package", "sdk", ...Object.keys(platforms)];
  */
 
 /**
- * Makes a release, or parts of it. It is put into its folder when it is whole.
+ * Builds a release or parts of it. Its directory is replaced only when everything is complete.
  * @param {{ folder: string, only?: string[], pluginDownloadURL?: string | undefined }} options
  * @returns {Promise<Release>}
  */
 async function writeRelease({ folder, only = [], pluginDownloadURL }) {
   const wanted = only.length > 0 ? only : parts;
-  const other = wanted.find((part) => !parts.includes(part));
-  if (other !== undefined) throw new Error(`--only ${other}: expected one of\n  ${parts.join(", ")}`);
-  refuseForeign(folder);
+  const unknown = wanted.find((part) => !parts.includes(part));
+  if (unknown !== undefined) throw new Error(`--only ${unknown}: use one of\n  ${parts.join(", ")}`);
+  rejectOtherFiles(folder);
   const checkout = readCheckout();
   if (wanted.includes("sdk")) requireSdkTools();
 
@@ -55,17 +55,17 @@ async function writeRelease({ folder, only = [], pluginDownloadURL }) {
 /**
  * @param {{ wanted: string[], made: string, temporary: string, pluginDownloadURL: string | undefined,
  *   date: string | undefined }} options
- * @returns {Promise<string[]>} the folders of the packages that are bundled into the plugin
+ * @returns {Promise<string[]>} the directories of the packages that are bundled into the plugin
  */
 async function writeParts({ wanted, made, temporary, pluginDownloadURL, date }) {
   const progress = new Progress(process.stderr, "release");
   if (wanted.includes("package")) {
-    progress.say("packing the npm package, built from nothing");
+    progress.say("building and packing the npm package");
     await npm(["pack", "--loglevel=error", "--pack-destination", made]);
   } else await buildPackage();
   if (wanted.includes("sdk")) {
     progress.say("generating the SDKs");
-    // Python's wheel holds the times of its files, unless it is told one.
+    // Python writes this time into the wheel instead of the modification times of the files.
     process.env.SOURCE_DATE_EPOCH ??= String(Math.floor(Date.parse(date ?? "1985-10-26T08:15:00Z") / 1000));
     await writeSdks({ folder: made, temporary: path.join(temporary, "sdk"), pluginDownloadURL });
   }
@@ -81,7 +81,7 @@ async function writeParts({ wanted, made, temporary, pluginDownloadURL, date }) 
 }
 
 /**
- * Writes beside the parts what says what they are.
+ * Writes the files that describe the release: bill of materials, release notes, manifest and checksums.
  * @param {{ made: string, bundled: string[], pluginDownloadURL: string | undefined,
  *   checkout: ReturnType<typeof readCheckout> }} options
  */
@@ -99,17 +99,17 @@ async function describeParts({ made, bundled, pluginDownloadURL, checkout }) {
   return { ...manifest, files, warnings };
 }
 
-/** Only an empty folder or an earlier release may be replaced. @param {string} folder */
-function refuseForeign(folder) {
+/** Throws if the directory contains anything except an earlier release. @param {string} folder */
+function rejectOtherFiles(folder) {
   const names = fs.existsSync(folder) ? fs.readdirSync(folder) : [];
   const sums = names.includes("SHA256SUMS")
     ? fs.readFileSync(path.join(folder, "SHA256SUMS"), "utf8").matchAll(/^\w+ {2}(.+)$/gm)
     : [];
   const released = new Set(["SHA256SUMS", ...[...sums].map(([, file]) => file)]);
-  const foreign = names.find((name) => !released.has(name));
-  if (foreign === undefined) return;
+  const other = names.find((name) => !released.has(name));
+  if (other === undefined) return;
   throw new Error(
-    `${path.join(folder, foreign)} is no part of a release: empty that folder, or name another one with --out.`,
+    `${path.join(folder, other)} is not part of a release. Empty that directory, or choose another one with --out.`,
   );
 }
 

@@ -9,7 +9,7 @@ const root = join(__dirname, "../..");
 const folder = join(root, "provider/program/examples");
 const store = join(folder, "converted.json");
 
-/** One example in every language that has it. */
+/** One example in all its languages. */
 export interface Example {
   readonly yaml: string;
   readonly typescript: string;
@@ -17,21 +17,21 @@ export interface Example {
   readonly go: string;
 }
 
-/** The examples by what they show, as they were last converted. */
+/** The converted examples, by the name of their resource or lookup. */
 export type Examples = Readonly<Record<string, Example>>;
 
-/** The examples as they are written: one YAML program for each noun and each lookup. */
+/** Reads the source of the examples: one YAML program for each resource and lookup. */
 export function writtenExamples(): Record<string, string> {
   const files = globSync("**/*.yaml", { cwd: folder, absolute: true }).sort();
   return Object.fromEntries(files.map((file) => [basename(file, ".yaml"), readFileSync(file, "utf8")]));
 }
 
-/** The examples as they were last converted. */
+/** Reads the examples as they were last converted. */
 export function convertedExamples(): Examples {
   return JSON.parse(readFileSync(store, "utf8"));
 }
 
-/** Converts the examples to the other languages by the pinned generator. */
+/** Converts the examples to other languages with the pinned generator. */
 export function convertExamples(schema: PackageSchema): Examples {
   const written = writtenExamples();
   const ran = spawnSync("go", ["run", "-mod=readonly", ".", "examples", join(root, "schema.json")], {
@@ -40,7 +40,7 @@ export function convertExamples(schema: PackageSchema): Examples {
     input: JSON.stringify(written),
     encoding: "utf8",
   });
-  if (ran.status !== 0) throw new Error(`the examples cannot be converted: ${ran.error ?? ran.stderr}`);
+  if (ran.status !== 0) throw new Error(`Cannot convert the examples: ${ran.error ?? ran.stderr}`);
   const made = JSON.parse(ran.stdout) as Record<string, Omit<Example, "yaml">>;
   return Object.fromEntries(
     Object.entries(written).map(([name, yaml]) => {
@@ -50,14 +50,14 @@ export function convertExamples(schema: PackageSchema): Examples {
   );
 }
 
-/** Keeps converted examples for runs without Go. */
+/** Stores the converted examples, because converting needs Go. */
 export function keepExamples(examples: Examples): void {
   writeFileSync(store, `${JSON.stringify(examples, null, 2)}\n`);
 }
 
 /**
- * The package for TypeScript is written by hand: its classes are components already, its enums are texts, and only what
- * is used is imported.
+ * Adapts converted TypeScript to our hand-written package: its classes are components, its enums are strings, and the
+ * program imports only the names that it uses.
  */
 function asWritten(program: string, { types }: PackageSchema): string {
   let text = program;
@@ -73,8 +73,8 @@ function asWritten(program: string, { types }: PackageSchema): string {
 }
 
 /**
- * The generator wraps configuration twice, and what a lookup answers not at all. Where a resource has the name of what is
- * looked up, the SDK calls the function `Lookup…`.
+ * Fixes converted Go: the generator wraps configuration twice and does not wrap results of lookups. If a lookup has the
+ * name of a resource, the SDK calls it `Lookup…`.
  */
 function compilable(program: string, { resources }: PackageSchema): string {
   const text = program
@@ -86,23 +86,23 @@ function compilable(program: string, { resources }: PackageSchema): string {
   return text.replace(/ctx\.Export\((".*"), (.*)\)/g, "ctx.Export($1, pulumi.ToOutput($2))");
 }
 
-/** The name of an example's file: that of `EventDataset` is `event-dataset`. */
+/** Returns the file name of an example: `event-dataset` for `EventDataset`. */
 export function fileNameOf(type: string): string {
   return type.replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 }
 
-/** The example of a resource or a lookup; a job and a component have that of their result. */
+/** Returns the example of a resource or lookup. Jobs and components use the example of their result. */
 export function exampleOf(type: string, examples: Examples): Example | undefined {
   const component = components.find(({ type: own, job }) => type === own || type === job);
   return examples[fileNameOf(component?.result ?? type)];
 }
 
-/** What the first line of an example says it shows. */
+/** Returns the title of an example, from its first line. */
 export function titleOf({ yaml }: Example): string {
   return /^# (.*)$/m.exec(yaml)?.[1] ?? "";
 }
 
-/** A page with its example, in the form that the generators and the registry know. */
+/** Appends an example to a description, in the format of the SDK generators and the Pulumi registry. */
 export function pageOf(text: string, example: Example | undefined): string {
   if (!example) return text;
   const blocks = (["typescript", "python", "go", "yaml"] as const).map(

@@ -1,6 +1,6 @@
-/** What the generators of each language need beside the schema itself. */
+/** Options of the SDK generator for each language. */
 export const languages = {
-  // Written by hand; who generates a package all the same finds the name taken.
+  // Our package is written by hand. A generated one would have a conflicting name.
   nodejs: { packageName: "pulumi-recommender", respectSchemaVersion: true },
   python: {
     packageName: "pulumi_recommender",
@@ -8,7 +8,7 @@ export const languages = {
     pyproject: { enabled: true },
     requires: { pulumi: ">=3.150.0,<4.0.0" },
   },
-  // A path without a host is found by a `replace` in go.mod; whoever publishes the module writes its own.
+  // Without a host name, programs need a `replace` in go.mod. Change the path if you publish the module.
   go: {
     importBasePath: "pulumi-recommender/sdk/go/recommender",
     respectSchemaVersion: true,

@@ -9,7 +9,7 @@ import { type PackageSchema, type PropertySpec, token } from "./types";
 
 const file = join(__dirname, "../../docs/resources.md");
 
-/** The nouns that programs in TypeScript declare, in the order in which a program needs them. */
+/** The resources of TypeScript programs, in the order in which a program needs them. */
 const order = [
   ...["UserDataset", "ItemDataset", "EventDataset", "UserRecords", "ItemRecords", "EventRecords"],
   ...["Project", "Algorithm", "Model", "Deployment", "UserQuery", "UserClustering"],
@@ -17,21 +17,21 @@ const order = [
 
 type Section = (schema: PackageSchema, examples: Examples) => string;
 
-/** What stands between two comments of the page, by the name in the first one. */
+/** Generated regions of the page, by the name in the comment that starts them. */
 const parts: Readonly<Record<string, readonly Section[]>> = {
   resources: order.map((type) => (schema, examples) => resourceSection(type, schema, examples)),
   components: components.map((one) => (schema, examples) => componentSection(one, schema, examples)),
   lookups: Object.keys(lookups).map((name) => (schema, examples) => lookupSection(name, schema, examples)),
 };
 
-/** docs/resources.md with what the schema says of every resource and every lookup. */
+/** Returns docs/resources.md with the generated description of every resource and lookup. */
 export function renewedPage(schema: PackageSchema, examples: Examples): string {
   let page = readFileSync(file, "utf8");
   for (const [name, sections] of Object.entries(parts)) {
     const begin = `<!-- npm run schema writes ${name} from here -->`;
     const from = page.indexOf(begin);
     const to = page.indexOf("<!-- to here -->", from);
-    if (from < 0 || to < 0) throw new Error(`docs/resources.md lacks ${begin} or what follows it`);
+    if (from < 0 || to < 0) throw new Error(`docs/resources.md has no ${begin}, or no end of that region.`);
     const texts = sections.map((section) => section(schema, examples));
     page = `${page.slice(0, from)}${begin}\n\n${texts.join("\n")}\n${page.slice(to)}`;
   }
@@ -71,7 +71,7 @@ function resourceSection(type: string, { resources, types }: PackageSchema, exam
   ].join("\n");
 }
 
-/** A component beside what it declares, each as other languages have it. */
+/** Lists a component and its resources, with their names in other languages. */
 function componentSection(
   { type, job, result }: Component,
   { resources }: PackageSchema,
@@ -119,11 +119,11 @@ function outputTable(outputs: readonly [string, PropertySpec][], types: PackageS
 }
 
 function known<T>(value: T | undefined, type: string): T {
-  if (value === undefined) throw new Error(`docs/resources.md: nothing is known of ${type}`);
+  if (value === undefined) throw new Error(`docs/resources.md: the schema does not contain ${type}.`);
   return value;
 }
 
-/** What another value of an argument leads to, by the rules of the noun and of its job. */
+/** Returns the effect of a change to an argument, by the rules of the resource and its job. */
 function consequence(key: string, type: string, job: string | undefined): string {
   if (key === "existingId") return "replaced, unless it is the id it has";
   const bearers = [job, type].flatMap((name) => (name && nouns[name]) || []);

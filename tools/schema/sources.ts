@@ -3,32 +3,32 @@ import ts from "typescript";
 
 const root = join(__dirname, "../..");
 
-/** What the TSDoc of something says. */
+/** The TSDoc of a symbol. */
 export interface Words {
-  /** Empty where it has none. */
+  /** Empty if there is no TSDoc. */
   readonly text: string;
-  /** What to use instead, where it is deprecated. */
+  /** The replacement, if the symbol is deprecated. */
   readonly deprecated: string | undefined;
 }
 
-/** What TypeScript knows of one field. */
+/** A field of a TypeScript type. */
 export interface Field extends Words {
   readonly optional: boolean;
   readonly type: ts.Type;
-  /** The name by which its declaration refers to the type; the compiler forgets that of some. */
+  /** The type name in the declaration of the field. The compiler does not keep all names. */
   readonly typeName: string | undefined;
 }
 
 /** The fields of a type, by name. */
 export type Fields = ReadonlyMap<string, Field>;
 
-/** A resource as the sources describe it. */
+/** A resource class, with its documentation. */
 export interface Documented extends Words {
   readonly args: Fields;
   readonly outputs: Fields;
 }
 
-/** Reads the TSDoc of what the package exports, so that every description is written once, beside its code. */
+/** Reads TSDoc from the exports of the package, so descriptions are written only once, next to the code. */
 export class Sources {
   readonly #checker: ts.TypeChecker;
   readonly #exports: ReadonlyMap<string, ts.Symbol>;
@@ -44,14 +44,14 @@ export class Sources {
     this.#exports = new Map(exported.map((symbol) => [symbol.name, this.#original(symbol)]));
   }
 
-  /** The class of a resource, with what its constructor takes. */
+  /** Returns the class of a resource, with the arguments of its constructor. */
   resource(name: string): Documented {
     const symbol = this.#exported(name);
     const [declaration] = this.#checker
       .getTypeOfSymbolAtLocation(symbol, symbol.valueDeclaration as ts.Node)
       .getConstructSignatures();
     const args = declaration?.parameters[1];
-    if (!args) throw new Error(`class ${name}: its constructor takes no arguments`);
+    if (!args) throw new Error(`The constructor of class ${name} has no arguments.`);
     return {
       ...this.#wordsOf(symbol),
       args: this.fieldsOf(this.#checker.getTypeOfSymbol(args)),
@@ -59,7 +59,7 @@ export class Sources {
     };
   }
 
-  /** What a function of the package does, in the words of its TSDoc, and what it takes. */
+  /** Returns the TSDoc and the arguments of a function. */
   lookup(name: string): Words & { readonly args: Fields } {
     const symbol = this.#exported(name);
     const [call] = this.#checker
@@ -72,10 +72,10 @@ export class Sources {
     };
   }
 
-  /** The comments on the members of the object that a constant of a file is built from. */
+  /** Returns the comments on the members of an object literal that initializes a constant. */
   membersOf(file: string, constant: string): ReadonlyMap<string, Words> {
     const source = this.#program.getSourceFile(join(root, file));
-    if (!source) throw new Error(`${file} is not part of the package`);
+    if (!source) throw new Error(`${file} is not part of the package.`);
     const found = new Map<string, Words>();
     const visit = (node: ts.Node): void => {
       if (ts.isObjectLiteralExpression(node)) {
@@ -92,7 +92,7 @@ export class Sources {
     return found;
   }
 
-  /** The name that the sources give to a type; undefined where they give none. */
+  /** Returns the name of a type, or undefined if it is anonymous. */
   nameOf(type: ts.Type): string | undefined {
     const inner = this.#unwrapped(type);
     const name = inner.aliasSymbol?.name ?? inner.symbol?.name;
@@ -101,14 +101,14 @@ export class Sources {
       : undefined;
   }
 
-  /** What a type says of itself. */
+  /** Returns the TSDoc of a type. */
   textOf(type: ts.Type): string {
     const inner = this.#unwrapped(type);
     const symbol = inner.aliasSymbol ?? inner.symbol;
     return symbol ? this.#wordsOf(symbol).text : "";
   }
 
-  /** The type of the entries of a list or a map. */
+  /** Returns the type of the elements of a list or map. */
   entryOf(type: ts.Type): ts.Type | undefined {
     for (const form of this.#formsOf(type)) {
       const entry = form.getNumberIndexType() ?? form.getStringIndexType();
@@ -117,7 +117,7 @@ export class Sources {
     return undefined;
   }
 
-  /** The fields of a type; of all its forms, where it has several. */
+  /** Returns the fields of a type. For a union, returns the fields of all members. */
   fieldsOf(type: ts.Type): Fields {
     const fields = new Map<string, Field>();
     for (const form of this.#formsOf(type)) {
@@ -136,13 +136,13 @@ export class Sources {
     return fields;
   }
 
-  /** Of the forms of a type, the one that has these fields. */
+  /** Returns the member of a union that has these fields. */
   formOf(type: ts.Type, names: readonly string[]): ts.Type | undefined {
     if (names.length === 0) return undefined;
     return this.#formsOf(type).find((form) => names.every((name) => form.getProperty(name)));
   }
 
-  /** Whether a type may be an asset of Pulumi. */
+  /** Returns whether a value of a type can be a Pulumi asset. */
   takesAsset(type: ts.Type): boolean {
     return this.#formsOf(type).some((form) => form.symbol?.name === "Asset");
   }
@@ -152,20 +152,20 @@ export class Sources {
     return inner.isUnion() ? inner.types : [inner];
   }
 
-  /** What an `Input` or an `Output` stands for, without null and undefined. */
+  /** Returns the type inside an `Input` or `Output`, without null and undefined. */
   #unwrapped(type: ts.Type): ts.Type {
     const parts = type.isUnionOrIntersection() ? type.types : [type];
     const wrapper = parts.find((part) => ["Promise", "OutputInstance"].includes(part.symbol?.name));
     const [inner] = wrapper ? this.#checker.getTypeArguments(wrapper as ts.TypeReference) : [];
     if (inner) return this.#unwrapped(inner);
-    // The compiler forgets the name of what it takes null or undefined away from, unless there was none.
+    // The compiler drops the name of a type when it removes null or undefined from it.
     const some = this.#checker.getNonNullableType(type);
     return some === type ? type : this.#unwrapped(some);
   }
 
   #exported(name: string): ts.Symbol {
     const symbol = this.#exports.get(name);
-    if (!symbol) throw new Error(`${this.entry} exports no ${name}`);
+    if (!symbol) throw new Error(`${this.entry} does not export ${name}.`);
     return symbol;
   }
 
@@ -176,7 +176,7 @@ export class Sources {
   #wordsOf(symbol: ts.Symbol): Words {
     const tag = symbol.getJsDocTags(this.#checker).find(({ name }) => name === "deprecated");
     const deprecated = tag && ts.displayPartsToString(tag.text).trim();
-    if (deprecated === "") throw new Error(`@deprecated of ${symbol.name}: say what to use instead`);
+    if (deprecated === "") throw new Error(`@deprecated of ${symbol.name} must name a replacement.`);
     return {
       text: ts.displayPartsToString(symbol.getDocumentationComment(this.#checker)).trim(),
       deprecated,
@@ -184,7 +184,7 @@ export class Sources {
   }
 }
 
-/** The name that a declaration writes for what an `Input` or `Output` holds. */
+/** Returns the type name inside an `Input` or `Output` in a declaration. */
 function writtenName(node: ts.TypeNode | undefined): string | undefined {
   if (!node || !ts.isTypeReferenceNode(node)) return undefined;
   const name = node.typeName.getText();

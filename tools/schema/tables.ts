@@ -2,31 +2,31 @@ import type { Deprecation, ObjectSpec, PackageSchema, PropertySpec } from "./typ
 
 type Types = PackageSchema["types"];
 
-/** A text as code in Markdown. */
+/** Formats a string as inline code. */
 export const code = (text: string): string => `\`${text}\``;
 
-/** Names as code in Markdown. */
+/** Formats names as inline code. */
 export const codes = (names: readonly string[]): string => names.map(code).join(", ");
 
-/** A table of Markdown, with an empty line after it; nothing where there are no rows. */
+/** Returns a Markdown table and an empty line, or an empty string if there are no rows. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return [];
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [line(head), `|${head.map(() => "---|").join("")}`, ...rows.map(line), ""];
 }
 
-/** A block of code in Markdown, with an empty line after it. */
+/** Returns a Markdown code block and an empty line. */
 export function block(language: string, text: string): string {
   return `\`\`\`${language}\n${text.trim()}\n\`\`\`\n`;
 }
 
-/** What a description says before its examples, with an empty line after it. */
+/** Returns the part of a description before its examples, and an empty line. */
 export function lead({ description, ...spec }: { readonly description: string } & Deprecation): string {
   const [text = ""] = description.split("\n\n{{% examples %}}");
   return `${[text, ...deprecated(spec)].join("\n\n")}\n`;
 }
 
-/** What a value means, and which ones there are. */
+/** Returns the description of a property, with its allowed values. */
 export function meaning({ description = "", secret, ...spec }: PropertySpec, types: Types): string {
   const values = enumOf(spec.additionalProperties ?? spec, types);
   const words = [
@@ -38,7 +38,7 @@ export function meaning({ description = "", secret, ...spec }: PropertySpec, typ
   return words.filter(Boolean).join(" ").replaceAll("\n", " ").replaceAll("|", "\\|");
 }
 
-/** A property with what it holds, each by its path. */
+/** Returns a property and its nested properties, by path. */
 export function withMembers(key: string, spec: PropertySpec, types: Types): [string, PropertySpec][] {
   const { $ref = "" } = spec.items ?? spec;
   const path = spec.items ? `${key}[]` : key;
@@ -49,7 +49,7 @@ export function withMembers(key: string, spec: PropertySpec, types: Types): [str
   return [[key, spec], ...members];
 }
 
-/** The value that stands for one that is left out. */
+/** Returns the default value of a property. */
 export function defaultOf(key: string, spec: PropertySpec, required: readonly string[]): string {
   if (required.includes(key)) return "required";
   return spec.default === undefined ? "" : code(String(spec.default));

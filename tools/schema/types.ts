@@ -12,7 +12,7 @@ export interface TypeSpec {
   readonly oneOf?: readonly TypeSpec[];
 }
 
-/** What a package schema says of something that is deprecated. */
+/** The deprecation notice of an element of a package schema. */
 export interface Deprecation {
   readonly deprecationMessage?: string;
 }
@@ -47,14 +47,14 @@ export interface FunctionSpec extends Deprecation {
   readonly outputs: ObjectSpec;
 }
 
-/** What a package schema says of resources and lookups. */
+/** The resources, lookups and types of a package schema. */
 export interface PackageSchema {
   readonly types: Types["named"];
   readonly resources: Readonly<Record<string, ResourceSpec>>;
   readonly functions: Readonly<Record<string, FunctionSpec>>;
 }
 
-/** What JSON Schema says of a value, as far as it is used here. */
+/** The parts of JSON Schema that are used here. */
 interface Json {
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
@@ -71,35 +71,35 @@ interface Json {
 
 const singular = (name: string) => name.replace(/ies$/, "y").replace(/s$/, "");
 
-/** What may be a value of any type. */
+/** The type of a value that can be anything. */
 export const any: TypeSpec = { $ref: "pulumi.json#/Any" };
 
-/** The token of something of the package. */
+/** Returns the Pulumi token of an element of the package. */
 export const token = (name: string): string => `recommender:index:${name}`;
 
-/** A name with a capital letter. */
+/** Returns a name with a capital first letter. */
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** That something is deprecated, where there is a message. */
+/** Returns the deprecation notice if there is a message. */
 export function deprecation(message: string | undefined): Deprecation {
   return message === undefined ? {} : { deprecationMessage: message };
 }
 
-/** Collects the named types of the package, as the schemas of the nouns turn out to need them. */
+/** Collects the named types that the schemas of the resources use. */
 export class Types {
   readonly named: Record<string, object> = {};
-  /** Fields that nobody has described. */
+  /** Fields without a description. */
   readonly undescribed: string[] = [];
 
   constructor(
     readonly sources: Sources,
-    /** Fields that are secret in every answer. */
+    /** Fields that are secret in every response. */
     private readonly secrets: ReadonlySet<string>,
   ) {}
 
-  /** The properties of an object, with the descriptions that the sources give. */
+  /** Returns the properties of an object, with descriptions from TSDoc. */
   object(schema: z.ZodObject, name: string, ...documented: Fields[]): ObjectSpec {
-    // What any service accepts: the limits of our own are not those of another. Descriptions are lost on the way.
+    // Without the limits of our service, because another service may have different ones. This drops descriptions too.
     const { properties = {}, ...json } = schemaOf(tolerant(schema));
     const described = Object.entries(properties).map(([key, value]) => [
       key,
@@ -108,7 +108,7 @@ export class Types {
     return this.#members({ ...json, properties: Object.fromEntries(described) }, name, documented, true);
   }
 
-  /** The same for what a call takes or answers, where descriptions are welcome, but not asked for. */
+  /** Returns the properties of a request or response, whose descriptions are optional. */
   message(schema: z.ZodType, name: string, ...documented: Fields[]): ObjectSpec {
     return this.#members(schemaOf(schema), name, documented, false);
   }
@@ -138,7 +138,7 @@ export class Types {
     if (ways) {
       const [only] = ways;
       if (ways.length === 1 && only) return this.#typeOf(only, name, type, strict);
-      // The SDK of Python cannot hand over a list where something else may stand too.
+      // The Python SDK cannot pass a list if the type also allows something else.
       if (ways.some((way) => way.type === "array")) return any;
       const formOf = (way: Json) => type && this.sources.formOf(type, way.required ?? []);
       return { oneOf: ways.map((way) => this.#typeOf(way, name, formOf(way) ?? type, strict)) };
@@ -173,7 +173,7 @@ export class Types {
     const whole = { ...definition, ...(description && { description }) };
     const known = this.named[token(name)];
     if (known && JSON.stringify(known) !== JSON.stringify(whole))
-      throw new Error(`two types are called ${name}:\n${JSON.stringify(known)}\n${JSON.stringify(whole)}`);
+      throw new Error(`Two types have the name ${name}:\n${JSON.stringify(known)}\n${JSON.stringify(whole)}`);
     this.named[token(name)] = whole;
     return { $ref: `#/types/${token(name)}` };
   }
@@ -198,7 +198,7 @@ function schemaOf(schema: z.ZodType): Json {
   }) as Json;
 }
 
-/** SDKs fill in the defaults that every language can write. */
+/** Only includes defaults that all languages can express, because SDKs fill them in. */
 function defaultOf({ default: value }: Json): { default?: string | number | boolean } {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
     ? { default: value }

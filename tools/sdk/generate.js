@@ -4,13 +4,13 @@ const path = require("node:path");
 const { run } = require("../command.js");
 const { root } = require("../setup.js");
 
-/** The languages of which an SDK is made; TypeScript's is written by hand, and YAML needs none. */
+/** The languages with a generated SDK. The TypeScript package is written by hand, and YAML needs none. */
 const languages = ["python", "go", "dotnet", "java"];
 
 const schemaFile = path.join(root, "schema.json");
 const { version } = require("../../package.json");
 
-/** Go for the pinned generator: no C compiler, no workspace file further up that would replace the pins. */
+/** Go needs no C compiler, and a go.work file in a parent directory must not override the pinned versions. */
 const goEnvironment = () => ({ ...process.env, CGO_ENABLED: "0", GOWORK: "off" });
 
 /**
@@ -23,12 +23,12 @@ function generator(args) {
   return run("go", ["run", "-mod=readonly", "-buildvcs=false", ".", ...args], options);
 }
 
-/** Says whether the schema is one that the engine and the generators can read. */
+/** Checks that the engine and the generators can read the schema. */
 const checkSchema = () => generator(["check", schemaFile]);
 
 /**
- * Writes the SDKs of languages into `folder`, each into one of its own. With the address of the plugin's archives
- * programs that use them install the plugin by themselves.
+ * Writes the SDK of each language to `folder/LANGUAGE`. With `pluginDownloadURL`, programs that use the SDKs install the
+ * plugin automatically.
  * @param {string} folder
  * @param {string[]} wanted
  * @param {string} [pluginDownloadURL]
@@ -56,7 +56,7 @@ They need the plugin \`pulumi-resource-recommender\`, version ${version}.
   await fs.promises.writeFile(path.join(folder, "README.md"), text);
 }
 
-/** The module asks for the version of the SDK that its generator belongs to. @param {string} folder */
+/** Writes go.mod, with the version of the Pulumi SDK that belongs to the generator. @param {string} folder */
 async function declareModule(folder) {
   const pins = await fs.promises.readFile(path.join(__dirname, "go.mod"), "utf8");
   const pin = (/** @type {string} */ name) =>
@@ -78,7 +78,7 @@ require (
   await fs.promises.writeFile(path.join(folder, "go.mod"), text);
 }
 
-/** The generator writes files for Gradle; Maven needs this one. @param {string} folder */
+/** Writes a pom.xml for Maven. The generator only writes files for Gradle. @param {string} folder */
 async function describeMaven(folder) {
   const { dependencies } = JSON.parse(await fs.promises.readFile(schemaFile, "utf8")).language.java;
   const blocks = Object.entries(dependencies).map(([name, number]) => {
@@ -108,7 +108,7 @@ ${blocks.join("\n")}
 }
 
 /**
- * How each SDK is built, and the program that builds it.
+ * The function that builds each SDK, and the program that it needs.
  * @type {Record<string, { program: string, build: (folder: string) => Promise<void> }>}
  */
 const builders = {
@@ -124,7 +124,7 @@ const builders = {
     build: async (folder) => {
       const options = { cwd: folder, env: goEnvironment() };
       await run("go", ["mod", "tidy"], options);
-      // Without paths, so that what was compiled for another folder counts.
+      // Without paths, Go can reuse what it compiled in another directory.
       await run("go", ["build", "-trimpath", "./..."], options);
     },
   },
@@ -138,20 +138,20 @@ const builders = {
   },
 };
 
-/** Whether a program is on this machine. @param {string} program */
+/** Returns whether this machine has a program. @param {string} program */
 function isThere(program) {
   return spawnSync(program, [program === "go" ? "version" : "--version"], { stdio: "ignore" }).status === 0;
 }
 
 /**
- * Builds the SDK of a language, unless what builds it is not on this machine.
+ * Builds the SDK of a language if this machine has the program for it.
  * @param {string} folder
  * @param {string} language
- * @returns {Promise<string | undefined>} why it was not built
+ * @returns {Promise<string | undefined>} the reason if it was not built
  */
 async function buildSdk(folder, language) {
   const builder = builders[language];
-  if (!builder) throw new Error(`${language}: expected one of ${languages.join(", ")}`);
+  if (!builder) throw new Error(`Unknown language: ${language}. Use one of: ${languages.join(", ")}.`);
   if (!isThere(builder.program)) return `there is no \`${builder.program}\` on PATH`;
   await builder.build(path.join(folder, language));
   return undefined;

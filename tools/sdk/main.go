@@ -1,8 +1,8 @@
-// Command sdk makes what other languages need out of schema.json:
+// Command sdk generates SDKs and examples in other languages from schema.json:
 //
-//	sdk check SCHEMA                    says whether the schema is valid
-//	sdk package SCHEMA FOLDER LANGUAGE  writes the SDK of each language into FOLDER/LANGUAGE
-//	sdk examples SCHEMA                 converts the YAML programs that standard input maps names to
+//	sdk check SCHEMA                    checks whether the schema is valid
+//	sdk package SCHEMA FOLDER LANGUAGE  writes the SDK of each language to FOLDER/LANGUAGE
+//	sdk examples SCHEMA                 converts the YAML programs on standard input, a map by name
 package main
 
 import (
@@ -33,7 +33,7 @@ const tool = "pulumi-recommender"
 
 type files = map[string][]byte
 
-// loader knows one package: the one whose schema was read.
+// loader returns the one package whose schema was read.
 type loader struct{ pkg *schema.Package }
 
 func (l loader) LoadPackage(name string, _ *semver.Version) (*schema.Package, error) {
@@ -64,7 +64,7 @@ func (l loader) LoadPackageReferenceV2(
 	return l.LoadPackageReference(of.Name, of.Version)
 }
 
-// generate makes the SDK of a language.
+// generate returns the files of the SDK of a language.
 func generate(language string, pkg *schema.Package) (files, error) {
 	l := loader{pkg}
 	switch language {
@@ -73,7 +73,7 @@ func generate(language string, pkg *schema.Package) (files, error) {
 	case "go":
 		return gogen.GeneratePackage(tool, pkg, nil)
 	case "dotnet":
-		// The generator fetches a logo.
+		// The generator downloads a logo.
 		logo := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) {
 			_ = png.Encode(answer, image.NewGray(image.Rect(0, 0, 64, 64)))
 		}))
@@ -88,7 +88,7 @@ func generate(language string, pkg *schema.Package) (files, error) {
 	return nil, fmt.Errorf("%s: expected python, go, dotnet, java or nodejs", language)
 }
 
-// bind reads a schema and says what is wrong with it.
+// bind reads a schema and reports its errors.
 func bind(file string) (*schema.Package, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -110,7 +110,7 @@ func bind(file string) (*schema.Package, error) {
 
 func writePackage(file, folder string, languages []string) error {
 	for _, language := range languages {
-		// A generator leaves its marks in the package, so that each gets its own.
+		// A generator modifies the package, so each generator gets its own copy.
 		pkg, err := bind(file)
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ var programs = map[string]programGenerator{
 	"java":       java.GenerateProgram,
 }
 
-// convert turns a YAML program into one of each language.
+// convert translates a YAML program into each language.
 func convert(name, text string, pkg *schema.Package) (map[string]string, error) {
 	converted := map[string]string{}
 	for language, generate := range programs {

@@ -4,15 +4,15 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { pythonFor } from "../../bench/quality/cache";
 
-/** A standalone cluster of Spark on loopback. */
+/** A standalone Spark cluster on this machine. */
 export interface Cluster {
   readonly master: string;
-  /** How many of its workers have run an executor. */
+  /** The number of workers that have run an executor. */
   used(): number;
   stop(): void;
 }
 
-/** A cluster, and the command that trains on it: examples/trainer-spark, as `recommender serve --trainer` takes it. */
+/** A cluster, and the command that trains on it, for `recommender serve --trainer`. */
 export async function startSpark(folder: string): Promise<Cluster & { readonly trainer: string }> {
   checkJava();
   const example = join(__dirname, "..", "..", "examples", "trainer-spark");
@@ -26,7 +26,7 @@ export async function startSpark(folder: string): Promise<Cluster & { readonly t
   return { ...cluster, trainer: `'${python}' '${join(example, "train.py")}'` };
 }
 
-/** Fails, in words for people, where there is no Java that Spark runs on. */
+/** Throws if there is no Java version that Spark supports. */
 function checkJava(): void {
   const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, "bin", "java") : "java";
   const { stderr = "" } = spawnSync(java, ["-version"], { encoding: "utf8" });
@@ -39,7 +39,7 @@ function checkJava(): void {
   );
 }
 
-/** Starts a master and two workers, each with one core, and waits until they know each other. */
+/** Starts a master and two workers with one core each, and waits until the workers are registered. */
 async function startCluster(python: string, folder: string): Promise<Cluster> {
   const found = execFileSync(python, ["-c", "import pyspark; print(pyspark.__file__)"], { encoding: "utf8" });
   const home = dirname(found.trim());

@@ -1,4 +1,4 @@
-// `npm run test:spark -- --larger`: 5 million events, learned by examples/trainer-spark on a cluster, and served.
+// `npm run test:spark -- --larger`: trains on 5 million events with examples/trainer-spark on a cluster, and serves the model.
 
 import { strict as assert } from "node:assert";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// `npm run test:spark`: examples/trainer-spark on a cluster, its models served, against training in the process.
+// `npm run test:spark`: compares examples/trainer-spark on a cluster with the built-in training.
 
 import { strict as assert } from "node:assert";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,7 +11,7 @@ import { holdOutPairs, itemsByUser } from "../../bench/quality/split";
 import { type ServiceProcess, startProcess } from "../../bench/service/api";
 import { startSpark } from "./cluster";
 
-/** How far Spark may lie behind, as a share. */
+/** The share by which the quality with Spark may be lower. */
 const tolerance = 0.03;
 const twins = 200;
 
@@ -54,8 +54,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * Spark solves the users last. So whoever comes later with the events of a trained user must get his list, or fold-in
- * does not solve Spark's equations.
+ * Checks that fold-in solves the same equations as Spark. Spark computes the users last, so a new user with the events of
+ * a trained user must get the same recommendations.
  */
 async function foldIn(
   { add, ask }: Awaited<ReturnType<Recommender["deploy"]>>,
@@ -78,7 +78,7 @@ async function foldIn(
   console.log(
     `${(100 * share).toFixed(2)} % of the places in ${users.length} lists are those of the trained users`,
   );
-  // Scores that differ in the last digit of 32 bits may change places.
+  // Items whose scores differ only in the last bit may swap places.
   assert.ok(share > 0.99, "folded-in users get what Spark's rule gives");
 }
 

@@ -6,7 +6,7 @@ interface Inputs {
   readonly numShards: number;
 }
 
-/** The least that anybody would write: it does nothing at all. */
+/** The smallest possible dynamic provider, which does nothing. */
 const provider: pulumi.dynamic.ResourceProvider<Inputs> = {
   async create(inputs) {
     return { id: crypto.randomUUID(), outs: inputs };

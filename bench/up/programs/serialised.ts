@@ -5,7 +5,7 @@ interface Inputs {
   readonly numShards: number;
 }
 
-/** A token for the path; kept, because the service gives out one for each scope. */
+/** Returns a token for the path. Tokens are cached, because each is valid for one scope. */
 const tokens: Record<string, string> = {};
 
 async function tokenFor(path: string): Promise<string> {
@@ -49,7 +49,7 @@ async function call(method: string, path: string, input: Record<string, unknown>
   }
 }
 
-/** What the package does for an event dataset, written the usual way: the engine keeps these closures in the state. */
+/** An event dataset as an ordinary dynamic provider. The engine stores its closures in the state. */
 const provider: pulumi.dynamic.ResourceProvider<Inputs> = {
   async check(_olds, news) {
     const failures = [];
