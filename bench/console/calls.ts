@@ -41,7 +41,9 @@ async function asking(service: Address): Promise<() => Promise<number>> {
   return async () => {
     const began = performance.now();
     const { body } = await request(`${service.url}/recommend-items-to-user`, {
-      ...{ method: "POST", headers, dispatcher },
+      method: "POST",
+      headers,
+      dispatcher,
       body: JSON.stringify({ user_id: "u1", limit: 10 }),
     });
     await body.text();

@@ -40,7 +40,9 @@ export async function measure(where: string, service: ServiceProcess, parts: num
     String(shape.users),
   );
   return {
-    ...{ where, events: parts * shape.events, users: parts * shape.users },
+    where,
+    events: parts * shape.events,
+    users: parts * shape.users,
     rowsPerSecond: (parts * shape.events) / uploaded.result,
     uploadPeakBytes: uploaded.peakBytes,
     trainingSeconds: trained.result.seconds,

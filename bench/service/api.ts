@@ -124,7 +124,8 @@ export class Api {
       if (job.job_status === "FAILED") throw new Error(JSON.stringify(job));
       if (job.job_status === "SUCCEED")
         return {
-          ...{ result: job.job_result, data: job.job_data },
+          result: job.job_result,
+          data: job.job_data,
           seconds: (performance.now() - began) / 1000,
         };
       await new Promise((resolve) => setTimeout(resolve, pauseMs));

@@ -61,7 +61,9 @@ describe("an engine built from source", () => {
     const { env, cache } = await machine();
     const [engine, host] = await tinyPrograms();
     const patched = (from: string) => ({
-      ...{ env, version, progress: heardProgress().progress },
+      env,
+      version,
+      progress: heardProgress().progress,
       programs: [engine, { ...host, patch: { file: "main.go", from, to: 'say("patched")' } }] as GoProgram[],
     });
     await expect(provideEngine(patched("tell(Version)"))).rejects.toThrow(/main\.go of tiny must contain/);
@@ -126,11 +128,14 @@ describe("language hosts", () => {
     const programs = [{ ...host, name: "pulumi-language-tiny", companion: "pulumi-language-tiny-exec" }];
     await writeFile(join(host?.directory ?? "", "../pulumi-language-tiny-exec"), "#!/bin/sh\n");
     const { bin: engineBin } = await provideEngine({
-      ...{ env, version, programs: [engine, host] as GoProgram[] },
+      env,
+      version,
+      programs: [engine, host] as GoProgram[],
       progress: heardProgress().progress,
     });
     const made = await provideHosts({
-      ...{ env, programs: programs as GoProgram[] },
+      env,
+      programs: programs as GoProgram[],
       progress: heardProgress().progress,
     });
     expect(await contentsOf(made.bin)).toEqual(["pulumi-language-tiny", "pulumi-language-tiny-exec"]);

@@ -34,7 +34,9 @@ beforeAll(() => {
   const args = ["--input-type=module", "--eval", checker];
   child = spawn(process.execPath, args, { cwd: root, stdio: ["pipe", "pipe", "inherit"] });
   answers = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-  ended = once(child, "exit").then(([code]) => Promise.reject(new Error(`the checker ended with ${code}`)));
+  ended = once(child, "exit").then(([code]) =>
+    Promise.reject(new Error(`The checker exited with code ${code}.`)),
+  );
   ended.catch(() => {});
 });
 afterAll(async () => {

@@ -22,7 +22,8 @@ afterAll(async () => {
 /** Returns the directory of the engine, which the global setup has added to PATH. */
 export function providedBin(): string {
   const bin = searchPath().find((folder) => missingFrom(folder).length === 0);
-  if (bin === undefined) throw new Error("The set-up of the tests has put no engine on PATH.");
+  if (bin === undefined)
+    throw new Error("There is no engine on PATH. The global setup of the tests should have added it.");
   return bin;
 }
 

@@ -13,14 +13,21 @@ const declarations: readonly (readonly [string, Readonly<Record<string, unknown>
   [
     "Deployment",
     {
-      ...{ projectId: "p", generatorModelId: "m", qps: 5, rollback: true, existingId: "p" },
+      projectId: "p",
+      generatorModelId: "m",
+      qps: 5,
+      rollback: true,
+      existingId: "p",
       check: { userIds: ["u1", "u2"], minResults: 3, maxLatencyMs: 5000 },
     },
   ],
   [
     "UserQuery",
     {
-      ...{ projectId: "p", modelId: "m", queryType: "user_list", existingId: "j" },
+      projectId: "p",
+      modelId: "m",
+      queryType: "user_list",
+      existingId: "j",
       queries: [{ conditions: [{ attribute: "genre", value: "jazz", lowerBound: 0.5 }] }],
     },
   ],

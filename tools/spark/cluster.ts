@@ -59,7 +59,7 @@ async function startCluster(python: string, folder: string): Promise<Cluster> {
         said = (said + text).slice(-20_000);
         if (ready.test(said)) resolve();
       });
-      child.once("exit", (code) => reject(new Error(`${name} ended with ${code}:\n${said}`)));
+      child.once("exit", (code) => reject(new Error(`${name} exited with code ${code}:\n${said}`)));
     });
   };
   const stop = () => {
