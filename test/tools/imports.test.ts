@@ -41,7 +41,7 @@ beforeAll(() => {
 });
 afterAll(async () => {
   child.stdin?.end();
-  await expect(ended).rejects.toThrow("ended with 0");
+  await expect(ended).rejects.toThrow("exited with code 0");
 });
 
 /** Returns the violations in a tree of these files. */
