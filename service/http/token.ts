@@ -150,7 +150,7 @@ function refuseBeyond({ name, scopes }: Caller, scope: string): void {
   const words = foldScopes([...scopes, scope]).join(",");
   throw new ServiceError(
     "FORBIDDEN",
-    `The client ${name} does not have the scope ${scope}. Whoever runs the service allows it with ` +
+    `The client ${name} does not have the scope ${scope}. An operator can add it with ` +
       `\`recommender clients update ${name} --scopes ${words}\`.`,
   );
 }

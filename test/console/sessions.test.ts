@@ -73,7 +73,7 @@ describe("signing in", () => {
     const text = await stranger.evaluate<string>("document.body.innerText");
     expect(text).toContain("npx recommender open");
     expect(text).toContain("A session is valid in one tab only");
-    for (const told of ["record-shop", projectId, service.dataDir]) expect(text).not.toContain(told);
+    for (const secret of ["record-shop", projectId, service.dataDir]) expect(text).not.toContain(secret);
     await first.close();
     await second.close();
   });
