@@ -4,15 +4,15 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Files and directories with default names, and the patterns that cover all of their kind. */
+/** Default names of files and directories, with a pattern that covers all of them. */
 const defaults = [
   { name: /^recommender-rejects-/, pattern: "recommender-rejects-*" },
   { name: /^\.recommender$/, pattern: ".recommender/" },
 ];
 
 /**
- * The line for .gitignore that keeps a new file or directory out of commits.
- * @returns undefined if Git ignores the path already, or if the path is in no work tree
+ * Returns a hint to add a new file or directory to .gitignore, so it is not committed by accident.
+ * @returns undefined if Git already ignores the path, or if the path is not in a work tree
  */
 export async function ignoreHint(path: string, contents: string): Promise<string | undefined> {
   const name = basename(resolve(path));

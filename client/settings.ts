@@ -259,7 +259,7 @@ export function clientIdMissing(key: string, whoami = "recommender whoami"): str
 }
 
 function howToSet(key: SettingKey): string {
-  // For names like these, the engine requires --secret or --plaintext.
+  // The engine requires --secret or --plaintext for keys whose name contains "token".
   const secret = secretKeys.some((name) => name === key)
     ? "--secret "
     : /token/i.test(key)

@@ -28,7 +28,7 @@ export function readReply(
     // An HTML page may be a temporary error. At an address that has never worked, it means that the address is wrong.
     throw new ReplyError(route, status, problem, { requestId, passing: isCutOff || isKnownAddress });
   }
-  // A service that sends ids as numbers may have created the object: the message has to show its id.
+  // If a service sends an id as a number, it may have created the object, so the message shows the id.
   const reply = route.reply.safeParse(decode(route.reply, body), { reportInput: true });
   if (reply.success) return reply.data;
   const problem = `the response is not valid: ${issuesText(reply.error.issues)}`;
