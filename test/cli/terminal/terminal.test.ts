@@ -87,7 +87,7 @@ test("bounds of usage that are no share are refused by the service, which says w
   for (const range of ["2..3", "..20", "-1.."]) {
     const { code, err } = await shop.run("query", ...shop.asked, "--where", `genre=drama:${range}`);
     expect({ range, code }).toEqual({ range, code: 1 });
-    expect(err.replace(/\s+/g, " ")).toContain("usage is a share between 0 and 1, not percent");
+    expect(err.replace(/\s+/g, " ")).toContain("usage is a share between 0 and 1, not a percentage");
   }
 });
 
