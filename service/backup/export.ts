@@ -143,7 +143,11 @@ class Export {
     return writeManifest(this.dir, {
       takenAt,
       instanceId: instance?.id ?? null,
-      files: [...Array.from(this.copied.values(), ({ entry }) => entry), ...this.files.values()],
+      // In the order of ids: a resumed export lists the same files in the same order as an uninterrupted one.
+      files: [
+        ...[...models.keys()].map((name) => (this.copied.get(name) as Copied).entry),
+        ...this.files.values(),
+      ],
     });
   }
 
@@ -153,6 +157,7 @@ class Export {
     const rows = await db
       .selectFrom("models")
       .select(["id", hasVersions ? "forgotten_until" : sql.lit(0).as("forgotten_until")])
+      .orderBy("id")
       .execute();
     return new Map(rows.map(({ id, forgotten_until }) => [modelName(id), forgotten_until]));
   }

@@ -100,7 +100,8 @@ describe("a migration", () => {
     await other.query(`drop table clients, console_sessions, refusals, dataset_sizes, orphans, stable_addresses;
       alter table jobs drop column request_id; alter table records drop column forgotten;
       alter table models drop column seen_seq, drop column forgotten_until;
-      alter table forgotten_users drop column hashed; delete from kysely_migration where name >= '05'`);
+      alter table forgotten_users drop column hashed;
+      drop index jobs_by_status, jobs_of_project, jobs_of_type, models_of_project; delete from kysely_migration where name >= '05'`);
     await other.query("begin; lock table jobs in access share mode");
     const migrated = migrate(db, 0);
     const refused = expect(migrated).rejects.toThrow("a transaction holds one of them for long");

@@ -89,6 +89,7 @@ describe("jobs", () => {
         algorithmType: "G1",
         algorithmParameters: { dimensions: 8, regularization: 0.05, alpha: 0.3, epochs: 8 },
         createdTs: clock.now(),
+        quality: job.jobData?.quality,
       },
     ]);
   });

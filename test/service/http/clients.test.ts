@@ -85,6 +85,7 @@ describe("a client with scopes of its own", () => {
         "/get-model",
         "/list-models",
         ...["/get-user-dataset", "/get-item-dataset", "/get-project", "/get-algorithm", "/get-deployment"],
+        "/count-dataset-records",
         "/list-orphans",
       ]),
       createdTs: expect.any(Number),
