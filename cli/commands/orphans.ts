@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Client } from "../../client/client";
 import { type Reply, routes } from "../../contract";
+import { formatOrigin } from "../../contract/origin";
 import { type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
 import { table } from "../terminal/layout";
@@ -25,23 +26,27 @@ Examples:
   recommender orphans list --json`;
 
 const deleteHelp = `${about} A project is deleted with its algorithms, models and jobs, a
-dataset with its records. Whatever a program still holds is never deleted.
+dataset with its records. With --stack, --all deletes only what that stack left
+behind; without it, what any stack left behind.
 
 Examples:
   recommender orphans delete ID ID --stack dev
-  recommender orphans delete --all --yes`;
+  recommender orphans delete --all --stack dev`;
 
 /** Adds `recommender orphans`. */
 export function addOrphans(program: Command): void {
   const orphans = program
     .command("orphans")
     .description("List and delete what replacements left behind.")
-    .addHelpText("after", "\nExamples:\n  recommender orphans list\n  recommender orphans delete --all");
+    .addHelpText(
+      "after",
+      "\nExamples:\n  recommender orphans list\n  recommender orphans delete --all --stack dev",
+    );
   withService(orphans.command("list").description("List orphaned datasets, projects and algorithms."))
     .addHelpText("after", listHelp)
     .action(list);
   withService(orphans.command("delete [ids...]").description("Delete orphaned objects for good."))
-    .option("--all", "delete all of them")
+    .option("--all", "delete all orphans, or with --stack all that this stack left behind")
     .option("--yes", "do not ask")
     .addHelpText("after", deleteHelp)
     .action(remove);
@@ -68,12 +73,20 @@ async function list(options: ServiceOptions): Promise<void> {
 }
 
 async function remove(ids: readonly string[], options: DeleteOptions): Promise<void> {
-  await usingService(options, async ({ client }) => {
+  await usingService(options, async ({ client, stack }) => {
     const orphans = await orphansOf(client);
-    const wanted = options.all ? orphans : orphans.filter(({ objectId }) => ids.includes(objectId));
     refuseUnknown(ids, orphans, options);
-    if (wanted.length > 0)
-      await confirm(`Delete ${counted(wanted.length, "orphaned object")} for good?`, options.yes);
+    const ofStack = stack && formatOrigin({ project: stack.project, stack: stack.name, resource: "" });
+    const wanted = orphans.filter(({ objectId, orphanedBy }) =>
+      options.all ? !ofStack || orphanedBy?.startsWith(ofStack) : ids.includes(objectId),
+    );
+    if (wanted.length > 0) {
+      const names = wanted.map(
+        ({ objectType, name, objectId }) => `${kindOf(objectType)} ${name} (${objectId})`,
+      );
+      const question = `Delete ${counted(wanted.length, "orphaned object")} for good: ${names.join(", ")}?`;
+      await confirm(question, options.yes);
+    }
     const deleted: string[] = [];
     try {
       // Projects first: they keep the datasets that they use from being deleted.

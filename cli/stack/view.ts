@@ -16,6 +16,8 @@ export interface StackResource {
 /** What a command reads of a stack: its configuration, and what it holds. */
 export interface StackView {
   readonly name: string;
+  /** The name of the stack's project. */
+  readonly project: string;
   /** The folder that relative paths of the program start from. */
   readonly programFolder: string;
   readonly resources: readonly StackResource[];
@@ -39,7 +41,10 @@ export async function readStack(name: string, cwd = "."): Promise<StackView> {
       rows.set({ type: noun, name: logicalName(urn), id, outputs, ...(provider && { provider }) }, row);
   }
   return {
-    ...{ name, programFolder: open.programFolder, config },
+    name,
+    project: open.project,
+    programFolder: open.programFolder,
+    config,
     resources: [...rows.keys()],
     settingsOf: (resource) => {
       const row = rows.get(resource);

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Finding, Report, StackReport } from "../../cli/drift/finding";
 import { routes } from "../../contract";
+import { formatOrigin, originHeader } from "../../contract/origin";
 import { command, ended } from "../service/process";
 import { ObservedService } from "./observed-service";
 import { type EngineWorkspace, engineWorkspace } from "./workspace";
@@ -254,6 +255,21 @@ describe("recommender drift, through the real engine", () => {
     const { models } = await observed.call(routes.listModels, { projectId: ids.shop });
     expect(models.map(({ name }) => name).sort()).toEqual(["extra", "shop"]);
   }, 600_000);
+
+  test("orphans delete --all with a stack leaves what another stack left behind", async () => {
+    const orphanOf = async (stack: string) => {
+      const { userDatasetId } = await observed.call(routes.createUserDataset, { name: stack, numShards: 1 });
+      const orphan = { objectType: "USER_DATASET" as const, objectId: userDatasetId };
+      const headers = { [originHeader]: formatOrigin({ project: "test", stack, resource: "users" }) };
+      await observed.client.call(routes.markOrphaned, orphan, { headers });
+      return userDatasetId;
+    };
+    const [own, other] = [await orphanOf("test"), await orphanOf("test-2")];
+    const { out } = await shell("recommender orphans delete --all --stack test --yes --json");
+    expect(JSON.parse(out)).toEqual({ deleted: [own] });
+    const { orphans } = await observed.call(routes.listOrphans, {});
+    expect(orphans.map(({ objectId }) => objectId)).toContain(other);
+  });
 
   test("what cannot be compared exits with 1 and says why", async () => {
     const missing = await shell("recommender drift --stack nowhere --json");
