@@ -41,7 +41,9 @@ export class RemoteModel {
       if (route === routes.getEventDataset) return { numShards: 10 };
       throw new Error("not modelled");
     };
-    return { service: "model", baseUrl: "http://model", send, call } as unknown as Client;
+    // The model has no extensions, so a refresh cannot count the records.
+    const supports = async () => false;
+    return { service: "model", baseUrl: "http://model", send, call, supports } as unknown as Client;
   }
 
   #upsert(body: Buffer): { succeedIds: string[]; failedIds: string[] } {
