@@ -35,9 +35,9 @@ test("`npm start` brings the quick start up in a clone, and says what is there a
   // What the engine says is in `out`: a failure shows all that there is.
   const said = code === 0 ? [] : [out, err, await readFile(join(data, "service.log"), "utf8").catch(String)];
   expect({ code, said }).toEqual({ code: 0, said: [] });
-  expect(out).toMatch(/^Stack local, kept by Pulumi engine \S+$/m);
+  expect(out).toMatch(/^Stack local, managed by Pulumi engine \S+$/m);
   expect(out).toMatch(/^ {2}Deployment +\S+$/m);
-  expect(out).toMatch(/^ {2}npm run recommender -- open --stack local +look at it in the browser$/m);
+  expect(out).toMatch(/^ {2}npm run recommender -- open --stack local +open the web console$/m);
   expect(out).toMatch(
     /\nTry next\n[\s\S]*\n {2}npm run pulumi -- destroy --yes +delete what the API can delete\n$/,
   );

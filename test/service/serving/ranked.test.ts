@@ -72,7 +72,7 @@ test("a ranker that has learned puts answers in another order, and the console s
 
   const beside = async (userIds: readonly string[]) => {
     const query = new URLSearchParams({ models: `${generator},${ranker}`, users: JSON.stringify(userIds) });
-    return await api.raw(`/console/api/beside?${query}`, { headers });
+    return await api.raw(`/console/api/compare?${query}`, { headers });
   };
   const both = await beside(["u0", "stranger"]);
   expect(both.body.models).toHaveLength(2);
