@@ -15,7 +15,11 @@ const ask = <T>(statement: string) => askDatabase<T>(database.url, statement);
 async function rowsRead(): Promise<number> {
   await eventually(
     async () =>
-      (await ask("select from pg_stat_activity where application_name = 'recommender'")).length === 0,
+      (
+        await ask(
+          "select from pg_stat_activity where application_name = 'recommender' and datname = current_database()",
+        )
+      ).length === 0,
   );
   const [row] = await ask<{ rows: string }>(
     `select seq_tup_read + (select sum(idx_tup_read) from pg_stat_user_indexes where relname = 'events') as rows
