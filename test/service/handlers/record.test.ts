@@ -29,6 +29,17 @@ describe("records", () => {
     expect((await api.call("upsertDatasetItems", { itemDatasetId, items })).succeedIds).toEqual(["x"]);
   });
 
+  test("the records of a dataset are counted, and those of an unknown dataset are not found", async () => {
+    const { userDatasetId } = await api.call("createUserDataset", { name: "users", numShards: 1 });
+    const count = () => api.call("countDatasetRecords", { datasetId: userDatasetId });
+    expect(await count()).toMatchObject({ recordCount: 0 });
+    await api.call("upsertDatasetUsers", { userDatasetId, users: [{ userId: "a" }, { userId: "b" }] });
+    expect(await count()).toMatchObject({ recordCount: 2 });
+    await expect(api.call("countDatasetRecords", { datasetId: "user-dataset-0" })).rejects.toThrow(
+      "NOT_FOUND",
+    );
+  });
+
   test("a bad record fails alone, with its id, its place and the reason", async () => {
     const { userDatasetId } = await api.call("createUserDataset", { name: "users", numShards: 1 });
     const users = [
