@@ -74,31 +74,26 @@ export class Deployed {
     const events = await this.eventsOf(userId, isAddressed);
     let record: Promise<Attributes | undefined> | undefined;
     const preferencesIn = async (served: ServedModel) => {
-      const known = served.preferencesOf(
-        userId,
-        events && (() => this.placed(events, served)),
-        events?.stamp,
-      );
+      const placed = events && (() => this.placed(events, served));
+      const known = served.preferencesOf(userId, placed, events?.stamp);
       if (known) return known;
       record ??= this.attributesOfUser(userId);
       return served.recommender.preferencesFromAttributes(await record);
     };
     const preferences = await preferencesIn(generator);
-    // One that has learned to rank goes by the generator's scores, and needs no preferences of its own.
+    // A trained ranker uses the generator's scores, so it needs no user preferences.
     const order = ranker && !ranker.ranking ? await preferencesIn(ranker) : null;
     const wanted = candidatesFor(limit, this);
     const { items: best, scores } = generator.bestFor(userId, preferences, wanted, changes, () =>
       events ? this.had(events) : [],
     );
-    const ordered = ranker?.order(best, {
-      ...{ scores, placed: this.items, userId, preferences: order },
-      own: () => (events ? this.placed(events, ranker) : []),
-    });
+    const own = () => (events && ranker ? this.placed(events, ranker) : []);
+    const ordered = ranker?.order(best, { scores, placed: this.items, userId, preferences: order, own });
     const shown = generator.recommender.spread(ordered ?? best, limit);
     return shown.map((item) => this.items.ids[item] as string);
   }
 
-  /** The target events of a user as they stand, null where their dataset is deleted, after all else was brought up to date. */
+  /** Returns the current target events of a user, or null if the event dataset is deleted. Updates the models first. */
   async eventsOf(userId: string, isAddressed = true): Promise<UserEvents | null> {
     const stored = this.context.store.shared ? await this.storedEvents(userId, isAddressed) : undefined;
     await this.letGo();
