@@ -30,8 +30,8 @@ import { addStop } from "./commands/stop";
 import { addUsers } from "./commands/users";
 import { addWhoami } from "./commands/whoami";
 import { serviceGroup } from "./stack/service";
-import { cannotWrite, failWith } from "./terminal/exit";
-import { fitted } from "./terminal/layout";
+import { exitWithError, handleWriteError } from "./terminal/exit";
+import { wrapLines } from "./terminal/layout";
 
 const help = `
 Every command has --help with examples. The service and its credentials come
@@ -48,7 +48,7 @@ export async function createProgram(): Promise<Command> {
     .exitOverride()
     .showHelpAfterError("Run with --help for the options.")
     .configureHelp({ subcommandTerm: (command) => command.name(), groupItems: ownFirst })
-    .configureOutput({ writeErr: (text) => process.stderr.write(fitted(text, process.stderr)) })
+    .configureOutput({ writeErr: (text) => process.stderr.write(wrapLines(text, process.stderr)) })
     .addHelpText("after", help);
 
   program.commandsGroup("The embedded service:");
@@ -108,8 +108,8 @@ if (require.main === module) {
   // A variable that is set to nothing is as good as none; options would take it for a value.
   for (const [name, value] of Object.entries(process.env))
     if (name.startsWith("RECOMMENDER_") && value === "") delete process.env[name];
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", cannotWrite);
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", handleWriteError);
   createProgram()
     .then((program) => program.parseAsync())
-    .catch(failWith);
+    .catch(exitWithError);
 }

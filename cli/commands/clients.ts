@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
 import type { Client, Clients } from "../../service";
-import { type FolderOptions, folderOf, withFolder } from "../stack/data-folder";
+import { type DataDirectoryOptions, dataDirectoryOf, withDataDirectory } from "../stack/data-directory";
 import { table } from "../terminal/layout";
-import { postgresUrl, list as words } from "../terminal/option-values";
-import { moment, type OutputOptions, print } from "../terminal/output";
+import { postgresUrl, commaSeparated as words } from "../terminal/option-values";
+import { formatTime, type OutputOptions, print } from "../terminal/output";
 
 const scopesHelp = `
 A scope is the path of an operation, as in /create-project, or a group of them:
@@ -15,7 +15,7 @@ A scope is the path of an operation, as in /create-project, or a group of them:
 A Pulumi program needs read,write and, for the check of a deployment, recommend.
 `;
 
-interface ClientOptions extends FolderOptions, OutputOptions {
+interface ClientOptions extends DataDirectoryOptions, OutputOptions {
   readonly store?: string;
   readonly scopes: readonly string[];
 }
@@ -30,7 +30,7 @@ export function addClients(program: Command): void {
       "\nExamples:\n  recommender clients list\n  recommender clients add --help\n  recommender clients revoke ci",
     );
   const command = (usage: string, description: string) =>
-    withFolder(clients.command(usage).description(description))
+    withDataDirectory(clients.command(usage).description(description))
       .addOption(
         new Option("--store <url>", "PostgreSQL database of the service instead of a folder")
           .env("RECOMMENDER_STORE")
@@ -74,7 +74,7 @@ export function addClients(program: Command): void {
 async function using<T>(options: ClientOptions, work: (clients: Clients) => Promise<T>): Promise<T> {
   const { withClients } = await import("../../service/index.js");
   const { store } = options;
-  return withClients(store === undefined ? { dataDir: await folderOf(options) } : { store }, work);
+  return withClients(store === undefined ? { dataDir: await dataDirectoryOf(options) } : { store }, work);
 }
 
 async function add(name: string, options: ClientOptions): Promise<void> {
@@ -96,7 +96,7 @@ async function add(name: string, options: ClientOptions): Promise<void> {
 async function list(options: ClientOptions): Promise<void> {
   const found = await using(options, (clients) => clients.list());
   const rows = await Promise.all(
-    found.map(async (client) => [client.name, moment(client.createdTs) ?? "", await shown(client)]),
+    found.map(async (client) => [client.name, formatTime(client.createdTs) ?? "", await shown(client)]),
   );
   print(options, { clients: found }, () =>
     rows.length === 0

@@ -1,13 +1,19 @@
 import type { Command } from "commander";
 import { z } from "zod";
 import { routes } from "../../contract";
-import { type AskOptions, ask, askExitCodes, tellUnknown, withQuestion } from "../questions/ask";
-import { jsonOf } from "../questions/result";
+import { parseResult } from "../jobs/job-result";
+import {
+  type ResultJobOptions,
+  resultJobExitCodes,
+  runResultJob,
+  saveUnknownResult,
+  withResultJob,
+} from "../jobs/result-job";
 import { table } from "../terminal/layout";
-import { whole } from "../terminal/option-values";
-import { counted, grouped, print } from "../terminal/output";
+import { wholeNumber } from "../terminal/option-values";
+import { formatCount, formatNumber, print } from "../terminal/output";
 
-const help = `${askExitCodes}
+const help = `${resultJobExitCodes}
 
 Examples:
   recommender cluster --stack dev
@@ -15,21 +21,21 @@ Examples:
 
 /** Adds `recommender cluster`. */
 export function addCluster(program: Command): void {
-  withQuestion(program.command("cluster").description("Group the users whose tastes are alike."))
-    .option("--min-users <number>", "leave out groups with fewer users", whole(1), 1)
+  withResultJob(program.command("cluster").description("Group the users whose tastes are alike."))
+    .option("--min-users <number>", "leave out groups with fewer users", wholeNumber(1), 1)
     .addHelpText("after", help)
     .action(cluster);
 }
 
-async function cluster(options: AskOptions & { readonly minUsers: number }): Promise<void> {
-  await ask(
+async function cluster(options: ResultJobOptions & { readonly minUsers: number }): Promise<void> {
+  await runResultJob(
     options,
     routes.submitClusteringJob,
     (of) => ({ ...of, clusterType: "user", parameters: { minUserNum: options.minUsers } }),
     async (answer) => {
-      const json = jsonOf(answer.result);
+      const json = parseResult(answer.result);
       const known = groupings.safeParse(json);
-      if (!known.success) return tellUnknown(answer, options, json);
+      if (!known.success) return saveUnknownResult(answer, options, json);
       print(options, { jobId: answer.jobId, result: json }, () => describe(known.data.groups));
     },
   );
@@ -56,10 +62,10 @@ function describe(groups: readonly Group[]): string {
       return `${attribute} = ${value}: ${percent(share)} of usage, ${percent(overall_share)} of all users'`;
     });
     return (marks.length > 0 ? marks : ["nothing in particular"]).map((mark, line) =>
-      line === 0 ? [String(at + 1), grouped(size), mark] : ["", "", mark],
+      line === 0 ? [String(at + 1), formatNumber(size), mark] : ["", "", mark],
     );
   });
-  const head = `${counted(groups.length, "group")} of ${counted(users, "user")}\n`;
+  const head = `${formatCount(groups.length, "group")} of ${formatCount(users, "user")}\n`;
   return groups.length === 0 ? head : `${head}\n${table(["GROUP", "USERS", "MARKED BY"], rows)}`;
 }
 

@@ -75,7 +75,7 @@ async function list(options: ServiceOptions): Promise<void> {
 
 async function remove(given: readonly string[], options: ServiceOptions & { yes?: true }): Promise<void> {
   await usingService(options, async (opened) => {
-    const ids = given.map((one) => opened.idOf("EventDataset", one, "dataset"));
+    const ids = given.map((one) => opened.resolveId("EventDataset", one, "dataset"));
     await confirm(`Delete ${ids.join(", ")} and all events in them?`, options.yes);
     const deleted: string[] = [];
     try {

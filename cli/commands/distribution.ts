@@ -2,12 +2,19 @@ import { createHash } from "node:crypto";
 import { type Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import { limits, routes } from "../../contract";
-import { type Answer, type AskOptions, ask, askExitCodes, tellUnknown, withQuestion } from "../questions/ask";
-import { fetchResult, jsonOf, keep } from "../questions/result";
+import { fetchResult, parseResult, writeResultFile } from "../jobs/job-result";
+import {
+  type FinishedJob,
+  type ResultJobOptions,
+  resultJobExitCodes,
+  runResultJob,
+  saveUnknownResult,
+  withResultJob,
+} from "../jobs/result-job";
 import { exitCodes } from "../terminal/exit";
 import { type Bin, histogram } from "../terminal/histogram";
-import { columnsOf, escapeControls } from "../terminal/layout";
-import { whole } from "../terminal/option-values";
+import { escapeControls, terminalWidth } from "../terminal/layout";
+import { wholeNumber } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
 
 interface Asked {
@@ -15,7 +22,7 @@ interface Asked {
   readonly value: string;
 }
 
-interface DistributionOptions extends AskOptions {
+interface DistributionOptions extends ResultJobOptions {
   readonly bins: number;
   readonly svg?: string;
 }
@@ -25,7 +32,7 @@ The chart is drawn on the terminal and written as SVG, for genre=jazz into
 distribution-genre-jazz.svg unless --svg names a file. Several values make
 several charts. A value that no item has makes none: the nearest values are
 named, and the exit code is 1.
-${askExitCodes}
+${resultJobExitCodes}
 
 Examples:
   recommender distribution genre=jazz --stack dev
@@ -34,13 +41,13 @@ Examples:
 
 /** Adds `recommender distribution`. */
 export function addDistribution(program: Command): void {
-  withQuestion(
+  withResultJob(
     program
       .command("distribution")
       .description("Draw how the usage of an item attribute value is spread over the users."),
   )
     .argument("<attribute=value...>", "item attribute values, as in genre=jazz", attributeValue)
-    .option("--bins <number>", "bars of the chart", whole(1), limits.defaultBins)
+    .option("--bins <number>", "bars of the chart", wholeNumber(1), limits.defaultBins)
     .option("--svg <file>", "file for the chart; with several values, its number is added")
     .addHelpText("after", help)
     .action(distribution);
@@ -49,12 +56,12 @@ export function addDistribution(program: Command): void {
 async function distribution(asked: readonly Asked[], options: DistributionOptions): Promise<void> {
   const { bins } = options;
   const files = svgFiles(asked, options.svg);
-  await ask(
+  await runResultJob(
     options,
     routes.submitQueryingJob,
     (of) => ({ ...of, queryType: "user_distribution", queries: asked.map((one) => ({ ...one, bins })) }),
     async (answer) => {
-      const json = jsonOf(answer.result);
+      const json = parseResult(answer.result);
       const known = distributions.safeParse(json);
       if (!known.success) return tellOther(answer, options, files[0] as string, json);
       const isAbsent = (at: number) => known.data.queries[at]?.item_count === 0;
@@ -70,11 +77,11 @@ async function distribution(asked: readonly Asked[], options: DistributionOption
           note("The service draws no SVG.");
           break;
         }
-        keep(file, chart.body);
+        writeResultFile(file, chart.body);
         charts.push(file);
       }
       print(options, { jobId: answer.jobId, charts, result: json }, () => {
-        const columns = columnsOf(process.stdout);
+        const columns = terminalWidth(process.stdout);
         const drawn = known.data.queries.flatMap(({ bins: bars }, at) => {
           const { attribute, value } = asked[at] as Asked;
           if (isAbsent(at)) return [];
@@ -94,11 +101,11 @@ async function distribution(asked: readonly Asked[], options: DistributionOption
 }
 
 /** The specification says no more than that the result is a chart: a picture is kept as it is. */
-function tellOther(answer: Answer, options: DistributionOptions, file: string, json: unknown): void {
+function tellOther(answer: FinishedJob, options: DistributionOptions, file: string, json: unknown): void {
   if (answer.result.type === "image/svg+xml") {
-    keep(file, answer.result.body);
+    writeResultFile(file, answer.result.body);
     print(options, { jobId: answer.jobId, charts: [file] }, () => `Chart: ${file}\n`);
-  } else tellUnknown(answer, options, json);
+  } else saveUnknownResult(answer, options, json);
 }
 
 /** The result as the embedded service gives it. */

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Failure, fails, failures } from "../drift/failing";
+import { type FailCondition, failConditions, shouldFail } from "../drift/fail-on";
 import type { Format } from "../drift/render/formats";
 import { exitCodes } from "../terminal/exit";
-import { fitted } from "../terminal/layout";
+import { wrapLines } from "../terminal/layout";
 
 interface DriftOptions {
   readonly stack?: string[];
@@ -10,7 +10,7 @@ interface DriftOptions {
   readonly format?: Format;
   readonly json?: true;
   readonly output?: string[];
-  readonly failOn: readonly Failure[];
+  readonly failOn: readonly FailCondition[];
   readonly schema?: true;
 }
 
@@ -72,7 +72,7 @@ async function drift(options: DriftOptions): Promise<void> {
   const { formatOf, renderers } = await import("../drift/render/formats.js");
   const { compareStacks } = await import("../drift/compare.js");
   const { OpenStack, selectedStack } = await import("../stack/open.js");
-  const { verdictOf } = await import("../drift/render/words.js");
+  const { summaryLine } = await import("../drift/render/wording.js");
   const { writeFile } = await import("node:fs/promises");
   const chosen = options.json ? "json" : options.format;
   // A name without a known extension is reported before the comparison, which takes a while.
@@ -83,17 +83,19 @@ async function drift(options: DriftOptions): Promise<void> {
   const report = await compareStacks(cwd, stacks);
   for (const { file, format } of files) await writeFile(file, renderers[format](report));
   if (files.length > 0)
-    process.stdout.write(fitted(`${report.stacks.map(verdictOf).join("\n")}\n`, process.stdout));
+    process.stdout.write(wrapLines(`${report.stacks.map(summaryLine).join("\n")}\n`, process.stdout));
   else process.stdout.write(renderers[chosen ?? "text"](report));
-  process.exitCode = fails(report, options.failOn) ? exitCodes.found : 0;
+  process.exitCode = shouldFail(report, options.failOn) ? exitCodes.found : 0;
 }
 
 function collect(file: string, earlier: string[] = []): string[] {
   return [...earlier, file];
 }
 
-function failOn(text: string): readonly Failure[] {
-  const words = text.split(",").map((word) => word.trim() as Failure);
-  if (words.every((word) => failures.includes(word))) return words;
-  throw new InvalidArgumentError(`Expected one or more of ${failures.join(", ")}, separated by commas.`);
+function failOn(text: string): readonly FailCondition[] {
+  const words = text.split(",").map((word) => word.trim() as FailCondition);
+  if (words.every((word) => failConditions.includes(word))) return words;
+  throw new InvalidArgumentError(
+    `Expected one or more of ${failConditions.join(", ")}, separated by commas.`,
+  );
 }

@@ -6,7 +6,7 @@ import { timestampMs } from "../../records/mapping/timestamp";
 import { type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
 import { duration } from "../terminal/option-values";
-import { moment, note, print } from "../terminal/output";
+import { formatTime, note, print } from "../terminal/output";
 
 interface EventOptions extends ServiceOptions {
   readonly dataset?: string;
@@ -74,10 +74,12 @@ async function prune(options: PruneOptions): Promise<void> {
   if (ts === undefined) throw new Error("Say which events: --before DATE or --older-than TIME, as in 90d.");
   if (ts < 0) throw new Error("--older-than reaches back to before 1970, where there are no events.");
   if (start !== undefined && start >= ts)
-    throw new Error(`--start ${moment(start)} is not before ${moment(ts)}: there is nothing between them.`);
-  await usingService(options, async ({ client, idOf }) => {
-    const eventDatasetId = idOf("EventDataset", options.dataset, "--dataset");
-    const range = `${start === undefined ? "" : `from ${moment(start)} `}before ${moment(ts)}`;
+    throw new Error(
+      `--start ${formatTime(start)} is not before ${formatTime(ts)}: there is nothing between them.`,
+    );
+  await usingService(options, async ({ client, resolveId }) => {
+    const eventDatasetId = resolveId("EventDataset", options.dataset, "--dataset");
+    const range = `${start === undefined ? "" : `from ${formatTime(start)} `}before ${formatTime(ts)}`;
     await confirm(`Delete the events ${range} in ${eventDatasetId}?`, yes);
     noteDeletion(client, eventDatasetId);
     await client.call(routes.deleteDatasetEventsBeforeTs, {
@@ -94,8 +96,8 @@ async function prune(options: PruneOptions): Promise<void> {
 }
 
 async function forget(users: readonly string[], options: EventOptions): Promise<void> {
-  await usingService(options, async ({ client, idOf }) => {
-    const eventDatasetId = idOf("EventDataset", options.dataset, "--dataset");
+  await usingService(options, async ({ client, resolveId }) => {
+    const eventDatasetId = resolveId("EventDataset", options.dataset, "--dataset");
     await confirm(`Delete all events of ${users.join(", ")} in ${eventDatasetId}?`, options.yes);
     noteDeletion(client, eventDatasetId);
     const forgotten: string[] = [];

@@ -1,9 +1,16 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Manifest } from "../../service";
-import { type PlaceOptions, placeOf, withPlace } from "../stack/data-folder";
+import { type StorageOptions, storageOf, withStorage } from "../stack/data-directory";
 import { onInterrupt } from "../terminal/exit";
-import { answering, counted, grouped, note, type OutputOptions, print } from "../terminal/output";
+import {
+  formatCount,
+  formatNumber,
+  note,
+  type OutputOptions,
+  print,
+  withJsonErrors,
+} from "../terminal/output";
 import { rowProgress } from "../terminal/progress";
 
 const help = `
@@ -20,16 +27,16 @@ Examples:
 
 /** Adds `recommender export`. */
 export function addExport(program: Command): void {
-  withPlace(
+  withStorage(
     program.command("export").description("Write everything that a service keeps into a folder: a backup."),
   )
     .argument("<dir>", "a new or empty folder")
     .option("--json", "print one line of JSON")
     .addHelpText("after", help)
-    .action((dir: string, options: PlaceOptions & OutputOptions) =>
-      answering(options, async () => {
+    .action((dir: string, options: StorageOptions & OutputOptions) =>
+      withJsonErrors(options, async () => {
         const { exportService } = await import("../../service/index.js");
-        const place = await placeOf(options);
+        const place = await storageOf(options);
         const progress = rowProgress(options);
         const callOff = onInterrupt(() => {
           progress.end();
@@ -56,9 +63,9 @@ export function summaryOf({ takenAt, writtenBy, instanceId, rows, files }: Manif
 /** What a backup holds, for people. */
 export function contentsOf({ rows, files }: Manifest): string {
   const megabytes = files.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6;
-  const count = (table: string, noun: string) => counted(rows[table] ?? 0, noun);
+  const count = (table: string, noun: string) => formatCount(rows[table] ?? 0, noun);
   return (
-    `${count("datasets", "dataset")} with ${grouped(rows.records ?? 0)} users and items` +
+    `${count("datasets", "dataset")} with ${formatNumber(rows.records ?? 0)} users and items` +
     ` and ${count("events", "event")}, ${count("projects", "project")}, ${count("models", "model")}, ` +
     `${count("jobs", "job")}: ${megabytes.toFixed(1)} MB\n`
   );

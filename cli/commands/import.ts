@@ -2,11 +2,11 @@ import { basename, resolve } from "node:path";
 import { Argument, type Command, Option } from "commander";
 import type { Uploaded } from "../../records/upload-order";
 import { dryRun } from "../records/dry-run";
-import { type ImportOptions, type KindName, orderOf, remedy } from "../records/order";
-import { type Opened, settingsOf, usingService, withService } from "../stack/service";
+import { type ImportOptions, mappingFlags, planImport, type RecordKindName } from "../records/import-plan";
+import { type OpenService, settingsOf, usingService, withService } from "../stack/service";
 import { CommandError, exitCodes, onInterrupt } from "../terminal/exit";
-import { list, pair, whole } from "../terminal/option-values";
-import { answering, counted, grouped, lasting, note, print } from "../terminal/output";
+import { commaSeparated, keyValue, wholeNumber } from "../terminal/option-values";
+import { formatCount, formatDuration, formatNumber, note, print, withJsonErrors } from "../terminal/output";
 import { importProgress } from "../terminal/progress";
 
 const datasetTypes = { users: "UserDataset", items: "ItemDataset", events: "EventDataset" };
@@ -56,9 +56,17 @@ export function addImport(program: Command): void {
         "parquet",
       ]),
     )
-    .option("--map <field=column>", "column of a field, as in ts=time; may be repeated", pair("field=column"))
-    .option("--set <field=value>", "value of a field for all records; may be repeated", pair("field=value"))
-    .option("--attributes <columns>", "columns to take as attributes, separated by commas", list)
+    .option(
+      "--map <field=column>",
+      "column of a field, as in ts=time; may be repeated",
+      keyValue("field=column"),
+    )
+    .option(
+      "--set <field=value>",
+      "value of a field for all records; may be repeated",
+      keyValue("field=value"),
+    )
+    .option("--attributes <columns>", "columns to take as attributes, separated by commas", commaSeparated)
     .addOption(
       new Option("--ts-unit <unit>", "unit of a ts that is a number; by its size unless given").choices([
         "s",
@@ -66,17 +74,17 @@ export function addImport(program: Command): void {
         "us",
       ]),
     )
-    .option("--parallel <number>", "calls under way at once", whole(1, 64), 8)
-    .option("--max-failures <number>", "records that may be refused", whole(), 0)
-    .option("--shards <number>", "shards of the dataset, to check first whether all will fit", whole(1))
+    .option("--parallel <number>", "calls under way at once", wholeNumber(1, 64), 8)
+    .option("--max-failures <number>", "records that may be refused", wholeNumber(), 0)
+    .option("--shards <number>", "shards of the dataset, to check first whether all will fit", wholeNumber(1))
     .option("--rejects <file>", "file for refused records; recommender-rejects-SOURCE.ndjson unless given")
     .option("--force", "send everything again")
     .option("--dry-run", "send nothing; show what the source holds and what would be refused")
     .addHelpText("after", help)
-    .action((kind: KindName, source: string, options: ImportOptions) =>
-      answering(options, async () =>
+    .action((kind: RecordKindName, source: string, options: ImportOptions) =>
+      withJsonErrors(options, async () =>
         options.dryRun
-          ? dryRun(await orderOf(await addressOf(options), kind, source, options), options)
+          ? dryRun(await planImport(await addressOf(options), kind, source, options), options)
           : usingService(options, (opened) => importRecords(opened, kind, source, options)),
       ),
     );
@@ -91,8 +99,8 @@ async function addressOf(options: ImportOptions): Promise<string> {
 type Outcome = Omit<Uploaded, "token">;
 
 async function importRecords(
-  { client, settings, idOf }: Opened,
-  kindName: KindName,
+  { client, settings, resolveId }: OpenService,
+  kindName: RecordKindName,
   source: string,
   options: ImportOptions,
 ): Promise<void> {
@@ -104,9 +112,9 @@ async function importRecords(
   const { rejectsFileFor } = await import("../../records/rejects.js");
   const { shardsOf } = await import("../../records/capacity.js");
 
-  const datasetId = idOf(datasetTypes[kindName], options.dataset, "--dataset");
-  const { kind, files, mapping } = await orderOf(settings.baseUrl, kindName, source, options);
-  for (const doubt of await assertColumns(files, kind, mapping, remedy)) note(doubt);
+  const datasetId = resolveId(datasetTypes[kindName], options.dataset, "--dataset");
+  const { kind, files, mapping } = await planImport(settings.baseUrl, kindName, source, options);
+  for (const doubt of await assertColumns(files, kind, mapping, mappingFlags)) note(doubt);
   const hash = await contentHash(files, mapping);
   const owner = `${kindName} ${resolve(source)}`;
   const rejectsFile = options.rejects ?? rejectsFileFor(basename(source));
@@ -158,7 +166,7 @@ async function importRecords(
   } catch (error) {
     progress.end();
     if (!(error instanceof TooManyFailuresError)) throw error;
-    throw new CommandError(error.message, exitCodes.refused, outcomeOf(error.uploaded));
+    throw new CommandError(error.message, exitCodes.rejected, outcomeOf(error.uploaded));
   } finally {
     callOff();
   }
@@ -172,14 +180,14 @@ function describe(
   const noun = kind.slice(0, -1);
   const { recordCount, failedCount, sentCount, seconds } = of;
   const there = recordCount - sentCount;
-  const took = seconds < 10 ? `${seconds.toFixed(1)} s` : lasting(seconds);
-  const rate = `${grouped(sentCount / Math.max(seconds, 0.001))} per second`;
+  const took = seconds < 10 ? `${seconds.toFixed(1)} s` : formatDuration(seconds);
+  const rate = `${formatNumber(sentCount / Math.max(seconds, 0.001))} per second`;
   if (recordCount + failedCount === 0) return `The source holds no ${kind}\n`;
   const lines =
     sentCount === 0
-      ? [`Nothing to do: ${counted(recordCount, noun)} of this source in ${datasetId} already`]
-      : [`Imported ${counted(sentCount, noun)} into ${datasetId}`, `in ${took}, ${rate}`];
-  if (sentCount > 0 && there > 0) lines.push(`${counted(there, noun)} of the source were there already`);
-  if (failedCount > 0) lines.push(`${counted(failedCount, "record")} refused`);
+      ? [`Nothing to do: ${formatCount(recordCount, noun)} of this source in ${datasetId} already`]
+      : [`Imported ${formatCount(sentCount, noun)} into ${datasetId}`, `in ${took}, ${rate}`];
+  if (sentCount > 0 && there > 0) lines.push(`${formatCount(there, noun)} of the source were there already`);
+  if (failedCount > 0) lines.push(`${formatCount(failedCount, "record")} refused`);
   return `${lines.join("\n")}\n`;
 }

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { type Job, progressText } from "../../client/job";
 import { routes } from "../../contract";
-import { fetchResult, keep } from "../questions/result";
-import { waitForJob } from "../questions/wait";
-import { type Opened, type ServiceOptions, usingService, withService } from "../stack/service";
-import { properties } from "../terminal/layout";
+import { fetchResult, writeResultFile } from "../jobs/job-result";
+import { waitForJob } from "../jobs/wait";
+import { type OpenService, type ServiceOptions, usingService, withService } from "../stack/service";
+import { propertyList } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
-import { moment, note, print } from "../terminal/output";
-import { exposureLines, qualityText } from "../terminal/quality";
+import { formatTime, note, print } from "../terminal/output";
+import { exposureProperties, qualityText } from "../terminal/quality";
 
 interface JobOptions extends ServiceOptions {
   readonly project?: string;
@@ -69,13 +69,13 @@ export function addJobs(program: Command): void {
     );
 }
 
-function idsOf(given: string, { idOf }: Opened, { project }: JobOptions) {
-  return { jobId: idOf(jobNouns, given, "job"), projectId: idOf("Project", project, "--project") };
+function idsOf(given: string, { resolveId }: OpenService, { project }: JobOptions) {
+  return { jobId: resolveId(jobNouns, given, "job"), projectId: resolveId("Project", project, "--project") };
 }
 
 async function report(job: Job, jobId: string, options: JobOptions): Promise<void> {
   if (options.download !== undefined) {
-    keep(options.download, (await fetchResult(job)).body);
+    writeResultFile(options.download, (await fetchResult(job)).body);
     note(`The result is in ${options.download}`);
   }
   print(options, { ...job, jobId }, () => describe(job, jobId));
@@ -84,8 +84,8 @@ async function report(job: Job, jobId: string, options: JobOptions): Promise<voi
 function describe(job: Job, jobId: string): string {
   const { jobResult, jobData } = job;
   const { modelId, servingUri, downloadUrl, expiredAtSec, message } = jobResult ?? {};
-  const until = expiredAtSec == null ? "" : `, until ${moment(expiredAtSec * 1000)}`;
-  return properties([
+  const until = expiredAtSec == null ? "" : `, until ${formatTime(expiredAtSec * 1000)}`;
+  return propertyList([
     ["id", jobId],
     ["name", job.name ?? undefined],
     ["type", job.jobType ?? undefined],
@@ -93,10 +93,10 @@ function describe(job: Job, jobId: string): string {
     ["progress", progressText(job)],
     ["retries", job.retryCount ? String(job.retryCount) : undefined],
     ["project", job.projectId ?? undefined],
-    ["created", moment(job.createdTs)],
+    ["created", formatTime(job.createdTs)],
     ["model", modelId ?? jobData?.modelId ?? jobData?.generatorModelId ?? undefined],
     ["NDCG@20", qualityText(jobData?.quality ?? {})],
-    ...exposureLines(jobData?.quality ?? {}),
+    ...exposureProperties(jobData?.quality ?? {}),
     ["serves at", servingUri ?? undefined],
     // The address needs no key, so that it is shown only where it is asked for.
     ["result", downloadUrl ? `--download FILE fetches it${until}` : undefined],

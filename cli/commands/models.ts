@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { type Reply, routes } from "../../contract";
-import { type Opened, type ServiceOptions, usingService, withService } from "../stack/service";
+import { type OpenService, type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
-import { escapeControls, properties, table } from "../terminal/layout";
-import { moment, print } from "../terminal/output";
-import { exposureLines, qualityText } from "../terminal/quality";
+import { escapeControls, propertyList, table } from "../terminal/layout";
+import { formatTime, print } from "../terminal/output";
+import { exposureProperties, qualityText } from "../terminal/quality";
 
 type Model = Reply<typeof routes.getModel>;
 
@@ -54,7 +54,8 @@ export function addModels(program: Command): void {
     .action(remove);
 }
 
-const projectOf = ({ idOf }: Opened, { project }: ModelOptions) => idOf("Project", project, "--project");
+const projectOf = ({ resolveId }: OpenService, { project }: ModelOptions) =>
+  resolveId("Project", project, "--project");
 
 async function list(options: ModelOptions): Promise<void> {
   await usingService(options, async (opened) => {
@@ -71,7 +72,7 @@ async function list(options: ModelOptions): Promise<void> {
 
 function plainTable(models: readonly Model[]): string {
   const rows = models.map(({ modelId, name, algorithmType, createdTs }) => {
-    return [modelId, name ?? "", algorithmType ?? "", moment(createdTs) ?? ""];
+    return [modelId, name ?? "", algorithmType ?? "", formatTime(createdTs) ?? ""];
   });
   return table(["ID", "NAME", "ALGORITHM", "CREATED"], rows);
 }
@@ -80,7 +81,7 @@ function plainTable(models: readonly Model[]): string {
 function tableWithQuality(models: readonly Known[]): string {
   const figure = (value: number | null | undefined) => value?.toFixed(4) ?? "";
   const rows = models.map(({ modelId, name, createdTs, quality, servedBy = [] }) => [
-    ...[modelId, name ?? "", moment(createdTs)?.slice(0, 10) ?? ""],
+    ...[modelId, name ?? "", formatTime(createdTs)?.slice(0, 10) ?? ""],
     ...[figure(quality?.ndcgAt20), figure(quality?.popularityNdcgAt20), String(quality?.heldOutPairs ?? "")],
     servedBy.join(", "),
   ]);
@@ -90,7 +91,7 @@ function tableWithQuality(models: readonly Known[]): string {
 async function get(given: string, options: ModelOptions): Promise<void> {
   await usingService(options, async (opened) => {
     const projectId = projectOf(opened, options);
-    const modelId = opened.idOf("Model", given, "model");
+    const modelId = opened.resolveId("Model", given, "model");
     const found = await opened.client.call(routes.getModel, { projectId, modelId });
     const model = { ...found, ...knownOf(found, opened) };
     print(options, model, () => describe(model));
@@ -100,7 +101,7 @@ async function get(given: string, options: ModelOptions): Promise<void> {
 async function rename(given: string, name: string, options: ModelOptions): Promise<void> {
   await usingService(options, async (opened) => {
     const projectId = projectOf(opened, options);
-    const modelId = opened.idOf("Model", given, "model");
+    const modelId = opened.resolveId("Model", given, "model");
     const model = await opened.client.call(routes.updateModel, { projectId, modelId, name });
     print(options, model, () => `Renamed ${modelId} to ${escapeControls(model.name ?? name)}\n`);
   });
@@ -109,7 +110,7 @@ async function rename(given: string, name: string, options: ModelOptions): Promi
 async function remove(given: readonly string[], options: ModelOptions): Promise<void> {
   await usingService(options, async (opened) => {
     const projectId = projectOf(opened, options);
-    const modelIds = given.map((one) => opened.idOf("Model", one, "model"));
+    const modelIds = given.map((one) => opened.resolveId("Model", one, "model"));
     await confirm(`Delete ${modelIds.join(", ")}?`, options.yes);
     const deleted: string[] = [];
     try {
@@ -130,7 +131,7 @@ interface Known extends Model {
   readonly servedBy?: readonly string[];
 }
 
-function knownOf(model: Model, { stack }: Opened): Pick<Known, "quality" | "servedBy"> {
+function knownOf(model: Model, { stack }: OpenService): Pick<Known, "quality" | "servedBy"> {
   if (!stack) return {};
   const { modelId } = model;
   // A service may report no quality. The state has it for the models that the stack still declares.
@@ -145,14 +146,14 @@ function knownOf(model: Model, { stack }: Opened): Pick<Known, "quality" | "serv
 
 function describe(model: Known): string {
   const parameters = Object.entries(model.algorithmParameters ?? {});
-  return properties([
+  return propertyList([
     ["id", model.modelId],
     ["name", model.name ?? undefined],
     ["project", model.projectId ?? undefined],
     ["algorithm", model.algorithmType ?? undefined],
-    ["created", moment(model.createdTs)],
+    ["created", formatTime(model.createdTs)],
     ["NDCG@20", qualityText(model.quality ?? {})],
-    ...exposureLines(model.quality ?? {}),
+    ...exposureProperties(model.quality ?? {}),
     ["served by", model.servedBy?.join(", ") || undefined],
     ...parameters.map(([name, value]): [string, string] => [name, JSON.stringify(value)]),
   ]);

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Command } from "commander";
-import { refuseAbsent, type ServiceOptions, settingsOf, withService } from "../stack/service";
+import { assertServiceExists, type ServiceOptions, settingsOf, withService } from "../stack/service";
 import { note, print } from "../terminal/output";
 
 interface OpenOptions extends ServiceOptions {
@@ -30,7 +30,7 @@ export function addOpen(program: Command): void {
 
 async function open(options: OpenOptions): Promise<void> {
   const { settings } = await settingsOf(options);
-  await refuseAbsent(settings, options);
+  await assertServiceExists(settings, options);
   const { resolveTarget } = await import("../../client/connect.js");
   const { baseUrl, apiKey } = await resolveTarget(settings);
   const service = baseUrl.replace(/\/+$/, "");

@@ -5,7 +5,7 @@ import { formatOrigin } from "../../contract/origin";
 import { type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
 import { table } from "../terminal/layout";
-import { counted, print } from "../terminal/output";
+import { formatCount, print } from "../terminal/output";
 
 type Orphan = Reply<typeof routes.listOrphans>["orphans"][number];
 
@@ -84,7 +84,7 @@ async function remove(ids: readonly string[], options: DeleteOptions): Promise<v
       const names = wanted.map(
         ({ objectType, name, objectId }) => `${kindOf(objectType)} ${name} (${objectId})`,
       );
-      const question = `Delete ${counted(wanted.length, "orphaned object")} for good: ${names.join(", ")}?`;
+      const question = `Delete ${formatCount(wanted.length, "orphaned object")} for good: ${names.join(", ")}?`;
       await confirm(question, options.yes);
     }
     const deleted: string[] = [];

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { Command } from "commander";
 import { version } from "../../package.json";
-import { answering, type OutputOptions, print } from "../terminal/output";
+import { type OutputOptions, print, withJsonErrors } from "../terminal/output";
 
 const help = `
 The plugin runs the code of the package that the program installed, so upgrading
@@ -32,7 +32,7 @@ export function addPlugin(program: Command): void {
     .option("--json", "print one line of JSON")
     .addHelpText("after", help)
     .action(async (options: OutputOptions) => {
-      await answering(options, install);
+      await withJsonErrors(options, install);
       print(options, { plugin: "recommender", version }, () => `Installed plugin recommender ${version}\n`);
     });
 }

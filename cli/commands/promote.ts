@@ -1,17 +1,17 @@
 import { writeFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Comparable, comparables, defaultRatio } from "../promote/quality";
-import type { ReasonCode } from "../release/gate";
+import { type Baseline, baselines, defaultRatio } from "../promote/quality";
+import type { BlockerCode } from "../release/gate";
 import { exitCodes } from "../terminal/exit";
 import { note, print } from "../terminal/output";
-import { allowOption, cwdOption, releasesFolder, releasesOption } from "./release";
+import { allowOption, cwdOption, releasesDirectory, releasesOption } from "./release";
 
 interface PromoteOptions {
   readonly cwd: string;
   readonly releases?: string;
-  readonly allow: ReasonCode[];
+  readonly allow: BlockerCode[];
   readonly minQualityRatio: number;
-  readonly against: Comparable[];
+  readonly against: Baseline[];
   readonly yes?: true;
   readonly output?: string;
   readonly json?: true;
@@ -53,8 +53,8 @@ export function addPromote(program: Command): void {
     )
     .addOption(
       new Option("--against <what...>", "what quality is compared with")
-        .choices([...comparables])
-        .default([...comparables]),
+        .choices([...baselines])
+        .default([...baselines]),
     )
     .option("--yes", "carry it out")
     .option("--output <file>", "write the review as Markdown to a file instead of standard output")
@@ -68,7 +68,7 @@ async function run(from: string, to: string, options: PromoteOptions): Promise<v
   const { commentOf, reviewText } = await import("../promote/review.js");
   const review = await promote({
     ...{ from, to, cwd: options.cwd, allow: options.allow, against: options.against },
-    releases: releasesFolder(options),
+    releases: releasesDirectory(options),
     minQualityRatio: options.minQualityRatio,
     yes: options.yes === true,
     log: note,
@@ -76,7 +76,7 @@ async function run(from: string, to: string, options: PromoteOptions): Promise<v
   if (options.output) await writeFile(options.output, commentOf(review));
   const short = `Promotion ${from} → ${to}: ${review.verdict}; see ${options.output}\n`;
   print(options, review, () => (options.output ? short : reviewText(review)));
-  if (review.verdict === "refused" || review.verdict === "failed") process.exitCode = exitCodes.refused;
+  if (review.verdict === "refused" || review.verdict === "failed") process.exitCode = exitCodes.rejected;
 }
 
 function share(text: string): number {

@@ -1,17 +1,23 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { routes, tolerant, userListQuery } from "../../contract";
-import { type AskOptions, ask, askExitCodes, tellUnknown, withQuestion } from "../questions/ask";
-import { jsonOf } from "../questions/result";
+import { parseResult } from "../jobs/job-result";
+import {
+  type ResultJobOptions,
+  resultJobExitCodes,
+  runResultJob,
+  saveUnknownResult,
+  withResultJob,
+} from "../jobs/result-job";
 import { exitCodes } from "../terminal/exit";
-import { jsonIn } from "../terminal/json-file";
+import { readJsonFile } from "../terminal/json-file";
 import { escapeControls } from "../terminal/layout";
-import { counted, print } from "../terminal/output";
+import { formatCount, print } from "../terminal/output";
 
 type ListQuery = z.input<typeof userListQuery>;
 type Condition = ListQuery["conditions"][number];
 
-interface QueryOptions extends AskOptions {
+interface QueryOptions extends ResultJobOptions {
   readonly where?: readonly Condition[];
   readonly file?: string;
 }
@@ -27,7 +33,7 @@ user must meet all of them. --file takes several queries, or values that are no
 text, as JSON: [{"conditions": [{"attribute": "year", "value": 1999,
 "lowerBound": 0.5}]}]. For a value that no item has, the nearest ones are
 named, and the exit code is 1.
-${askExitCodes}
+${resultJobExitCodes}
 
 Examples:
   recommender query --stack dev --where genre=jazz:0.5..
@@ -37,7 +43,7 @@ Examples:
 
 /** Adds `recommender query`. */
 export function addQuery(program: Command): void {
-  withQuestion(program.command("query").description("Find the users whose usage meets conditions."))
+  withResultJob(program.command("query").description("Find the users whose usage meets conditions."))
     .option("--where <condition>", "a condition on usage; may be repeated", condition)
     .addOption(new Option("--file <file>", "queries as JSON").conflicts("where"))
     .addHelpText("after", help)
@@ -46,14 +52,14 @@ export function addQuery(program: Command): void {
 
 async function query(options: QueryOptions): Promise<void> {
   const queries = queriesOf(options);
-  await ask(
+  await runResultJob(
     options,
     routes.submitQueryingJob,
     (of) => ({ ...of, queryType: "user_list", queries }),
     async (answer) => {
-      const json = jsonOf(answer.result);
+      const json = parseResult(answer.result);
       const known = userLists.safeParse(json);
-      if (!known.success) return tellUnknown(answer, options, json);
+      if (!known.success) return saveUnknownResult(answer, options, json);
       const lists = known.data.queries.map(({ conditions = [], user_ids: users }, at) => {
         return { users, asked: queries[at], isAbsent: conditions.some((one) => one.item_count === 0) };
       });
@@ -70,7 +76,7 @@ async function query(options: QueryOptions): Promise<void> {
 function queriesOf({ where, file }: QueryOptions): ListQuery[] {
   if (where) return [{ conditions: [...where] }];
   if (file === undefined) throw new Error("Say which users: --where ATTRIBUTE=VALUE, or --file FILE.");
-  const read = z.array(tolerant(userListQuery)).min(1).safeParse(jsonIn(file));
+  const read = z.array(tolerant(userListQuery)).min(1).safeParse(readJsonFile(file));
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw new Error(`${file}: ${issue?.path.join(".") || "the file"}: ${issue?.message}`);
@@ -96,9 +102,9 @@ function describe(users: readonly string[], asked: ListQuery | undefined): strin
   });
   const more = users.length - named;
   return [
-    `${counted(users.length, "user")}: usage of ${conditions.join(", ")}`,
+    `${formatCount(users.length, "user")}: usage of ${conditions.join(", ")}`,
     ...users.slice(0, named).map((user) => `  ${escapeControls(user)}`),
-    ...(more > 0 ? [`  and ${counted(more, "other")}; --out FILE or --json gives all`] : []),
+    ...(more > 0 ? [`  and ${formatCount(more, "other")}; --out FILE or --json gives all`] : []),
     "",
   ].join("\n");
 }

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { Recommendation } from "../../client/serving";
 import { explainHeader } from "../../contract";
-import { type Opened, type ServiceOptions, usingService, withService } from "../stack/service";
+import { type OpenService, type ServiceOptions, usingService, withService } from "../stack/service";
 import { table } from "../terminal/layout";
-import { list, whole } from "../terminal/option-values";
-import { counted, note, print } from "../terminal/output";
+import { commaSeparated, wholeNumber } from "../terminal/option-values";
+import { formatCount, note, print } from "../terminal/output";
 
 interface RecommendOptions extends ServiceOptions {
   readonly limit: number;
@@ -32,8 +32,8 @@ Examples:
 export function addRecommend(program: Command): void {
   withService(program.command("recommend").description("Ask for recommendations for a user."))
     .argument("<user>", "id of the user; one without events gets items by attributes, else popular ones")
-    .option("--limit <number>", "items to ask for", whole(1), 10)
-    .option("--attributes <names>", "item attributes to show, separated by commas", list, [])
+    .option("--limit <number>", "items to ask for", wholeNumber(1), 10)
+    .option("--attributes <names>", "item attributes to show, separated by commas", commaSeparated, [])
     .option("--why", "show what led to each item")
     .option("--deployment <name>", "deployment in the stack; the only one unless given")
     .option("--serving-uri <url>", "address of the project's recommendation service")
@@ -56,7 +56,8 @@ async function recommend(userId: string, options: RecommendOptions): Promise<voi
         ...attributes.map((name) => cell(item.attributes[name])),
         ...(options.why ? [reasonsOf(why)] : []),
       ]);
-      if (reply.results.length < options.limit) note(`Only ${counted(reply.results.length, "item")} came.`);
+      if (reply.results.length < options.limit)
+        note(`Only ${formatCount(reply.results.length, "item")} came.`);
       if (options.why) note(basisOf(reply.basis, userId));
       const headings = attributes.map((name) => name.toUpperCase());
       return table(["#", "ITEM", ...headings, ...(options.why ? ["WHY"] : [])], rows);
@@ -88,14 +89,14 @@ function basisOf(basis: Recommendation["basis"], userId: string): string {
   return basis.rankedBy ? `${by} Model ${basis.rankedBy} has put the items in another order.` : by;
 }
 
-function servingUri({ stack, idOf }: Opened, options: RecommendOptions): string | undefined {
+function servingUri({ stack, resolveId }: OpenService, options: RecommendOptions): string | undefined {
   if (options.servingUri !== undefined) return options.servingUri;
   if (!stack) {
     if (options.deployment !== undefined)
       throw new Error("--deployment names one of a stack: give --stack too.");
     return undefined;
   }
-  const id = idOf("Deployment", options.deployment, "--deployment");
+  const id = resolveId("Deployment", options.deployment, "--deployment");
   const found = stack.resources.find((one) => one.type === "Deployment" && one.id === id);
   if (!found)
     throw new Error(`--deployment ${options.deployment}: stack ${stack.name} has none of this name.`);

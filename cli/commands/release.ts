@@ -1,14 +1,14 @@
 import { relative, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { type ReasonCode, reasonCodes } from "../release/gate";
+import { type BlockerCode, blockerCodes } from "../release/gate";
 import { exitCodes } from "../terminal/exit";
-import { filled } from "../terminal/layout";
+import { wrapText } from "../terminal/layout";
 import { note, print } from "../terminal/output";
 
 interface ReleaseOptions {
   readonly cwd: string;
   readonly releases?: string;
-  readonly allow: ReasonCode[];
+  readonly allow: BlockerCode[];
   readonly json?: true;
 }
 
@@ -41,36 +41,36 @@ export function addRelease(program: Command): void {
 }
 
 async function run(stack: string, options: ReleaseOptions): Promise<void> {
-  const { begin, evidenceOf } = await import("../release/evidence.js");
+  const { startEntry, gatherEvidence } = await import("../release/evidence.js");
   const { ReleaseFile } = await import("../release/history.js");
   const { OpenStack } = await import("../stack/open.js");
-  const { againstRelease, differs, sameContents } = await import("../release/gate.js");
-  const { differenceSince } = await import("../stack/program.js");
+  const { releaseBlockers, differs, sameContents } = await import("../release/gate.js");
+  const { programDifference } = await import("../stack/program.js");
   const open = await OpenStack.open({ cwd: options.cwd, stack });
-  const folder = releasesFolder(options);
+  const folder = releasesDirectory(options);
   const file = await ReleaseFile.open(folder, { project: open.project, stack });
-  const evidence = await evidenceOf(open, folder);
-  const reasons = againstRelease(evidence);
+  const evidence = await gatherEvidence(open, folder);
+  const reasons = releaseBlockers(evidence);
   const refused = reasons.filter(({ code }) => !options.allow.includes(code));
   if (refused.length > 0) {
     const lines = refused.map(({ code, words, fix }) =>
-      filled(`${code}: ${words}. To fix it, ${fix}; or --allow ${code}.`, "- ", "  "),
+      wrapText(`${code}: ${words}. To fix it, ${fix}; or --allow ${code}.`, "- ", "  "),
     );
     note(`${stack} is not released:\n${lines.join("\n")}`);
-    process.exitCode = exitCodes.refused;
+    process.exitCode = exitCodes.rejected;
     return;
   }
   const { latest } = file;
   const { commit: to } = evidence.program;
   const from = latest?.program.commit;
   const difference =
-    from && to ? await differenceSince(from, { cwd: options.cwd, releases: folder, to }) : undefined;
+    from && to ? await programDifference(from, { cwd: options.cwd, releases: folder, to }) : undefined;
   const isSameProgram = difference === undefined || !differs(difference);
   if (latest?.contents && isSameProgram && sameContents(latest.contents, evidence.contents)) {
     print(options, latest, () => `Release ${latest.id} still describes ${stack}\n`);
     return;
   }
-  const began = begin(open, evidence.program);
+  const began = startEntry(open, evidence.program);
   const release = await file.add({
     ...{ action: "release", status: "done", ...began, endedAt: began.beganAt },
     ...(reasons.length > 0 && { allowed: reasons.map(({ code }) => code) }),
@@ -96,10 +96,10 @@ export function releasesOption(): Option {
 /** The option that overrules reasons, one by one. */
 export function allowOption(): Option {
   return new Option("--allow <reason>", "overrule a reason against it; may be repeated")
-    .choices([...reasonCodes])
+    .choices([...blockerCodes])
     .argParser((value: string, earlier: string[]) => {
-      if (!reasonCodes.some((code) => code === value)) {
-        throw new Error(`--allow ${value}: expected one of ${reasonCodes.join(", ")}`);
+      if (!blockerCodes.some((code) => code === value)) {
+        throw new Error(`--allow ${value}: expected one of ${blockerCodes.join(", ")}`);
       }
       return [...earlier, value];
     })
@@ -107,6 +107,6 @@ export function allowOption(): Option {
 }
 
 /** Where the histories are. */
-export function releasesFolder({ cwd, releases }: { cwd: string; releases?: string }): string {
+export function releasesDirectory({ cwd, releases }: { cwd: string; releases?: string }): string {
   return releases === undefined ? resolve(cwd, "releases") : resolve(releases);
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { defaultDataDir } from "../stack/data-folder";
+import { defaultDataDir } from "../stack/data-directory";
 import { confirm } from "../terminal/confirm";
 import { print } from "../terminal/output";
 import { stop } from "./stop";

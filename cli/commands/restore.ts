@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { type PlaceOptions, placeOf, withPlace } from "../stack/data-folder";
+import { type StorageOptions, storageOf, withStorage } from "../stack/data-directory";
 import { CommandError, exitCodes, onInterrupt } from "../terminal/exit";
-import { answering, note, type OutputOptions, print } from "../terminal/output";
+import { note, type OutputOptions, print, withJsonErrors } from "../terminal/output";
 import { rowProgress } from "../terminal/progress";
 import { contentsOf, summaryOf } from "./export";
 
-interface RestoreOptions extends PlaceOptions, OutputOptions {
+interface RestoreOptions extends StorageOptions, OutputOptions {
   readonly check?: true;
   readonly forget?: string;
 }
@@ -36,14 +36,16 @@ Examples:
 
 /** Adds `recommender restore`. */
 export function addRestore(program: Command): void {
-  withPlace(program.command("restore").description("Restore a backup into a service that holds nothing yet."))
+  withStorage(
+    program.command("restore").description("Restore a backup into a service that holds nothing yet."),
+  )
     .argument("<dir>", "folder that `recommender export` wrote")
     .option("--check", "restore nothing; verify each file of the backup")
     .option("--forget <file>", "leave out the users whose ids this file lists, one in a line")
     .option("--json", "print one line of JSON")
     .addHelpText("after", help)
     .action((dir: string, options: RestoreOptions) =>
-      answering(options, async () => {
+      withJsonErrors(options, async () => {
         const progress = rowProgress(options);
         const callOff = onInterrupt(() => {
           progress.end();
@@ -81,7 +83,7 @@ function forgottenIn({ forget }: RestoreOptions): string[] {
 
 async function restore(dir: string, options: RestoreOptions, progress: Shown): Promise<void> {
   const { restoreService } = await import("../../service/index.js");
-  const place = await placeOf(options);
+  const place = await storageOf(options);
   const began = performance.now();
   const manifest = await restoreService(place, dir, progress.update, forgottenIn(options));
   progress.end();

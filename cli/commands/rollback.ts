@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
 import type { Rollback } from "../promote/rollback";
-import { releaseFlags } from "../stack/where";
+import { releaseFlags } from "../stack/flags";
 import { exitCodes } from "../terminal/exit";
 import { note, print } from "../terminal/output";
-import { cwdOption, releasesFolder, releasesOption } from "./release";
+import { cwdOption, releasesDirectory, releasesOption } from "./release";
 
 interface RollbackOptions {
   readonly cwd: string;
@@ -57,14 +57,14 @@ async function run(stack: string, options: RollbackOptions): Promise<void> {
   if (options.to !== undefined && options.undo) throw new Error("--to and --undo contradict each other");
   const { rollBack } = await import("../promote/rollback.js");
   const outcome = await rollBack({
-    ...{ stack, cwd: options.cwd, releases: releasesFolder(options) },
+    ...{ stack, cwd: options.cwd, releases: releasesDirectory(options) },
     ...(options.to !== undefined && { to: options.to }),
     undo: options.undo === true,
     preview: options.yes !== true,
     log: note,
   });
   print(options, outcome, () => describe(outcome, options));
-  if (outcome.release?.status === "failed") process.exitCode = exitCodes.refused;
+  if (outcome.release?.status === "failed") process.exitCode = exitCodes.rejected;
 }
 
 function describe({ stack, to, before, after, release }: Rollback, options: RollbackOptions): string {
@@ -77,7 +77,7 @@ function describe({ stack, to, before, after, release }: Rollback, options: Roll
   });
   const head = release ? `${stack} went back ${target} as ${release.id}` : `${stack} would go back ${target}`;
   const same = options.undo ? " --undo" : options.to === undefined ? "" : ` --to ${options.to}`;
-  const where = releaseFlags(options.cwd, releasesFolder(options));
+  const where = releaseFlags(options.cwd, releasesDirectory(options));
   const next = release
     ? `Commit Pulumi.${stack.split("/").at(-1)}.yaml and the release file.\n`
     : `Carry it out with \`recommender rollback ${stack}${same}${where} --yes\`.\n`;

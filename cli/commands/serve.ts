@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { ZodError } from "zod";
 import { ignoreHint } from "../../client/git-ignore";
-import { defaultDataDir } from "../stack/data-folder";
+import { defaultDataDir } from "../stack/data-directory";
 import { exitCodes } from "../terminal/exit";
-import { jsonIn } from "../terminal/json-file";
-import { postgresUrl, url, whole } from "../terminal/option-values";
+import { readJsonFile } from "../terminal/json-file";
+import { httpUrl, postgresUrl, wholeNumber } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
 
 interface ServeOptions {
@@ -37,7 +37,12 @@ export function addServe(program: Command): void {
     .description(
       "Serve the whole API from a folder until stopped; data is kept there and found again at the next start.",
     )
-    .option("--port <number>", "port; 0 takes the one kept in the folder, or a free one", whole(0, 65_535), 0)
+    .option(
+      "--port <number>",
+      "port; 0 takes the one kept in the folder, or a free one",
+      wholeNumber(0, 65_535),
+      0,
+    )
     .option("--data <dir>", "folder of all data", defaultDataDir)
     .addOption(
       new Option("--files <url>", "bucket of models and results, as in s3://bucket/prefix").env(
@@ -61,21 +66,21 @@ export function addServe(program: Command): void {
     .option(
       "--public-url <url>",
       "base address that others reach it under, for the addresses in answers",
-      url,
+      httpUrl,
     )
     .option("--ephemeral", "keep data in a temporary folder that goes with the service")
     .option("--seed <file>", "fill it from a JSON file with users, items and events, then train and deploy")
-    .option("--plan-shards <number>", "shards of all event datasets together", whole(1), 100)
-    .option("--job-delay <ms>", "stretch every job, to try waiting", whole(), 0)
+    .option("--plan-shards <number>", "shards of all event datasets together", wholeNumber(1), 100)
+    .option("--job-delay <ms>", "stretch every job, to try waiting", wholeNumber(), 0)
     .addOption(
       new Option(
         "--lease-ms <ms>",
         "how long a process over PostgreSQL keeps its jobs without a sign of life",
       )
-        .argParser(whole(100))
+        .argParser(wholeNumber(100))
         .hideHelp(),
     )
-    .option("--idle-minutes <number>", "end when nobody has used it for so long", whole(1))
+    .option("--idle-minutes <number>", "end when nobody has used it for so long", wholeNumber(1))
     .addOption(
       new Option("--trainer <command>", "shell command that trains models instead: docs/training.md").env(
         "RECOMMENDER_TRAINER",
@@ -86,7 +91,7 @@ export function addServe(program: Command): void {
         "--threads <number>",
         "threads that trainings use together; as many as there are cores unless given",
       )
-        .argParser(whole(1))
+        .argParser(wholeNumber(1))
         .env("RECOMMENDER_THREADS"),
     )
     .addOption(
@@ -113,7 +118,7 @@ async function serve(options: ServeOptions): Promise<void> {
   if (options.role !== undefined && options.store === undefined)
     throw new Error("--role needs --store: a folder has one process, which does everything.");
   const { seed, startService } = await import("../../service/index.js");
-  const content = options.seed === undefined ? undefined : jsonIn(options.seed);
+  const content = options.seed === undefined ? undefined : readJsonFile(options.seed);
   const isNew = !options.ephemeral && options.store === undefined && !existsSync(options.data);
   const service = await startService({
     port: options.port,

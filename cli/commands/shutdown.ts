@@ -27,8 +27,8 @@ export function addShutdown(program: Command): void {
 }
 
 async function shutdown(options: ShutdownOptions): Promise<void> {
-  await usingService(options, async ({ client, idOf }) => {
-    const projectId = idOf("Project", options.project, "--project");
+  await usingService(options, async ({ client, resolveId }) => {
+    const projectId = resolveId("Project", options.project, "--project");
     await confirm(`Have project ${projectId} stop serving?`, options.yes);
     await client.call(routes.shutdownDeployment, { projectId });
     print(options, { projectId }, () => `Project ${projectId} no longer serves\n`);

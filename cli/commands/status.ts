@@ -2,23 +2,28 @@ import type { Command } from "commander";
 import type { z } from "zod";
 import { decode } from "../../contract";
 import type { statusReply } from "../../service/embedded";
-import { type FolderOptions, folderOf, otherFolders, withFolder } from "../stack/data-folder";
+import {
+  type DataDirectoryOptions,
+  dataDirectoryOf,
+  stackHint,
+  withDataDirectory,
+} from "../stack/data-directory";
 import { escapeControls, table } from "../terminal/layout";
-import { counted, lasting, type OutputOptions, print } from "../terminal/output";
+import { formatCount, formatDuration, type OutputOptions, print } from "../terminal/output";
 
 type Status = z.output<typeof statusReply>;
 
 /** Adds `recommender status`. */
 export function addStatus(program: Command): void {
-  withFolder(program.command("status"))
+  withDataDirectory(program.command("status"))
     .description("Tell what the service of a folder holds and does.")
     .option("--json", "print the whole status as JSON")
     .addHelpText(
       "after",
       "\nExamples:\n  recommender status --stack dev\n  recommender status --data ./other --json",
     )
-    .action(async (options: FolderOptions & OutputOptions) => {
-      const data = await folderOf(options);
+    .action(async (options: DataDirectoryOptions & OutputOptions) => {
+      const data = await dataDirectoryOf(options);
       const {
         findRunning,
         folderAt,
@@ -31,7 +36,7 @@ export function addStatus(program: Command): void {
       if (!running && isLocked(folder)) throw new Error(notAnswering(folder, data));
       if (!running)
         throw new Error(
-          `No service runs for ${data}; start one with \`recommender serve --data ${data}\`.${await otherFolders(options)}`,
+          `No service runs for ${data}; start one with \`recommender serve --data ${data}\`.${await stackHint(options)}`,
         );
       const answer = await fetch(`${running.url}/status`, { headers: { apikey: running.key } });
       const wire = await answer.json();
@@ -48,13 +53,15 @@ function describe(of: Status): string {
     (one) => `${one.projectId} serves ${one.generatorModelId}, ${one.qps}/s`,
   );
   return [
-    `${of.url}, version ${of.version}, process ${of.pid}, up ${lasting(of.uptimeSec)}`,
+    `${of.url}, version ${of.version}, process ${of.pid}, up ${formatDuration(of.uptimeSec)}`,
     escapeControls(of.dataDir),
     "",
     ...(datasets.length > 0 ? [table(["KIND", "ID", "NAME", "RECORDS", "SHARDS"], datasets)] : []),
-    [counted(of.projects, "project"), counted(of.algorithms, "algorithm"), counted(of.models, "model")].join(
-      ", ",
-    ),
+    [
+      formatCount(of.projects, "project"),
+      formatCount(of.algorithms, "algorithm"),
+      formatCount(of.models, "model"),
+    ].join(", "),
     `Jobs: ${jobs.pending} pending, ${jobs.running} running, ${jobs.succeed} succeeded, ${jobs.failed} failed`,
     ...deployments,
     "",

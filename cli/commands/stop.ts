@@ -2,7 +2,12 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Folder } from "../../service/embedded";
-import { type FolderOptions, folderOf, otherFolders, withFolder } from "../stack/data-folder";
+import {
+  type DataDirectoryOptions,
+  dataDirectoryOf,
+  stackHint,
+  withDataDirectory,
+} from "../stack/data-directory";
 import { type OutputOptions, print } from "../terminal/output";
 
 /** Longer than a service takes that ends by force what it cannot end otherwise. */
@@ -10,17 +15,17 @@ const patienceMs = 30_000;
 
 /** Adds `recommender stop`. */
 export function addStop(program: Command): void {
-  withFolder(program.command("stop"))
+  withDataDirectory(program.command("stop"))
     .description("End the service of a folder; its data stays.")
     .option("--json", "print one line of JSON")
     .addHelpText(
       "after",
       "\nExamples:\n  recommender stop --stack dev\n  recommender stop --data ./other --json",
     )
-    .action(async (options: FolderOptions & OutputOptions) => {
-      const data = await folderOf(options);
+    .action(async (options: DataDirectoryOptions & OutputOptions) => {
+      const data = await dataDirectoryOf(options);
       const pid = await stop(data);
-      const others = pid === undefined && !options.json ? await otherFolders(options) : "";
+      const others = pid === undefined && !options.json ? await stackHint(options) : "";
       print(options, { stopped: pid !== undefined, pid: pid ?? null }, () =>
         pid === undefined ? `No service runs for ${data}.${others}\n` : `Stopped process ${pid}\n`,
       );

@@ -37,9 +37,9 @@ export function addUsers(program: Command): void {
 }
 
 async function forget(users: readonly string[], options: ForgetOptions): Promise<void> {
-  await usingService(options, async ({ client, idOf }) => {
-    const eventDatasetId = idOf("EventDataset", options.eventDataset, "--event-dataset");
-    const userDatasetId = idOf("UserDataset", options.userDataset, "--user-dataset");
+  await usingService(options, async ({ client, resolveId }) => {
+    const eventDatasetId = resolveId("EventDataset", options.eventDataset, "--event-dataset");
+    const userDatasetId = resolveId("UserDataset", options.userDataset, "--user-dataset");
     if (!(await client.supports(routes.deleteDatasetUser)))
       throw new Error(
         `The service at ${client.baseUrl} cannot delete the records of users. Nothing was deleted. ` +

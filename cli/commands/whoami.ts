@@ -4,10 +4,16 @@ import type { Client, TokenSource } from "../../client/client";
 import type { SettingKey, Settings } from "../../client/settings";
 import { type Route, routes } from "../../contract";
 import type { pinnedModelsKey } from "../../provider/run/pinned";
-import { refuseAbsent, type ServiceOptions, settingsOf, whoamiOf, withService } from "../stack/service";
+import {
+  assertServiceExists,
+  type ServiceOptions,
+  settingsOf,
+  whoamiCommand,
+  withService,
+} from "../stack/service";
 import { CommandError, exitCodes } from "../terminal/exit";
-import { properties, table } from "../terminal/layout";
-import { counted, print } from "../terminal/output";
+import { propertyList, table } from "../terminal/layout";
+import { formatCount, print } from "../terminal/output";
 
 const help = `
 Keys, tokens and secrets are never shown, only whether and where they are set.
@@ -46,11 +52,11 @@ interface Scope {
 
 async function whoami(options: ServiceOptions): Promise<void> {
   const { settings, ...sources } = await settingsOf(options);
-  await refuseAbsent(settings, options);
+  await assertServiceExists(settings, options);
   const configured = await configuration(settings, options, sources);
   const { resolveTarget } = await import("../../client/connect.js");
   const { Client, TokenError } = await import("../../client/client.js");
-  const whoami = whoamiOf(options);
+  const whoami = whoamiCommand(options);
   const reached = await resolveTarget(settings, whoami);
   const client = new Client({ ...reached, whoami, retry: { budgetMs: 3000 } });
   const error = await client.call(routes.listEventDatasets, {}).then(
@@ -74,16 +80,16 @@ async function whoami(options: ServiceOptions): Promise<void> {
       .map(({ key, value, from }) => [key, value ?? "(set, not shown)", from]);
     return [
       table(["SETTING", "VALUE", "FROM"], rows),
-      properties([
+      propertyList([
         ["service", service.url],
         ["tokens from", tokens.from],
         [
           "tokens",
-          isForAll ? "none" : `${scopes.length - failed.length} of ${counted(scopes.length, "scope")}`,
+          isForAll ? "none" : `${scopes.length - failed.length} of ${formatCount(scopes.length, "scope")}`,
         ],
         ["tried out", refusal ?? `${routes.listEventDatasets.path} was answered`],
       ]),
-      ...(failed.length > 0 ? [properties(failed.map(({ scope, error }) => [scope, error]))] : []),
+      ...(failed.length > 0 ? [propertyList(failed.map(({ scope, error }) => [scope, error]))] : []),
     ].join("\n");
   });
   if (!ok) throw new CommandError("Some checks failed; see above.", exitCodes.failed);

@@ -3,30 +3,30 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import type { ConfigMap } from "@pulumi/pulumi/automation";
 import { routes } from "../../contract";
 import { nounOf } from "../../provider/run/urn";
-import { previewOf, refreshOf, stateIn } from "../stack/dry-run";
 import type { OpenStack, StateResource } from "../stack/open";
-import { programIn } from "../stack/program";
-import { Commands } from "./commands";
+import { previewRefresh, previewUpdate, stateBeforeSteps } from "../stack/preview";
+import { readProgramState } from "../stack/program";
+import { type ExtensionSupport, readExtensionSupport } from "./extension-support";
 import { type Report, reportVersion, type StackReport, type Unobservable } from "./finding";
-import { driftOf, pendingChangesOf, type Reading } from "./findings";
+import { type FindingContext, findDrift, findPendingChanges } from "./findings";
+import { FixCommands } from "./fix-commands";
 import { languageOf } from "./language";
 import { Declarations } from "./location";
 import { redactAll, secretTexts } from "./masking";
-import { type Offers, offersOf } from "./offers";
-import { isReal, nounRulesOf, refOf } from "./resource";
+import { definitionOf, isReported, refOf } from "./resource";
 import { type Inventory, orphansOf, takeInventory, unmanagedOf } from "./unmanaged";
 
 /** Compares the program with the state and the state with the service; writes to neither. */
 export async function compareStack(open: OpenStack): Promise<StackReport> {
-  const [only] = (await compareStacks(open.of.cwd, [open])).stacks;
+  const [only] = (await compareStacks(open.location.cwd, [open])).stacks;
   return only as StackReport;
 }
 
 /** The same for several stacks: what one of them holds is unmanaged for none. */
 export async function compareStacks(cwd: string, stacks: readonly OpenStack[]): Promise<Report> {
   const comparedAt = new Date().toISOString();
-  const program = programIn(cwd, "releases");
-  const compared: Compared[] = [];
+  const program = readProgramState(cwd, "releases");
+  const compared: StackComparison[] = [];
   for (const open of stacks) compared.push(await compareOne(open));
   const unmanaged = unmanagedOf(compared.map(({ inventory }) => inventory));
   const orphans = orphansOf(compared.map(({ report, inventory }) => ({ ...report, inventory })));
@@ -50,26 +50,26 @@ export async function compareStacks(cwd: string, stacks: readonly OpenStack[]): 
 }
 
 /** Steps after which everything is as it was. */
-const unchanging: readonly string[] = ["same", "refresh", "read"];
+const unchangedOps: readonly string[] = ["same", "refresh", "read"];
 
-interface Compared {
+interface StackComparison {
   readonly report: StackReport;
-  readonly commands: Commands;
+  readonly commands: FixCommands;
   readonly inventory: Inventory | undefined;
   readonly secrets: readonly string[];
 }
 
-async function compareOne(open: OpenStack): Promise<Compared> {
-  const { of, environment } = open;
+async function compareOne(open: OpenStack): Promise<StackComparison> {
+  const { location, environment } = open;
   let configured: (config: ConfigMap | Promise<ConfigMap>) => void = () => {};
   const config = new Promise<ConfigMap>((resolve) => {
     configured = resolve;
   });
-  const previewed = previewOf(open, configured).finally(() => configured({}));
-  const refreshed = refreshOf(open);
+  const previewed = previewUpdate(open, configured).finally(() => configured({}));
+  const refreshed = previewRefresh(open);
   const listed = refreshed.then(async (run) => {
     const settings = await config;
-    return takeInventory(stateIn(run), () => open.connect(settings));
+    return takeInventory(stateBeforeSteps(run), () => open.connect(settings));
   });
   const secrets = config.then((known) => secretTexts(known, environment));
   const [preview, refresh, inventory] = await Promise.all([previewed, refreshed, listed]).catch(
@@ -77,32 +77,32 @@ async function compareOne(open: OpenStack): Promise<Compared> {
       throw new Error(redactAll(error.message, await secrets.catch(() => secretTexts({}, environment))));
     },
   );
-  const differs = [...preview.steps, ...refresh.steps].some(({ op }) => !unchanging.includes(op));
-  const state = differs ? (await open.state()).resources : stateIn(refresh);
-  const resources = state.filter(isReal);
+  const differs = [...preview.steps, ...refresh.steps].some(({ op }) => !unchangedOps.includes(op));
+  const state = differs ? (await open.state()).resources : stateBeforeSteps(refresh);
+  const resources = state.filter(isReported);
   const language = languageOf(open.runtime);
-  const commands = new Commands(
-    of.stack,
-    resolve(of.cwd),
+  const commands = new FixCommands(
+    location.stack,
+    resolve(location.cwd),
     resources.map(({ urn }) => urn),
     language,
   );
-  const offers = await offersOf(open, resources, await config);
-  const declarations = new Declarations(resolve(of.cwd), language, state);
-  const reading: Reading = { commands, state, locate: (urn) => declarations.locate(urn) };
+  const offers = await readExtensionSupport(open, resources, await config);
+  const declarations = new Declarations(resolve(location.cwd), language, state);
+  const reading: FindingContext = { commands, state, locate: (urn) => declarations.locate(urn) };
   // By name: the order of the state is that in which the engine happened to come to them.
   const unobservable = resources
-    .flatMap((resource) => unseenOf(resource, offers) ?? [])
+    .flatMap((resource) => unobservablePart(resource, offers) ?? [])
     .sort((a, b) => a.resource.urn.localeCompare(b.resource.urn));
-  const [changes, drift] = [pendingChangesOf(preview, reading), driftOf(refresh, reading)];
+  const [changes, drift] = [findPendingChanges(preview, reading), findDrift(refresh, reading)];
   const reported = [...changes, ...drift].flatMap(({ resource, also }) => [resource.urn, ...also]);
   const warnings = [...preview.warnings, ...refresh.warnings].filter(
     ({ urn }) => !reported.includes(urn ?? ""),
   );
   const report = {
-    stack: of.stack,
+    stack: location.stack,
     project: open.project,
-    folder: folderInRepository(resolve(of.cwd)),
+    folder: pathInRepository(resolve(location.cwd)),
     resources: resources.length,
     observed: resources.length - unobservable.filter(({ whole }) => whole).length,
     changes,
@@ -117,7 +117,7 @@ async function compareOne(open: OpenStack): Promise<Compared> {
 }
 
 /** What of a resource its service does not report. */
-function unseenOf(resource: StateResource, offers: Offers): Unobservable | undefined {
+function unobservablePart(resource: StateResource, offers: ExtensionSupport): Unobservable | undefined {
   const noun = nounOf(resource.type);
   const of = (part: string, whole = true) => ({ resource: refOf(resource), part, whole });
   if (noun === "Deployment") {
@@ -131,7 +131,7 @@ function unseenOf(resource: StateResource, offers: Offers): Unobservable | undef
       ? of("whether its provider reads it back")
       : undefined;
   }
-  const { readable, readWith } = nounRulesOf(resource.type) ?? {};
+  const { readable, readWith } = definitionOf(resource.type) ?? {};
   if (readable && (!readWith || offers(resource, readWith))) {
     return /Records$/.test(noun) ? of("whether single records were changed", false) : undefined;
   }
@@ -139,7 +139,7 @@ function unseenOf(resource: StateResource, offers: Offers): Unobservable | undef
 }
 
 /** Where a folder is in its repository: tools for reviews name files from there. */
-function folderInRepository(folder: string): string {
+function pathInRepository(folder: string): string {
   let root = folder;
   while (!existsSync(join(root, ".git")) && dirname(root) !== root) root = dirname(root);
   return existsSync(join(root, ".git")) ? relative(root, folder).split(sep).join("/") : "";

@@ -1,15 +1,15 @@
 import { nounOf, titleOf } from "../../provider/run/urn";
-import type { DryRun, Step } from "../stack/dry-run";
 import type { StateResource } from "../stack/open";
-import { type Commands, topOf } from "./commands";
-import { type Operation, ofChange, ofDrift } from "./consequence";
+import type { Preview, Step } from "../stack/preview";
+import { consequenceOfChange, consequenceOfDrift, type Operation } from "./consequence";
 import { effects, type Finding, type Location, type ResourceRef } from "./finding";
-import { differences, secrets } from "./properties";
-import { jobBeside, nounRulesOf, refOf } from "./resource";
+import { argumentOf, type FixCommands } from "./fix-commands";
+import { differences, secretProperties } from "./property-diff";
+import { definitionOf, jobTypes, refOf } from "./resource";
 
 /** What turns steps of the engine into findings: the commands, and where a resource is declared. */
-export interface Reading {
-  readonly commands: Commands;
+export interface FindingContext {
+  readonly commands: FixCommands;
   readonly state: readonly StateResource[];
   locate(urn: string): Location | undefined;
 }
@@ -26,13 +26,13 @@ const changeKinds = {
 const volatile = ["downloadUrl", "expiredAtSec", "deploymentJobId", "rolledBackJobId"];
 
 /** What the program would change, the most dangerous first. */
-export function pendingChangesOf({ steps }: DryRun, reading: Reading): Finding[] {
-  const found = steps.filter(isReal).flatMap((step) => {
+export function findPendingChanges({ steps }: Preview, reading: FindingContext): Finding[] {
+  const found = steps.filter(isResourceStep).flatMap((step) => {
     const kind = changeKinds[step.op as keyof typeof changeKinds];
     return kind === undefined ? [] : [change(step, kind, reading)];
   });
   const olds = new Map(steps.map(({ urn, old }) => [urn, old?.inputs ?? {}]));
-  return sorted(withoutJobs(found).map((finding) => withFixes(finding, found, olds, reading)));
+  return sorted(mergeJobs(found).map((finding) => withFixes(finding, found, olds, reading)));
 }
 
 /** A pending change with what to do about it: only what the program itself declares can be declared otherwise. */
@@ -40,7 +40,7 @@ function withFixes(
   finding: Finding & { readonly isUndone?: boolean },
   all: readonly Finding[],
   olds: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
-  { commands, state }: Reading,
+  { commands, state }: FindingContext,
 ): Finding {
   const { isUndone = false, ...plain } = finding;
   const own = [finding.resource.urn, ...finding.also];
@@ -54,15 +54,15 @@ function withFixes(
 }
 
 /** What the service has changed, the most dangerous first. */
-export function driftOf({ steps }: DryRun, reading: Reading): Finding[] {
+export function findDrift({ steps }: Preview, reading: FindingContext): Finding[] {
   // A row that waits for its deletion is no drift: the next update deletes it, whether or not it still exists.
-  const lasting = steps.filter((step) => isReal(step) && step.old?.delete !== true);
+  const lasting = steps.filter((step) => isResourceStep(step) && step.old?.delete !== true);
   const found = lasting.flatMap((step) => drift(step, reading) ?? []);
-  return sorted(found.map((finding) => underItsCause(finding, found, reading)));
+  return sorted(found.map((finding) => linkToCause(finding, found, reading)));
 }
 
 /** What depends on something that is gone too cannot be reverted by itself. */
-function underItsCause(finding: Finding, all: readonly Finding[], { state }: Reading): Finding {
+function linkToCause(finding: Finding, all: readonly Finding[], { state }: FindingContext): Finding {
   const cause = all.find(
     ({ kind, resource }) =>
       kind === "deleted" && dependentsOf(resource.urn, state).some(({ urn }) => urn === finding.resource.urn),
@@ -77,13 +77,17 @@ function underItsCause(finding: Finding, all: readonly Finding[], { state }: Rea
   };
 }
 
-function change(step: Step, kind: "created" | "changed" | "replaced" | "deleted", reading: Reading): Finding {
+function change(
+  step: Step,
+  kind: "created" | "changed" | "replaced" | "deleted",
+  reading: FindingContext,
+): Finding {
   const [news, olds] = [step.new?.inputs ?? {}, step.old?.inputs ?? {}];
   const keys = step.keys ?? [];
   const differing = kind === "deleted" ? [] : differences(news, olds);
-  const hidden = differing.length === 0 && kind !== "deleted" ? secrets(news) : [];
+  const hidden = differing.length === 0 && kind !== "deleted" ? secretProperties(news) : [];
   const properties = [...differing, ...hidden].map((property) =>
-    keys.includes(topOf(property.path)) ? { ...property, replaces: true as const } : property,
+    keys.includes(argumentOf(property.path)) ? { ...property, replaces: true as const } : property,
   );
   const operation = (step.op === "import" ? "create" : step.op) as Operation;
   const location = reading.locate(step.urn);
@@ -97,25 +101,32 @@ function change(step: Step, kind: "created" | "changed" | "replaced" | "deleted"
     ...(location && { location }),
   };
   const noun = nounOf(step.type) ?? step.type;
-  const { effect, words } = ofChange(noun, operation, properties, step.old?.retainOnDelete === true);
-  return { ...base, effect, consequence: words, fixes: reading.commands.change(base) };
+  const { effect, text } = consequenceOfChange(
+    noun,
+    operation,
+    properties,
+    step.old?.retainOnDelete === true,
+  );
+  return { ...base, effect, consequence: text, fixes: reading.commands.change(base) };
 }
 
-function drift(step: Step, reading: Reading): Finding | undefined {
+function drift(step: Step, reading: FindingContext): Finding | undefined {
   if (step.op !== "update" && step.op !== "delete") return undefined;
   const noun = nounOf(step.type) ?? step.type;
-  const rules = nounRulesOf(step.type);
+  const rules = definitionOf(step.type);
   const kind = step.op === "update" ? "changed" : noun === "Deployment" ? "not serving" : "deleted";
   const [olds, news] = [step.old?.outputs ?? {}, step.new?.outputs ?? {}];
   let properties: Finding["properties"] = [];
   if (kind === "changed") {
     const differing = differences(olds, news);
-    const lasting = differing.filter(({ path }) => !volatile.includes(topOf(path)));
+    const lasting = differing.filter(({ path }) => !volatile.includes(argumentOf(path)));
     if (differing.length > 0 && lasting.length === 0) return undefined;
-    const hidden = secrets(news).filter(({ path }) => !volatile.includes(path));
+    const hidden = secretProperties(news).filter(({ path }) => !volatile.includes(path));
     if (differing.length === 0 && hidden.length === 0) return undefined;
     properties = (differing.length > 0 ? lasting : hidden).map((property) =>
-      rules?.replaceOn.includes(topOf(property.path)) ? { ...property, replaces: true as const } : property,
+      rules?.replaceOn.includes(argumentOf(property.path))
+        ? { ...property, replaces: true as const }
+        : property,
     );
   }
   const location = reading.locate(step.urn);
@@ -127,17 +138,17 @@ function drift(step: Step, reading: Reading): Finding | undefined {
     ...(location && { location }),
   };
   const dependents = kind === "deleted" ? dependentsOf(step.urn, reading.state) : [];
-  const { effect, words } = ofDrift(noun, kind, properties, dependents);
+  const { effect, text } = consequenceOfDrift(noun, kind, properties, dependents);
   const fixes = reading.commands.drift(base, rules?.argumentNames ?? [], news);
-  return { ...base, effect, consequence: words, fixes };
+  return { ...base, effect, consequence: text, fixes };
 }
 
 /** A job belongs to the resource that waits for it: what changes the job is why that one changes. */
-function withoutJobs(findings: readonly Finding[]): (Finding & { readonly isUndone?: boolean })[] {
+function mergeJobs(findings: readonly Finding[]): (Finding & { readonly isUndone?: boolean })[] {
   const byUrn = new Map(findings.map((finding) => [finding.resource.urn, finding]));
   const folded = new Set<string>();
   const merged = findings.map((finding) => {
-    const jobType = jobBeside[finding.resource.type];
+    const jobType = jobTypes[finding.resource.type];
     const jobUrn = jobType && finding.resource.urn.replace(`:${finding.resource.type}::`, `:${jobType}::`);
     const job = jobUrn ? byUrn.get(jobUrn) : undefined;
     const own = finding.properties.filter(({ path }) => path !== "submittedJobId");
@@ -160,7 +171,7 @@ function dependentsOf(urn: string, state: readonly StateResource[]): ResourceRef
   for (const { urn: own, dependencies = [] } of state) {
     if (dependencies.some((dependency) => reached.has(dependency))) reached.add(own);
   }
-  const jobs = Object.values(jobBeside);
+  const jobs = Object.values(jobTypes);
   return state
     .filter((resource) => resource.urn !== urn && reached.has(resource.urn))
     .map(refOf)
@@ -173,6 +184,6 @@ function sorted(findings: readonly Finding[]): Finding[] {
   return [...findings].sort((a, b) => rank(a) - rank(b) || (key(a) < key(b) ? -1 : 1));
 }
 
-function isReal({ type, urn }: Step): boolean {
+function isResourceStep({ type, urn }: Step): boolean {
   return !type.startsWith("pulumi:") && urn.includes("::");
 }

@@ -1,12 +1,12 @@
 import { type Shape, shapeOf } from "./shapes";
 import {
   dotnetSyntax,
+  formatValue,
   goSyntax,
   javaSyntax,
   jsonSyntax,
   pythonSyntax,
   type ValueSyntax,
-  written,
   yamlSyntax,
 } from "./value-syntax";
 
@@ -19,11 +19,11 @@ export interface Language {
   /** A declaration, with `type` and, unless it is computed, `name`. */
   readonly declaration: RegExp;
   /** The name of an argument. */
-  argument(name: string): string;
+  argumentName(name: string): string;
   /** An argument with its value, which has the type that the schema of the package gives. */
-  given(name: string, value: unknown, shape?: Shape): string;
+  formatArgument(name: string, value: unknown, shape?: Shape): string;
   /** A whole declaration. */
-  declare(type: string, name: string, args: Readonly<Record<string, unknown>>): string;
+  formatDeclaration(type: string, name: string, args: Readonly<Record<string, unknown>>): string;
 }
 
 const slashes = /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
@@ -39,31 +39,32 @@ const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.to
 const any: Shape = { kind: "any" };
 
 /** All arguments of a declaration, each with its type. */
-const all = (
-  { given }: Pick<Language, "given">,
+const formatArguments = (
+  { formatArgument }: Pick<Language, "formatArgument">,
   type: string,
   args: Readonly<Record<string, unknown>>,
   between = ", ",
 ) =>
   Object.entries(args)
-    .map(([key, value]) => given(key, value, shapeOf(type, key)))
+    .map(([key, value]) => formatArgument(key, value, shapeOf(type, key)))
     .join(between);
 
 /** Writes an argument as a name, a sign and a value. */
-const giving =
-  (name: (argument: string) => string, sign: string, syntax: ValueSyntax): Language["given"] =>
+const argumentFormatter =
+  (name: (argument: string) => string, sign: string, syntax: ValueSyntax): Language["formatArgument"] =>
   (argument, value, shape = any) =>
-    `${name(argument)}${sign}${written(value, shape, syntax)}`;
+    `${name(argument)}${sign}${formatValue(value, shape, syntax)}`;
 
-const same = (name: string) => name;
+const unchangedName = (name: string) => name;
 
 const nodejs: Language = {
   files: "**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}",
   textOrComment: slashes,
   declaration: construction,
-  argument: same,
-  given: giving(same, ": ", jsonSyntax),
-  declare: (type, name, args) => `new recommender.${type}(${json(name)}, { ${all(nodejs, type, args)} })`,
+  argumentName: unchangedName,
+  formatArgument: argumentFormatter(unchangedName, ": ", jsonSyntax),
+  formatDeclaration: (type, name, args) =>
+    `new recommender.${type}(${json(name)}, { ${formatArguments(nodejs, type, args)} })`,
 };
 
 const yaml: Language = {
@@ -72,49 +73,50 @@ const yaml: Language = {
   // The type stands somewhere in the block of the resource.
   declaration:
     /(?<=^([ \t]+))(?<quote>["']?)(?<name>[^\s"'#:{}][^"':\n]*)\k<quote>:[ \t]*\n(?:\1[ \t].*\n)*?\1[ \t]+type:[ \t]*["']?recommender:(?:index:)?(?<type>\w+)/gm,
-  argument: same,
-  given: giving(same, ": ", yamlSyntax),
-  declare: (type, name, args) =>
-    `to resources: ${yamlSyntax.text(name)}: { type: recommender:${type}, properties: { ${all(yaml, type, args)} } }`,
+  argumentName: unchangedName,
+  formatArgument: argumentFormatter(unchangedName, ": ", yamlSyntax),
+  formatDeclaration: (type, name, args) =>
+    `to resources: ${yamlSyntax.text(name)}: { type: recommender:${type}, properties: { ${formatArguments(yaml, type, args)} } }`,
 };
 
 const python: Language = {
   files: "**/*.py",
   textOrComment: hashes,
   declaration: /\b(?:\w+\s*\.\s*)*(?<type>[A-Z]\w*)\s*\(\s*(?:(?<quote>["'])(?<name>.*?)\k<quote>\s*[,)])?/g,
-  argument: snake,
-  given: giving(snake, "=", pythonSyntax),
-  declare: (type, name, args) => `recommender.${type}(${json(name)}, ${all(python, type, args)})`,
+  argumentName: snake,
+  formatArgument: argumentFormatter(snake, "=", pythonSyntax),
+  formatDeclaration: (type, name, args) =>
+    `recommender.${type}(${json(name)}, ${formatArguments(python, type, args)})`,
 };
 
 const go: Language = {
   files: "**/*.go",
   textOrComment: slashes,
   declaration: /\b\w+\.New(?<type>\w+)\(\s*\w+\s*,\s*(?:(?<quote>["`])(?<name>.*?)\k<quote>\s*[,)])?/g,
-  argument: capital,
-  given: giving(capital, ": ", goSyntax),
-  declare: (type, name, args) =>
-    `recommender.New${type}(ctx, ${json(name)}, &recommender.${type}Args{${all(go, type, args)}})`,
+  argumentName: capital,
+  formatArgument: argumentFormatter(capital, ": ", goSyntax),
+  formatDeclaration: (type, name, args) =>
+    `recommender.New${type}(ctx, ${json(name)}, &recommender.${type}Args{${formatArguments(go, type, args)}})`,
 };
 
 const java: Language = {
   files: "**/*.java",
   textOrComment: slashes,
   declaration: construction,
-  argument: same,
-  given: (name, value, shape = any) => `${name}(${written(value, shape, javaSyntax)})`,
-  declare: (type, name, args) =>
-    `new ${type}(${json(name)}, ${type}Args.builder().${all(java, type, args, ".")}.build())`,
+  argumentName: unchangedName,
+  formatArgument: (name, value, shape = any) => `${name}(${formatValue(value, shape, javaSyntax)})`,
+  formatDeclaration: (type, name, args) =>
+    `new ${type}(${json(name)}, ${type}Args.builder().${formatArguments(java, type, args, ".")}.build())`,
 };
 
 const dotnet: Language = {
   files: "**/*.{cs,fs,vb}",
   textOrComment: slashes,
   declaration: construction,
-  argument: capital,
-  given: giving(capital, " = ", dotnetSyntax),
-  declare: (type, name, args) =>
-    `new Recommender.${type}(${json(name)}, new() { ${all(dotnet, type, args)} })`,
+  argumentName: capital,
+  formatArgument: argumentFormatter(capital, " = ", dotnetSyntax),
+  formatDeclaration: (type, name, args) =>
+    `new Recommender.${type}(${json(name)}, new() { ${formatArguments(dotnet, type, args)} })`,
 };
 
 const languages: Readonly<Record<string, Language>> = { nodejs, yaml, python, go, java, dotnet };

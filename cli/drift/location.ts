@@ -6,14 +6,18 @@ import { nounOf, partsOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import type { Location } from "./finding";
 import type { Language } from "./language";
-import { jobBeside } from "./resource";
+import { jobTypes } from "./resource";
 
 /** What declares each kind of job: the resource beside it. */
-const declarerOf = Object.fromEntries(Object.entries(jobBeside).map(([noun, job]) => [job, noun]));
+const declarerOf = Object.fromEntries(Object.entries(jobTypes).map(([noun, job]) => [job, noun]));
 
-const passedOver = ["**/{node_modules,site-packages,venv,vendor,target,bin,obj}/**", "**/.*/**", "**/*.d.ts"];
+const ignoredFiles = [
+  "**/{node_modules,site-packages,venv,vendor,target,bin,obj}/**",
+  "**/.*/**",
+  "**/*.d.ts",
+];
 
-interface Construction extends Location {
+interface Declaration extends Location {
   readonly type: string;
   /** Undefined where the name is computed. */
   readonly name: string | undefined;
@@ -24,7 +28,7 @@ interface Construction extends Location {
  * which helps where a name is computed or stands in several places.
  */
 export class Declarations {
-  #found: Construction[] | undefined;
+  #found: Declaration[] | undefined;
   readonly #stood: ReadonlyMap<string, Location>;
 
   constructor(
@@ -61,20 +65,22 @@ export class Declarations {
     return found && { file: found.file, line: found.line, column: found.column };
   }
 
-  get #constructions(): readonly Construction[] {
-    this.#found ??= globSync(this.language.files, { cwd: this.folder, ignore: passedOver })
+  get #constructions(): readonly Declaration[] {
+    this.#found ??= globSync(this.language.files, { cwd: this.folder, ignore: ignoredFiles })
       .sort()
-      .flatMap((file) => constructionsIn(file, readFileSync(join(this.folder, file), "utf8"), this.language));
+      .flatMap((file) =>
+        findDeclarations(file, readFileSync(join(this.folder, file), "utf8"), this.language),
+      );
     return this.#found;
   }
 }
 
 /** The places of a file where something is declared. */
-export function constructionsIn(
+export function findDeclarations(
   file: string,
   text: string,
   { textOrComment, declaration }: Language,
-): Construction[] {
+): Declaration[] {
   const code = text.replace(textOrComment, (found, string) => string ?? found.replace(/[^\n]/g, " "));
   return [...code.matchAll(declaration)].map(({ index, groups }) => {
     const { type = "", name } = groups as { type?: string; name?: string };
@@ -96,7 +102,7 @@ function samePlace(a: Location, b: Location): boolean {
   return a.file === b.file && a.line === b.line;
 }
 
-function nearest(candidates: readonly Construction[], to: Location): Construction | undefined {
+function nearest(candidates: readonly Declaration[], to: Location): Declaration | undefined {
   const distance = (one: Location) => (one.file === to.file ? Math.abs(one.line - to.line) : 1e9);
   return [...candidates].sort((a, b) => distance(a) - distance(b))[0];
 }

@@ -5,7 +5,7 @@ import type { StateResource } from "../stack/open";
 import type { ResourceRef } from "./finding";
 
 /** The job beside each resource that waits for one, under the same name. */
-export const jobBeside: Readonly<Record<string, string>> = {
+export const jobTypes: Readonly<Record<string, string>> = {
   Model: "TrainingJob",
   Deployment: "DeploymentJob",
   UserQuery: "QueryingJob",
@@ -18,11 +18,11 @@ export function refOf({ urn, type, id }: { urn: string; type: string; id?: strin
 }
 
 /** Whether a resource counts in a report: not the engine's bookkeeping, nor a row that waits for its deletion. */
-export function isReal({ type, custom, external, delete: isLeaving }: StateResource): boolean {
+export function isReported({ type, custom, external, delete: isLeaving }: StateResource): boolean {
   return custom === true && external !== true && !isLeaving && !type.startsWith("pulumi:");
 }
 
 /** What is known of a noun without running it; undefined for resources of others. */
-export function nounRulesOf(type: string): Rules | undefined {
+export function definitionOf(type: string): Rules | undefined {
   return nouns[nounOf(type) ?? ""];
 }

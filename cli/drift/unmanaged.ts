@@ -78,7 +78,7 @@ export function unmanagedOf(inventories: readonly (Inventory | undefined)[]): In
   );
 }
 
-const orphanNouns = {
+const orphanTypes = {
   USER_DATASET: "UserDataset",
   ITEM_DATASET: "ItemDataset",
   PROJECT: "Project",
@@ -88,14 +88,14 @@ const orphanNouns = {
 async function listOrphans(client: Client): Promise<Inventory["orphans"]> {
   const { orphans } = await client.call(routes.listOrphans, {});
   return orphans.map(({ objectType, objectId, name, orphanedBy, blockedBy }) => ({
-    ...{ type: orphanNouns[objectType], id: objectId, name },
+    ...{ type: orphanTypes[objectType], id: objectId, name },
     ...(orphanedBy !== null && { leftBy: orphanedBy }),
     ...(blockedBy !== null && { blockedBy }),
   }));
 }
 
 /** A stack with its inventory. */
-interface Listed {
+interface StackInventory {
   readonly project: string;
   readonly stack: string;
   readonly inventory: Inventory | undefined;
@@ -105,8 +105,8 @@ interface Listed {
  * The orphans that each stack reports: those it left behind itself, and the first stack of a service also those that no
  * given stack left. What a given stack holds again is no orphan.
  */
-export function orphansOf(stacks: readonly Listed[]): Inventory["orphans"][] {
-  const prefixOf = ({ project, stack }: Listed) => formatOrigin({ project, stack, resource: "" });
+export function orphansOf(stacks: readonly StackInventory[]): Inventory["orphans"][] {
+  const prefixOf = ({ project, stack }: StackInventory) => formatOrigin({ project, stack, resource: "" });
   return stacks.map((own, at) => {
     const { service, orphans = [] } = own.inventory ?? {};
     const beside = stacks.filter(({ inventory }) => inventory?.service === service);

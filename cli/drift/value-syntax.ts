@@ -108,7 +108,7 @@ export const dotnetSyntax: ValueSyntax = {
 };
 
 /** Writes a value as an expression of a language. What the service left out has no expression and is left out. */
-export function written(value: unknown, shape: Shape, syntax: ValueSyntax): string {
+export function formatValue(value: unknown, shape: Shape, syntax: ValueSyntax): string {
   const any: Shape = { kind: "any" };
   if (typeof value === "string") {
     const member = shape.kind === "enum" ? shape.members[value] : undefined;
@@ -122,19 +122,19 @@ export function written(value: unknown, shape: Shape, syntax: ValueSyntax): stri
   if (Array.isArray(value)) {
     const of = shape.kind === "list" ? shape.of : any;
     return syntax.list(
-      value.map((element) => written(element, of, syntax)),
+      value.map((element) => formatValue(element, of, syntax)),
       of,
     );
   }
   const entries = Object.entries(value).filter(([, one]) => one !== undefined && one !== null);
   if (shape.kind === "object")
     return syntax.object(
-      entries.map(([key, one]) => [key, written(one, shape.fields[key] ?? any, syntax)] as const),
+      entries.map(([key, one]) => [key, formatValue(one, shape.fields[key] ?? any, syntax)] as const),
       shape.name,
     );
   const of = shape.kind === "map" ? shape.of : any;
   return syntax.map(
-    entries.map(([key, one]) => [key, written(one, of, syntax)] as const),
+    entries.map(([key, one]) => [key, formatValue(one, of, syntax)] as const),
     of,
   );
 }

@@ -4,11 +4,11 @@ import { releaseVariable } from "../../provider/run/origin";
 import { pinnedModelsKey, pinnedModelsVariable } from "../../provider/run/pinned";
 import { partsOf, titleOf } from "../../provider/run/urn";
 import { runChecks, withChecks } from "../release/checks";
-import { contentsOf, servedIn, servesTheSame } from "../release/contents";
+import { readContents, servedModels, servesSameModels } from "../release/contents";
 import type { Release, ReleaseFile } from "../release/history";
 import type { OpenStack } from "../stack/open";
-import { Progress } from "./engine-output";
-import { type LockPolicy, unlocking } from "./lock";
+import { EngineOutput } from "./engine-output";
+import { type LockPolicy, withStaleLockRemoved } from "./lock";
 
 /** What is done to a stack, and where it is recorded. */
 export interface Change {
@@ -41,7 +41,7 @@ export async function applyChange(change: Change): Promise<Release> {
     [pinnedModelsVariable]: JSON.stringify(change.pinned),
     [releaseVariable]: entry.id,
   };
-  const progress = new Progress();
+  const progress = new EngineOutput();
   const { refresh, target } = change;
   const options = {
     ...progress.options,
@@ -50,19 +50,19 @@ export async function applyChange(change: Change): Promise<Release> {
   };
   try {
     await clearPending(open, lockPolicy);
-    await unlocking(open, lockPolicy, () => open.stack.up(options));
-    await keepPinned(open, change.pinned);
+    await withStaleLockRemoved(open, lockPolicy, () => open.stack.up(options));
+    await savePins(open, change.pinned);
   } catch (error) {
-    return end(change, progress.reason(error as Error));
+    return recordEnd(change, progress.reason(error as Error));
   }
-  return end(change);
+  return recordEnd(change);
 }
 
 /** Records how it ended and what the stack holds now. */
-async function end({ open, file, entry }: Change, failure?: string): Promise<Release> {
+async function recordEnd({ open, file, entry }: Change, failure?: string): Promise<Release> {
   const { resources } = await open.state();
   const checks = await runChecks(open, resources).catch((error: Error) => error);
-  const contents = contentsOf(resources);
+  const contents = readContents(resources);
   const checked = checks instanceof Error ? contents : withChecks(contents, checks);
   const failed = checked.deployments.find(({ check }) => check && check.result !== "passed");
   const unchecked = checks instanceof Error ? `its checks could not be run: ${checks.message}` : undefined;
@@ -72,7 +72,7 @@ async function end({ open, file, entry }: Change, failure?: string): Promise<Rel
     status: reason === undefined ? "done" : "failed",
     endedAt: new Date().toISOString(),
     ...(reason !== undefined && {
-      reason: `${withoutFolder(reason, open)}. ${whatServes(entry, servedIn(resources))}`,
+      reason: `${withoutDirectory(reason, open)}. ${liveModelsText(entry, servedModels(resources))}`,
     }),
     contents: checked,
   };
@@ -81,15 +81,15 @@ async function end({ open, file, entry }: Change, failure?: string): Promise<Rel
 }
 
 /** The history is committed: it does not say where on a machine the program is. */
-function withoutFolder(text: string, { of }: OpenStack): string {
-  return text.replaceAll(resolve(of.cwd), ".").replace(/\.$/, "");
+function withoutDirectory(text: string, { location }: OpenStack): string {
+  return text.replaceAll(resolve(location.cwd), ".").replace(/\.$/, "");
 }
 
-function whatServes({ before = [] }: Release, now: ReturnType<typeof servedIn>): string {
+function liveModelsText({ before = [] }: Release, now: ReturnType<typeof servedModels>): string {
   if (before.length === 0) {
     return now.length === 0 ? "Nothing serves, as before." : "Nothing served before that could be restored.";
   }
-  if (servesTheSame(before, now)) return "The former models serve.";
+  if (servesSameModels(before, now)) return "The former models serve.";
   const models = now.map(({ name, generator }) => `${name} serves ${generator.modelId}`);
   return `Not the same models serve as before: ${models.join(", ") || "none"}.`;
 }
@@ -100,11 +100,11 @@ async function clearPending(open: OpenStack, lockPolicy: LockPolicy): Promise<vo
   if (pending.length === 0) return;
   const names = pending.map(({ urn }) => titleOf(partsOf(urn)));
   lockPolicy.log(`An earlier run was interrupted while it worked on ${names.join(", ")}: resuming that.`);
-  await unlocking(open, lockPolicy, () => open.stack.refresh({ clearPendingCreates: true }));
+  await withStaleLockRemoved(open, lockPolicy, () => open.stack.refresh({ clearPendingCreates: true }));
 }
 
 /** Writes what is pinned into the configuration of the stack, only once it has come true. */
-async function keepPinned(open: OpenStack, pinned: Change["pinned"]): Promise<void> {
+async function savePins(open: OpenStack, pinned: Change["pinned"]): Promise<void> {
   const key = `recommender:${pinnedModelsKey}`;
   const pinnedNow = (await open.config())(pinnedModelsKey);
   if (pinnedNow !== undefined) await open.stack.removeConfig(key);

@@ -1,8 +1,8 @@
 import type { EngineEvent } from "@pulumi/pulumi/automation";
-import { errorsIn, titled } from "../stack/engine-words";
+import { engineErrors, withTitle } from "../stack/engine-messages";
 
 /** What the engine says while it works: its lines as they come, and its errors to be repeated at the end. */
-export class Progress {
+export class EngineOutput {
   readonly #errors = new Set<string>();
 
   /** Given to the engine's commands. */
@@ -12,7 +12,7 @@ export class Progress {
     onEvent: ({ diagnosticEvent }: EngineEvent) => {
       if (diagnosticEvent?.severity !== "error") return;
       const { urn, message } = diagnosticEvent;
-      const words = titled(urn, oneLine(message));
+      const words = withTitle(urn, oneLine(message));
       // The stack fails because a resource did, which is reported by itself.
       if (words !== "update failed") this.#errors.add(words);
     },
@@ -21,7 +21,7 @@ export class Progress {
   /** Why the engine failed. */
   reason(error: Error): string {
     if (this.#errors.size > 0) return [...this.#errors].join("; ");
-    return errorsIn(error).join("; ");
+    return engineErrors(error).join("; ");
   }
 }
 

@@ -34,7 +34,7 @@ export function lockOwners(message: string): LockOwner[] {
  * Works on a stack that a killed engine may have left locked. A lock is removed only if its owner is proven to have
  * ended: a process that a command of this machine started and that no longer runs. The name of the machine proves nothing.
  */
-export async function unlocking<T>(
+export async function withStaleLockRemoved<T>(
   open: OpenStack,
   lockPolicy: LockPolicy,
   work: () => Promise<T>,
@@ -43,14 +43,14 @@ export async function unlocking<T>(
     try {
       return await recordingEngines(open.name, work);
     } catch (error) {
-      const refusal = lockRefusal(error);
+      const refusal = lockError(error);
       if (refusal === undefined) throw error;
-      await release(open, refusal, lockPolicy);
+      await removeStaleLock(open, refusal, lockPolicy);
     }
   }
 }
 
-async function release(open: OpenStack, refusal: string, { wait, log }: LockPolicy): Promise<void> {
+async function removeStaleLock(open: OpenStack, refusal: string, { wait, log }: LockPolicy): Promise<void> {
   const owners = lockOwners(refusal);
   const foreign = owners.find((owner) => owner.host !== hostname() || !wasStartedHere(open.name, owner));
   if (owners.length === 0 || foreign) {
@@ -79,7 +79,7 @@ async function release(open: OpenStack, refusal: string, { wait, log }: LockPoli
   while (isRunning(alive.pid)) await sleep(200);
 }
 
-function lockRefusal(error: unknown): string | undefined {
+function lockError(error: unknown): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const locked =
       cause.name === "ConcurrentUpdateError" || /currently locked by|\[409\] Conflict/.test(cause.message);

@@ -2,16 +2,16 @@ import { readSettings } from "../../client/settings";
 import { pinnedModelsKey, pinnedModelsVariable, readPinned } from "../../provider/run/pinned";
 import { logicalName } from "../../provider/run/urn";
 import { compareStack } from "../drift/compare";
-import { contentsOf, resourcesOf, servedIn } from "../release/contents";
-import { begin, evidenceOf } from "../release/evidence";
-import { againstPromotion, type Evidence, type ReasonCode, sameContents } from "../release/gate";
+import { readContents, resourcesOf, servedModels } from "../release/contents";
+import { gatherEvidence, startEntry } from "../release/evidence";
+import { type BlockerCode, type Evidence, promotionBlockers, sameContents } from "../release/gate";
 import { type Quality, type Release, ReleaseFile, type Served } from "../release/history";
+import { releaseFlags, shellQuote } from "../stack/flags";
 import { OpenStack } from "../stack/open";
-import { differenceSince } from "../stack/program";
-import { quoted, releaseFlags } from "../stack/where";
+import { programDifference } from "../stack/program";
 import { applyChange } from "./apply";
-import { type LockPolicy, unlocking } from "./lock";
-import { type Comparable, comparables, compareQuality, defaultRatio, floorsOf } from "./quality";
+import { type LockPolicy, withStaleLockRemoved } from "./lock";
+import { type Baseline, baselines, compareQuality, defaultRatio, floorsOf } from "./quality";
 import type { Review } from "./review";
 
 /** What is to be promoted, and how strictly. */
@@ -21,10 +21,10 @@ export interface PromotionRequest {
   readonly to: string;
   /** Folder of the histories. */
   readonly releases: string;
-  readonly allow: readonly ReasonCode[];
+  readonly allow: readonly BlockerCode[];
   /** Share of the quality compared with that a model must reach. */
   readonly minQualityRatio: number;
-  readonly against: readonly Comparable[];
+  readonly against: readonly Baseline[];
   /** Whether it is carried out. */
   readonly yes: boolean;
   readonly log: (message: string) => void;
@@ -32,18 +32,18 @@ export interface PromotionRequest {
 
 /** Brings what one stack runs to another: looks at both, and carries it out where that is asked for and may be. */
 export async function promote(request: PromotionRequest): Promise<Review> {
-  const plan = await look(request);
+  const plan = await planPromotion(request);
   if (plan.review.verdict !== "ready" || !request.yes) return plan.review;
   const { to, file, resumed, evidence, lockPolicy, review } = plan;
   const begun: Omit<Release, "id"> = {
     action: "promote",
     status: "running",
-    ...begin(to, evidence.program),
+    ...startEntry(to, evidence.program),
     ...(resumed && { beganAt: resumed.beganAt }),
     from: { stack: request.from, release: review.source?.id ?? "none" },
     ...(review.reasons.length > 0 && { allowed: review.reasons.map(({ code }) => code) }),
     before: [...review.before],
-    minQuality: await floorsFor(to, review),
+    minQuality: await qualityFloors(to, review),
   };
   const entry = resumed ? { ...begun, id: resumed.id } : await file.add(begun);
   request.log(resumed ? `Resuming ${entry.id} …` : `Applying to ${to.name} as ${entry.id} …`);
@@ -69,7 +69,7 @@ interface Plan {
 }
 
 /** Looks at both stacks and changes nothing. */
-async function look(request: PromotionRequest): Promise<Plan> {
+async function planPromotion(request: PromotionRequest): Promise<Plan> {
   const { cwd, releases, log, allow } = request;
   if (request.from === request.to) throw new Error(`${request.from} cannot be promoted to itself`);
   const from = await OpenStack.open({ cwd, stack: request.from });
@@ -85,28 +85,28 @@ async function look(request: PromotionRequest): Promise<Plan> {
   const { resources } = await to.state();
   const unpinnedTo = await to.withEnvironment({ [pinnedModelsVariable]: "{}" });
   const [evidence, report, config] = await Promise.all([
-    evidenceOf(from, releases),
+    gatherEvidence(from, releases),
     // As if nothing were pinned: a promotion ends a rollback.
-    unlocking(to, lockPolicy, () => compareStack(unpinnedTo)),
+    withStaleLockRemoved(to, lockPolicy, () => compareStack(unpinnedTo)),
     to.config(),
   ]);
   const { program } = evidence;
   const [released, checkedOut] = [source?.program.commit, program.commit];
   const difference =
     released && checkedOut && released !== checkedOut
-      ? await differenceSince(released, { cwd, releases, to: checkedOut })
+      ? await programDifference(released, { cwd, releases, to: checkedOut })
       : undefined;
-  const reasons = againstPromotion(evidence, source, difference).map((reason) => ({
+  const reasons = promotionBlockers(evidence, source, difference).map((reason) => ({
     ...reason,
     allowed: allow.includes(reason.code),
   }));
-  const before = resumed?.before ?? withQuality(servedIn(resources), file.releases);
+  const before = resumed?.before ?? withRecordedQuality(servedModels(resources), file.releases);
   const unpinned = Object.keys(readPinned(config(pinnedModelsKey)));
   const replaced = report.changes.filter(({ kind }) => kind === "replaced");
   const lost = resourcesOf(resources, "Model").filter(
     ({ urn, retainOnDelete }) => !retainOnDelete && replaced.some(({ resource }) => resource.urn === urn),
   );
-  const now = contentsOf(resources);
+  const now = readContents(resources);
   const isThere =
     !interrupted &&
     report.changes.length + report.drift.length + unpinned.length === 0 &&
@@ -126,20 +126,28 @@ async function look(request: PromotionRequest): Promise<Plan> {
     ...(resumed && { resumed: resumed.id }),
     quality: compareQuality(evidence.contents, before, ratioOf(request)),
     lost: lost.map(({ urn }) => logicalName(urn)),
-    command: commandOf(request),
+    command: promoteCommand(request),
   };
   return { review, to, file, evidence, lockPolicy, resumed };
 }
 
 /** The command that carries a promotion out as it was reviewed. */
-function commandOf({ from, to, cwd, releases, allow, minQualityRatio, against }: PromotionRequest): string {
+function promoteCommand({
+  from,
+  to,
+  cwd,
+  releases,
+  allow,
+  minQualityRatio,
+  against,
+}: PromotionRequest): string {
   const options = [
     ...allow.map((code) => `--allow ${code}`),
     ...(minQualityRatio === defaultRatio ? [] : [`--min-quality-ratio ${minQualityRatio}`]),
-    ...(against.length === comparables.length ? [] : [`--against ${against.join(" ")}`]),
+    ...(against.length === baselines.length ? [] : [`--against ${against.join(" ")}`]),
     "--yes",
   ];
-  return `recommender promote ${quoted(from)} ${quoted(to)}${releaseFlags(cwd, releases)} ${options.join(" ")}`;
+  return `recommender promote ${shellQuote(from)} ${shellQuote(to)}${releaseFlags(cwd, releases)} ${options.join(" ")}`;
 }
 
 function ratioOf({ minQualityRatio, against }: PromotionRequest) {
@@ -147,8 +155,8 @@ function ratioOf({ minQualityRatio, against }: PromotionRequest) {
 }
 
 /** What each model is asked to reach: what the comparison asks for, and no less than what the stack itself does. */
-async function floorsFor(to: OpenStack, { quality }: Review): Promise<Record<string, number>> {
-  const own = readSettings(await to.config(), { ...process.env, ...to.of.env }).minQuality;
+async function qualityFloors(to: OpenStack, { quality }: Review): Promise<Record<string, number>> {
+  const own = readSettings(await to.config(), { ...process.env, ...to.location.env }).minQuality;
   const floors = Object.entries(floorsOf(quality)).map(([model, floor]) => {
     return [model, Math.max(floor, own[model] ?? own["*"] ?? 0)];
   });
@@ -156,7 +164,7 @@ async function floorsFor(to: OpenStack, { quality }: Review): Promise<Record<str
 }
 
 /** Models that the state does not hold any more are known from the history. */
-export function withQuality(served: readonly Served[], releases: readonly Release[]): Served[] {
+export function withRecordedQuality(served: readonly Served[], releases: readonly Release[]): Served[] {
   const known = new Map<string, Quality>();
   for (const { contents } of releases) {
     for (const { modelId, quality } of contents?.models ?? []) if (quality) known.set(modelId, quality);

@@ -1,13 +1,13 @@
 import type { Contents, Quality, Served } from "../release/history";
 
 /** With what the quality of a model is compared. */
-export const comparables = ["from", "former"] as const;
+export const baselines = ["from", "former"] as const;
 
 /** The share of the quality compared with that a model must reach, unless another one is given. */
 export const defaultRatio = 0.9;
 
 /** One of the two things to compare with: the stack that is promoted, or what served before. */
-export type Comparable = (typeof comparables)[number];
+export type Baseline = (typeof baselines)[number];
 
 /** How good the model of one deployment is beside those that it follows; NDCG@20 on held-out data. */
 export interface QualityComparison {
@@ -26,7 +26,7 @@ export interface QualityComparison {
 export function compareQuality(
   from: Contents,
   before: readonly Served[],
-  { ratio, against, now }: { ratio: number; against: readonly Comparable[]; now?: Contents },
+  { ratio, against, now }: { ratio: number; against: readonly Baseline[]; now?: Contents },
 ): QualityComparison[] {
   const comparisons = from.deployments.flatMap((deployment) =>
     (["generator", "ranker"] as const).flatMap((role): QualityComparison[] => {

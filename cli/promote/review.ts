@@ -1,10 +1,10 @@
 import { titleOf } from "../../provider/run/urn";
 import type { Finding, StackReport } from "../drift/finding";
-import { differs, listed, type Reason } from "../release/gate";
+import { type Blocker, differs, shortList } from "../release/gate";
 import type { Contents, Release, Served } from "../release/history";
 import type { ProgramDifference, ProgramState } from "../stack/program";
-import { filled } from "../terminal/layout";
-import { basisText } from "../terminal/quality";
+import { wrapText } from "../terminal/layout";
+import { baselineText } from "../terminal/quality";
 import type { QualityComparison } from "./quality";
 
 /** What a promotion comes to, before it is carried out or after. */
@@ -19,7 +19,7 @@ export interface Review {
   /** How that differs from the release's commit, if another one is checked out. */
   readonly difference?: ProgramDifference;
   /** Blocking issues; those that are allowed do not stop it. */
-  readonly reasons: readonly (Reason & { readonly allowed: boolean })[];
+  readonly reasons: readonly (Blocker & { readonly allowed: boolean })[];
   /** What applying the program to the stack changes. */
   readonly report?: StackReport;
   readonly quality: readonly QualityComparison[];
@@ -41,13 +41,13 @@ export function reviewText(review: Review): string {
   const { from, to, verdict } = review;
   const blocks = [
     `# Promotion ${from} → ${to}: ${verdict}`,
-    filled(opening(review)),
+    wrapText(opening(review)),
     ...section("Blocking issues", review.reasons.map(reasonLine)),
     ...section("What is not in the release", differenceLines(review)),
     ...section(`What changes in ${to}`, changeLines(review)),
     ...section("Quality", qualityTable(review)),
     ...section("What serves", servingLines(review)),
-    ...(review.verdict === "ready" ? [filled(`Carry it out with \`${review.command}\`.`)] : []),
+    ...(review.verdict === "ready" ? [wrapText(`Carry it out with \`${review.command}\`.`)] : []),
   ];
   return `${blocks.join("\n\n")}\n`;
 }
@@ -82,7 +82,7 @@ function opening(review: Review): string {
 function appliedText({ program, difference, source }: Review): string {
   const { commit, changed } = program;
   const dirty =
-    changed.length > 0 ? ` Files that are not committed are applied too: ${listed(changed)}.` : "";
+    changed.length > 0 ? ` Files that are not committed are applied too: ${shortList(changed)}.` : "";
   if (commit === null) return " What is applied is in no commit.";
   const isReleased = source?.program.commit === commit;
   if (isReleased) return dirty;
@@ -103,9 +103,9 @@ function differenceLines({ difference, verdict }: Review): string[] {
   const { from, to, files, elsewhere, diff } = difference;
   const range = `git diff ${from.slice(0, 12)} ${to.slice(0, 12)}`;
   const fence = "`".repeat(Math.max(3, ...[...diff.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
-  const outside = bullet(`Outside the project's folder: ${listed(elsewhere)}. See \`${range}\`.`);
+  const outside = bullet(`Outside the project's folder: ${shortList(elsewhere)}. See \`${range}\`.`);
   return [
-    ...(files.length > 0 ? [bullet(`In the project: ${listed(files)}. See \`${range}\`.`)] : []),
+    ...(files.length > 0 ? [bullet(`In the project: ${shortList(files)}. See \`${range}\`.`)] : []),
     ...(elsewhere.length > 0 ? [outside] : []),
     ...(diff ? ["", `${fence}diff`, diff, fence] : []),
   ];
@@ -151,7 +151,7 @@ function qualityTable({ from, to, quality }: Review): string[] {
   const places = { from, former: `${to} before`, now: `${to} now` };
   const bases = quality.flatMap((comparison) =>
     (["from", "former", "now"] as const).flatMap((where) => {
-      const basis = basisText(comparison.measured[where] ?? {});
+      const basis = baselineText(comparison.measured[where] ?? {});
       return basis ? [bullet(`${nameOf(comparison)}, ${places[where]}: ${basis}`)] : [];
     }),
   );
@@ -185,5 +185,5 @@ function section(title: string, lines: readonly string[]): string[] {
 }
 
 function bullet(text: string): string {
-  return filled(text, "- ", "  ");
+  return wrapText(text, "- ", "  ");
 }

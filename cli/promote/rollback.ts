@@ -3,14 +3,14 @@ import type { Settings } from "../../client/settings";
 import { routes } from "../../contract";
 import { type Pinned, pinnedModelsKey, readPinned } from "../../provider/run/pinned";
 import { logicalName } from "../../provider/run/urn";
-import { resourcesOf, servedIn, servesTheSame } from "../release/contents";
-import { begin } from "../release/evidence";
+import { resourcesOf, servedModels, servesSameModels } from "../release/contents";
+import { startEntry } from "../release/evidence";
 import { type Contents, type Release, ReleaseFile, type Served } from "../release/history";
 import { OpenStack, type StateResource } from "../stack/open";
-import { programIn } from "../stack/program";
+import { readProgramState } from "../stack/program";
 import { providerSettings } from "../stack/providers";
 import { applyChange } from "./apply";
-import { withQuality } from "./promotion";
+import { withRecordedQuality } from "./promotion";
 
 /** What a stack is to go back to. */
 export interface RollbackRequest {
@@ -47,7 +47,7 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
   const file = await ReleaseFile.open(releases, { project: open.project, stack });
   const { resources } = await open.state();
   const { resumed, to } = resume(file.interrupted, request);
-  const before = resumed?.before ?? withQuality(servedIn(resources), file.releases);
+  const before = resumed?.before ?? withRecordedQuality(servedModels(resources), file.releases);
   const pinned = readPinned((await open.config())(pinnedModelsKey));
   if (request.undo && !resumed && Object.keys(pinned).length === 0) {
     throw new Error(`${stack} is not rolled back: there is nothing to undo`);
@@ -59,7 +59,7 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
 
   const begun: Omit<Release, "id"> = {
     ...{ action: "rollback", status: "running" },
-    ...begin(open, await programIn(cwd, releases)),
+    ...startEntry(open, await readProgramState(cwd, releases)),
     ...(resumed && { beganAt: resumed.beganAt }),
     ...(target && { from: { stack, release: target.id } }),
     before,
@@ -134,12 +134,12 @@ async function targetOf(
     return release;
   }
   const served = ({ contents }: Release) => contents?.deployments ?? [];
-  const first = releases.findIndex((release) => usable(release) && servesTheSame(served(release), before));
+  const first = releases.findIndex((release) => usable(release) && servesSameModels(served(release), before));
   const older = releases
     .slice(0, first < 0 ? releases.length : first)
     .filter(usable)
     .reverse();
-  const others = older.filter((release) => !servesTheSame(served(release), before));
+  const others = older.filter((release) => !servesSameModels(served(release), before));
   const looked: string[] = [];
   for (const release of others) {
     const absent = await missing(release);

@@ -19,7 +19,7 @@ const lockWithinMs = 10 * 60_000;
 /** Clocks of a file system and of a process may differ a little. */
 const skewMs = 2_000;
 
-const keptMs = 30 * 24 * 3_600_000;
+const maxAgeMs = 30 * 24 * 3_600_000;
 
 /**
  * Runs work that starts engines for a stack, and writes down their process ids until they end. The record is the only
@@ -56,7 +56,7 @@ function record(stack: string, child: ChildProcess): void {
     if (pid === undefined || !/^pulumi(\.\w+)?$/.test(basename(spawnfile))) return;
     try {
       createDirectory(stateDirectory("engines"));
-      forgetOld();
+      deleteOldRecords();
       writeFileSync(fileOf(pid), JSON.stringify({ stack, at: Date.now() } satisfies Started), {
         mode: 0o600,
       });
@@ -81,10 +81,10 @@ function read(file: string): Started | undefined {
   }
 }
 
-function forgetOld(): void {
+function deleteOldRecords(): void {
   for (const name of readdirSync(stateDirectory("engines"))) {
     const file = join(stateDirectory("engines"), name);
     const { mtimeMs = Date.now() } = statSync(file, { throwIfNoEntry: false }) ?? {};
-    if (Date.now() - mtimeMs > keptMs) rmSync(file, { force: true });
+    if (Date.now() - mtimeMs > maxAgeMs) rmSync(file, { force: true });
   }
 }

@@ -1,15 +1,15 @@
 import type { Survey } from "../../records/survey";
 import { CommandError, exitCodes } from "../terminal/exit";
-import { properties } from "../terminal/layout";
-import { counted, grouped, moment, type OutputOptions, print } from "../terminal/output";
-import type { Order } from "./order";
+import { propertyList } from "../terminal/layout";
+import { formatCount, formatNumber, formatTime, type OutputOptions, print } from "../terminal/output";
+import type { ImportPlan } from "./import-plan";
 
 interface DryRunOptions extends OutputOptions {
   readonly maxFailures: number;
 }
 
 /** Shows what an import would come to, without a service; ends as the import would. */
-export async function dryRun(order: Order, options: DryRunOptions): Promise<void> {
+export async function dryRun(order: ImportPlan, options: DryRunOptions): Promise<void> {
   const { survey } = await import("../../records/survey.js");
   const { kind, files, mapping } = order;
   const found = await survey(files, kind, mapping);
@@ -23,7 +23,7 @@ export async function dryRun(order: Order, options: DryRunOptions): Promise<void
   if (problem) throw new CommandError(problem.message, problem.exitCode, outcome);
 }
 
-function problemOf({ source }: Order, found: Survey, { maxFailures }: DryRunOptions) {
+function problemOf({ source }: ImportPlan, found: Survey, { maxFailures }: DryRunOptions) {
   const { missing, proposed, failedCount = 0 } = found;
   const needed = [
     ...Object.entries(proposed).map(([field, column]) => `--map ${field}=${column}`),
@@ -34,11 +34,11 @@ function problemOf({ source }: Order, found: Survey, { maxFailures }: DryRunOpti
     return { message: `${source} would not be imported: it needs ${remedy}`, exitCode: exitCodes.failed };
   }
   if (failedCount <= maxFailures) return undefined;
-  const message = `${counted(failedCount, "record")} would be refused and --max-failures is ${maxFailures}.`;
-  return { message, exitCode: exitCodes.refused };
+  const message = `${formatCount(failedCount, "record")} would be refused and --max-failures is ${maxFailures}.`;
+  return { message, exitCode: exitCodes.rejected };
 }
 
-function describe({ kind, files, mapping, source }: Order, found: Survey): string {
+function describe({ kind, files, mapping, source }: ImportPlan, found: Survey): string {
   const { columns, proposed, missing, recordCount, failedCount = 0, refusals = [], firstTs, lastTs } = found;
   const fieldSource = (field: string): string | undefined => {
     const given = mapping[field];
@@ -48,18 +48,18 @@ function describe({ kind, files, mapping, source }: Order, found: Survey): strin
     if (given !== undefined) return [given].flat().join(", ");
     return columns.find((column) => column.replaceAll("_", "").toLowerCase() === field.toLowerCase());
   };
-  const lines = properties([
-    ["source", files.length === 1 ? source : `${source} (${counted(files.length, "file")})`],
+  const lines = propertyList([
+    ["source", files.length === 1 ? source : `${source} (${formatCount(files.length, "file")})`],
     ["columns", columns.join(", ")],
     ...kind.fields.map((field) => [field, fieldSource(field)] as const),
-    [`${kind.noun}s`, recordCount === undefined ? undefined : grouped(recordCount)],
-    ["refused", recordCount === undefined ? undefined : grouped(failedCount)],
-    ["first", moment(firstTs)],
-    ["last", moment(lastTs)],
+    [`${kind.noun}s`, recordCount === undefined ? undefined : formatNumber(recordCount)],
+    ["refused", recordCount === undefined ? undefined : formatNumber(failedCount)],
+    ["first", formatTime(firstTs)],
+    ["last", formatTime(lastTs)],
   ]);
   const reasons = refusals.map(({ count, reason, source: file, line }) => {
     const where = count === 1 ? `${file}:${line}` : `first ${file}:${line}`;
-    return `- ${grouped(count)}: ${reason} (${where})\n`;
+    return `- ${formatNumber(count)}: ${reason} (${where})\n`;
   });
   return `${lines}${reasons.length > 0 ? `\nRefused:\n${reasons.join("")}` : ""}`;
 }

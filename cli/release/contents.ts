@@ -12,7 +12,7 @@ export function resourcesOf(resources: readonly StateResource[], type: string): 
 }
 
 /** What a stack holds, as a release describes it; values that are secret are masked. */
-export function contentsOf(resources: readonly StateResource[]): Contents {
+export function readContents(resources: readonly StateResource[]): Contents {
   const of = (type: string) => resourcesOf(resources, type);
   return {
     records: ["EventRecords", "ItemRecords", "UserRecords"].flatMap((type) =>
@@ -44,12 +44,12 @@ export function contentsOf(resources: readonly StateResource[]): Contents {
 }
 
 /** What each deployment of a stack serves. */
-export function servedIn(resources: readonly StateResource[]): Served[] {
+export function servedModels(resources: readonly StateResource[]): Served[] {
   return resourcesOf(resources, "Deployment").map((resource) => servedBy(resource, resources));
 }
 
 /** Whether two lists of deployments serve the same models. */
-export function servesTheSame(one: readonly Served[], other: readonly Served[]): boolean {
+export function servesSameModels(one: readonly Served[], other: readonly Served[]): boolean {
   const ids = (served: readonly Served[]) =>
     JSON.stringify(
       served.map(({ name, generator, ranker }) => [name, generator.modelId, ranker?.modelId ?? null]).sort(),
@@ -92,16 +92,16 @@ function qualityOf(resource: StateResource): Quality | undefined {
 const secretKey = "4dabf18193072939515e22adb298388d";
 
 /** With keys in order at every depth, and what is secret masked. */
-function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain);
+function maskedAndSorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(maskedAndSorted);
   if (typeof value !== "object" || value === null) return value;
   if (secretKey in value) return "[secret]";
   const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, entry]) => [key, plain(entry)]));
+  return Object.fromEntries(entries.map(([key, entry]) => [key, maskedAndSorted(entry)]));
 }
 
 function text({ outputs }: StateResource, key: string): string {
-  return String(plain(outputs?.[key]) ?? "");
+  return String(maskedAndSorted(outputs?.[key]) ?? "");
 }
 
 function number({ outputs }: StateResource, key: string): number | undefined {
@@ -110,7 +110,7 @@ function number({ outputs }: StateResource, key: string): number | undefined {
 }
 
 function map({ outputs }: StateResource, key: string): Record<string, never> | undefined {
-  const value = plain(outputs?.[key]);
+  const value = maskedAndSorted(outputs?.[key]);
   return typeof value === "object" && value !== null ? (value as Record<string, never>) : undefined;
 }
 

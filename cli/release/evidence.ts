@@ -1,36 +1,36 @@
 import { compareStack } from "../drift/compare";
+import { cwdFlag, releaseFlags } from "../stack/flags";
 import type { OpenStack } from "../stack/open";
-import { programIn, versionsOf } from "../stack/program";
-import { cwdFlag, releaseFlags } from "../stack/where";
+import { readProgramState, versionsOf } from "../stack/program";
 import { runChecks, withChecks } from "./checks";
-import { contentsOf } from "./contents";
+import { readContents } from "./contents";
 import type { Evidence } from "./gate";
 import type { Release } from "./history";
 
 /** Looks at a stack from all sides: its program, its state and its service. */
-export async function evidenceOf(open: OpenStack, releases: string): Promise<Evidence> {
+export async function gatherEvidence(open: OpenStack, releases: string): Promise<Evidence> {
   const { readPinned, pinnedModelsKey } = await import("../../provider/run/pinned.js");
-  const { cwd } = open.of;
+  const { cwd } = open.location;
   const [{ resources }, config] = await Promise.all([open.state(), open.config()]);
   const [report, checks, program] = await Promise.all([
     compareStack(open),
     runChecks(open, resources),
-    programIn(cwd, releases),
+    readProgramState(cwd, releases),
   ]);
-  const contents = withChecks(contentsOf(resources), checks);
+  const contents = withChecks(readContents(resources), checks);
   const pinned = readPinned(config(pinnedModelsKey));
   const where = { project: cwdFlag(cwd), releases: releaseFlags(cwd, releases) };
   return { stack: open.name, report, contents, program, pinned, where };
 }
 
 /** The beginning of an entry for a stack's history: what runs, and since when. */
-export function begin(
+export function startEntry(
   open: OpenStack,
   { commit, changed }: Evidence["program"],
 ): Pick<Release, "beganAt" | "program" | "versions"> {
   return {
     beganAt: new Date().toISOString(),
     program: { commit, dirty: changed.length > 0 },
-    versions: versionsOf(open.of.cwd, open.engineVersion),
+    versions: versionsOf(open.location.cwd, open.engineVersion),
   };
 }

@@ -1,13 +1,13 @@
 import type { Pinned } from "../../provider/run/pinned";
 import { titleOf } from "../../provider/run/urn";
 import type { Finding, StackReport } from "../drift/finding";
+import { shellQuote } from "../stack/flags";
 import type { ProgramDifference, ProgramState } from "../stack/program";
-import { quoted } from "../stack/where";
-import { servesTheSame } from "./contents";
+import { servesSameModels } from "./contents";
 import type { Contents, Release } from "./history";
 
 /** What can speak against a release or a promotion, each to be allowed by itself. */
-export const reasonCodes = [
+export const blockerCodes = [
   "drift",
   "changes",
   "checks",
@@ -18,11 +18,11 @@ export const reasonCodes = [
 ] as const;
 
 /** A kind of reason. */
-export type ReasonCode = (typeof reasonCodes)[number];
+export type BlockerCode = (typeof blockerCodes)[number];
 
 /** A reason against a release or a promotion, and what to do about it. */
-export interface Reason {
-  readonly code: ReasonCode;
+export interface Blocker {
+  readonly code: BlockerCode;
   readonly words: string;
   readonly fix: string;
 }
@@ -40,21 +40,21 @@ export interface Evidence {
 }
 
 /** The reasons against calling a stack as it is a release. */
-export function againstRelease({ stack, report, contents, program, where }: Evidence): Reason[] {
-  const reasons: Reason[] = [];
-  const inProject = `--stack ${quoted(stack)}${where?.project ?? ""}`;
-  const add = (code: ReasonCode, words: string, fix: string) => reasons.push({ code, words, fix });
+export function releaseBlockers({ stack, report, contents, program, where }: Evidence): Blocker[] {
+  const reasons: Blocker[] = [];
+  const inProject = `--stack ${shellQuote(stack)}${where?.project ?? ""}`;
+  const add = (code: BlockerCode, words: string, fix: string) => reasons.push({ code, words, fix });
   if (report.drift.length > 0) {
     add(
       "drift",
-      `${stack} has drift: ${listed(report.drift.map(titleWithKind))}`,
+      `${stack} has drift: ${shortList(report.drift.map(titleWithKind))}`,
       `see \`recommender drift ${inProject}\``,
     );
   }
   if (report.changes.length > 0) {
     add(
       "changes",
-      `the program would change ${stack}: ${listed(report.changes.map(titleWithKind))}`,
+      `the program would change ${stack}: ${shortList(report.changes.map(titleWithKind))}`,
       `apply it first: \`pulumi up ${inProject}\``,
     );
   }
@@ -69,7 +69,7 @@ export function againstRelease({ stack, report, contents, program, where }: Evid
   } else if (program.changed.length > 0) {
     add(
       "uncommitted",
-      `the program differs from its commit: ${listed(program.changed)}`,
+      `the program differs from its commit: ${shortList(program.changed)}`,
       "commit these files, or put them back",
     );
   }
@@ -82,14 +82,14 @@ export function differs({ files, problem }: ProgramDifference): boolean {
 }
 
 /** The reasons against promoting a stack: its release must describe what serves, and the program that is applied. */
-export function againstPromotion(
+export function promotionBlockers(
   evidence: Evidence,
   latest: Release | undefined,
   difference?: ProgramDifference,
-): Reason[] {
+): Blocker[] {
   const { stack, contents, pinned, where } = evidence;
-  const ofStack = `${quoted(stack)}${where?.releases ?? ""}`;
-  const reasons = againstRelease(evidence);
+  const ofStack = `${shellQuote(stack)}${where?.releases ?? ""}`;
+  const reasons = releaseBlockers(evidence);
   const write = `write it: \`recommender release ${ofStack}\``;
   if (!latest?.contents) {
     reasons.push({ code: "release", words: `${stack} has no release`, fix: write });
@@ -103,7 +103,7 @@ export function againstPromotion(
     const words = problem
       ? `the program cannot be compared with commit ${released} of release ${latest.id}: Git says "${problem}"`
       : `release ${latest.id} is of commit ${released}, but commit ${checkedOut} is checked out, which differs ` +
-        `in ${listed(difference.files)}`;
+        `in ${shortList(difference.files)}`;
     const fix = problem
       ? `fetch that commit with \`git fetch origin ${difference.from}\`, or release the program as it is: \`recommender release ${ofStack}\``
       : `release the program as it is: \`recommender release ${ofStack}\`; or check the release's commit out: \`git checkout ${released}\``;
@@ -113,7 +113,7 @@ export function againstPromotion(
   if (names.length > 0) {
     reasons.push({
       code: "pinned",
-      words: `${stack} was rolled back: ${listed(names)} does not serve what the program declares`,
+      words: `${stack} was rolled back: ${shortList(names)} does not serve what the program declares`,
       fix: `undo the rollback with \`recommender rollback ${ofStack} --undo --yes\``,
     });
   }
@@ -127,11 +127,11 @@ export function sameContents(one: Contents, other: Contents): boolean {
       records.map(({ name, type, contentHash }) => [name, type, contentHash]),
       models.map(({ name, modelId }) => [name, modelId]),
     ]);
-  return essence(one) === essence(other) && servesTheSame(one.deployments, other.deployments);
+  return essence(one) === essence(other) && servesSameModels(one.deployments, other.deployments);
 }
 
 /** Names, shortened when there are many. */
-export function listed(names: readonly string[], most = 5): string {
+export function shortList(names: readonly string[], most = 5): string {
   const more = names.length - most;
   return more > 0 ? `${names.slice(0, most).join(", ")} and ${more} more` : names.join(", ");
 }

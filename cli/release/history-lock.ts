@@ -11,7 +11,7 @@ const pauseMs = 50;
  * Works on a file that nobody else works on meanwhile, on this machine or on another that shares the folder.
  * A lock is never broken: whether its owner still runs cannot be known from another machine.
  */
-export async function exclusively<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const lock = `${path}.lock`;
   await mkdir(dirname(path), { recursive: true });
   await acquire(lock);

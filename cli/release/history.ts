@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { issuesText } from "../../contract/messages";
-import { exclusively } from "./history-lock";
+import { withFileLock } from "./history-lock";
 
 /** What a training measured on the data that it held out. */
 export const quality = z.strictObject({
@@ -186,10 +186,10 @@ export class ReleaseFile {
   }
 
   async #change<T>(work: (now: History) => readonly [releases: Release[], result: T]): Promise<T> {
-    return exclusively(this.path, async () => {
+    return withFileLock(this.path, async () => {
       const now = await read(this.path, this.of);
       const [releases, result] = work(now);
-      const text = formatted({ ...now, releases });
+      const text = formatHistory({ ...now, releases });
       this.history = parse(this.path, text, this.of);
       // A reader never finds half a file, whenever this process ends.
       const half = `${this.path}.${process.pid}`;
@@ -209,7 +209,7 @@ async function read(path: string, of: { project: string; stack: string }): Promi
 }
 
 /** The file's text: fields in the order of the schema, so that a diff shows only what became different. */
-export function formatted(history: History): string {
+export function formatHistory(history: History): string {
   return `${JSON.stringify(releaseFile.parse(history), null, 2)}\n`;
 }
 

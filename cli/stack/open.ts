@@ -4,10 +4,10 @@ import { type ConfigMap, type LocalWorkspace, Stack } from "@pulumi/pulumi/autom
 import type { Client } from "../../client/client";
 import { connect } from "../../client/connect";
 import { readSettings, relativeToProgram, type Settings } from "../../client/settings";
-import { stackNames, workspaceOf } from "./names";
+import { stackNames, workspaceOf } from "./workspace";
 
 /** A stack of a project folder. */
-export interface StackOf {
+export interface StackLocation {
   /** Folder of the project. */
   readonly cwd: string;
   readonly stack: string;
@@ -45,17 +45,17 @@ export class OpenStack {
   #config: Promise<ConfigMap> | undefined;
 
   private constructor(
-    readonly of: StackOf,
+    readonly location: StackLocation,
     readonly stack: Stack,
     readonly project: string,
     /** The language of the program, as the project calls it. */
     readonly runtime: string,
     /** The folder that relative paths of the program start from. */
-    readonly programFolder: string,
+    readonly programDirectory: string,
   ) {}
 
   /** Opens a stack through the engine that is on PATH. */
-  static async open(of: StackOf): Promise<OpenStack> {
+  static async open(of: StackLocation): Promise<OpenStack> {
     if (of.stack === "") throw new Error("--stack needs the name of a stack; see `pulumi stack ls`.");
     const workDir = resolve(of.cwd);
     return asked(of, async () => {
@@ -63,19 +63,19 @@ export class OpenStack {
       const { name, main, runtime } = await workspace.projectSettings();
       const language = typeof runtime === "string" ? runtime : runtime.name;
       const stack = await quietStack(of.stack, workspace);
-      return new OpenStack(of, stack, name, language, programFolder(workDir, main));
+      return new OpenStack(of, stack, name, language, programDirectory(workDir, main));
     });
   }
 
   /** The same stack, with more variables for the engine. */
   async withEnvironment(env: Readonly<Record<string, string>>): Promise<OpenStack> {
-    const other = await OpenStack.open({ ...this.of, env: { ...this.of.env, ...env } });
+    const other = await OpenStack.open({ ...this.location, env: { ...this.location.env, ...env } });
     other.#config = this.allConfig();
     return other;
   }
 
   get name(): string {
-    return this.of.stack;
+    return this.location.stack;
   }
 
   get engineVersion(): string {
@@ -83,11 +83,11 @@ export class OpenStack {
   }
 
   get environment(): NodeJS.ProcessEnv {
-    return { ...process.env, ...this.of.env };
+    return { ...process.env, ...this.location.env };
   }
 
   async state(): Promise<State> {
-    const exported = await asked(this.of, () => this.stack.exportStack());
+    const exported = await asked(this.location, () => this.stack.exportStack());
     const deployment = (exported.deployment ?? {}) as {
       resources?: StateResource[];
       pending_operations?: { resource: { urn: string } }[];
@@ -103,14 +103,14 @@ export class OpenStack {
 
   /** Each question to the engine is a process of its own: this one is asked once. */
   allConfig(): Promise<ConfigMap> {
-    this.#config ??= asked(this.of, () => this.stack.getAllConfig());
+    this.#config ??= asked(this.location, () => this.stack.getAllConfig());
     return this.#config;
   }
 
   /** Connects to the service of the stack, as its program does; the configuration is given where it is known. */
   async connect(config?: ConfigMap): Promise<Client> {
     const settings = readSettings(readerOf(config ?? (await this.allConfig())), this.environment);
-    return connect(relativeToProgram(settings, this.programFolder));
+    return connect(relativeToProgram(settings, this.programDirectory));
   }
 
   /** Calls something with a client of the stack's service, or of the one that the given settings name. */
@@ -133,7 +133,10 @@ export async function selectedStack(cwd: string): Promise<string> {
 }
 
 /** Says that there is no such stack, and which there are, where that is why the engine refused. */
-export async function unknownStack({ stack, cwd }: StackOf, error: unknown): Promise<Error | undefined> {
+export async function unknownStackError(
+  { stack, cwd }: StackLocation,
+  error: unknown,
+): Promise<Error | undefined> {
   if (!(error instanceof Error) || !/no stack named/.test(`${error.name} ${error.message}`)) return undefined;
   const names = await stackNames(cwd);
   const there = names.length > 0 ? `there are ${names.join(", ")}` : "the project has none yet";
@@ -151,12 +154,12 @@ async function quietStack(name: string, workspace: LocalWorkspace): Promise<Stac
   return stack;
 }
 
-async function asked<T>(of: StackOf, question: () => Promise<T>): Promise<T> {
+async function asked<T>(of: StackLocation, question: () => Promise<T>): Promise<T> {
   try {
     return await question();
   } catch (error) {
     const refusal = `Stack ${of.stack}: ${reason(error as Error)}`;
-    throw (await unknownStack(of, error)) ?? new Error(refusal, { cause: error });
+    throw (await unknownStackError(of, error)) ?? new Error(refusal, { cause: error });
   }
 }
 
@@ -177,7 +180,7 @@ function readerOf(config: ConfigMap): (key: string) => string | undefined {
 }
 
 /** Where a program runs, as the engine decides it: the folder of `main`, which may be a file or a folder. */
-function programFolder(root: string, main: string | undefined): string {
+function programDirectory(root: string, main: string | undefined): string {
   if (!main) return root;
   const path = resolve(root, main);
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? path : dirname(path);

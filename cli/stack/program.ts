@@ -17,10 +17,10 @@ export interface ProgramState {
 }
 
 /** The commit of a folder, and what in its repository is not committed. */
-export async function programIn(cwd: string, releases: string): Promise<ProgramState> {
+export async function readProgramState(cwd: string, releases: string): Promise<ProgramState> {
   try {
     const commit = (await git(cwd, "log", "-1", "--format=%H")).trim();
-    const paths = await withoutReleases(cwd, releases);
+    const paths = await excludeReleases(cwd, releases);
     const listing = await git(cwd, "status", "--porcelain", "--no-renames", "-z", "--", ":/", ...paths);
     const changed = listing
       .split("\0")
@@ -49,10 +49,10 @@ export interface ProgramDifference {
 }
 
 /** Lines of a difference that are shown at most. */
-const mostLines = 60;
+const maxDiffLines = 60;
 
 /** Compares the commit that is checked out with an earlier one. */
-export async function differenceSince(
+export async function programDifference(
   from: string,
   { cwd, releases, to }: { readonly cwd: string; readonly releases: string; readonly to: string },
 ): Promise<ProgramDifference> {
@@ -66,15 +66,15 @@ export async function differenceSince(
       "-z",
       "--",
       ":/",
-      ...(await withoutReleases(cwd, releases)),
+      ...(await excludeReleases(cwd, releases)),
     );
     const all = listing.split("\0").filter(Boolean);
     const files = all.filter((path) => path.startsWith(prefix) && !isStackConfig(path.slice(prefix.length)));
     const elsewhere = all.filter((path) => !path.startsWith(prefix));
     const paths = files.map((path) => `:(top,literal)${path}`);
     const lines = files.length > 0 ? (await git(cwd, ...range, "--", ...paths)).trimEnd().split("\n") : [];
-    const more = lines.length > mostLines ? [`… ${lines.length - mostLines} more lines`] : [];
-    const diff = [...lines.slice(0, mostLines), ...more].join("\n");
+    const more = lines.length > maxDiffLines ? [`… ${lines.length - maxDiffLines} more lines`] : [];
+    const diff = [...lines.slice(0, maxDiffLines), ...more].join("\n");
     return { from, to, files: files.map((path) => path.slice(prefix.length)), elsewhere, diff };
   } catch (error) {
     return { from, to, files: [], elsewhere: [], diff: "", problem: (error as Error).message };
@@ -102,7 +102,7 @@ export async function git(cwd: string, ...args: string[]): Promise<string> {
 }
 
 /** The pathspec that leaves the histories out; Git refuses one for a folder outside its repository. */
-async function withoutReleases(cwd: string, releases: string): Promise<string[]> {
+async function excludeReleases(cwd: string, releases: string): Promise<string[]> {
   const root = (await git(cwd, "rev-parse", "--show-toplevel")).trimEnd();
   const path = relative(await realpath(root), await realPath(resolve(cwd, releases)));
   const isOutside = path === "" || isAbsolute(path) || path.split(sep)[0] === "..";

@@ -24,7 +24,7 @@ export function explicitProviderOf({ provider }: Pick<StateResource, "provider">
 export function providerSettings(
   resource: Pick<StateResource, "provider" | "urn">,
   resources: readonly StateResource[],
-  { environment, programFolder }: Pick<OpenStack, "environment" | "programFolder">,
+  { environment, programDirectory }: Pick<OpenStack, "environment" | "programDirectory">,
 ): Settings | undefined {
   const urn = explicitProviderOf(resource);
   if (urn === undefined) return undefined;
@@ -32,7 +32,7 @@ export function providerSettings(
   if (!inputs) throw new Error(`Provider ${partsOf(urn).name} of ${resource.urn} is not in the state.`);
   const given = settingKeys.filter((key) => inputs[key] != null);
   const settings = readSettings((key) => textOf(inputs[key]), environmentWithout(given, environment));
-  return relativeToProgram(settings, programFolder);
+  return relativeToProgram(settings, programDirectory);
 }
 
 /** The text of an input, which may be secret. */

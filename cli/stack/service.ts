@@ -3,8 +3,8 @@ import { type Command, Option } from "commander";
 import type { Client } from "../../client/client";
 import type { Settings } from "../../client/settings";
 import { note, type OutputOptions } from "../terminal/output";
-import { stackNames } from "./names";
 import { readStack, type StackView } from "./view";
+import { stackNames } from "./workspace";
 
 /** The options of every command that calls the service. */
 export interface ServiceOptions extends OutputOptions {
@@ -15,12 +15,12 @@ export interface ServiceOptions extends OutputOptions {
 }
 
 /** The service that a command works on. */
-export interface Opened {
+export interface OpenService {
   readonly client: Client;
   readonly settings: Settings;
   readonly stack: StackView | undefined;
   /** The id of a thing that was named by its id or, with a stack, by its name in it, or left out where there is one. */
-  idOf(types: string | readonly string[], given: string | undefined, what: string): string;
+  resolveId(types: string | readonly string[], given: string | undefined, what: string): string;
 }
 
 /** Under which help shows the options that all commands of the service share. */
@@ -74,7 +74,7 @@ export async function settingsOf(
   // The provider's folder is that of the program, wherever the command is run.
   const isOfStack = stack !== undefined && options.service === undefined;
   return {
-    settings: isOfStack ? relativeToProgram(settings, stack.programFolder) : settings,
+    settings: isOfStack ? relativeToProgram(settings, stack.programDirectory) : settings,
     ...{ stack, environment },
   };
 }
@@ -98,7 +98,7 @@ function providerIn(
 }
 
 /** The command that shows which service and credentials a command with these options uses. */
-export function whoamiOf({ service, stack, cwd, provider }: ServiceOptions): string {
+export function whoamiCommand({ service, stack, cwd, provider }: ServiceOptions): string {
   const options = { service, stack, cwd, provider };
   const given = Object.entries(options).flatMap(([name, value]) => (value ? [`--${name}`, value] : []));
   return ["recommender whoami", ...given].join(" ");
@@ -107,21 +107,21 @@ export function whoamiOf({ service, stack, cwd, provider }: ServiceOptions): str
 /** Does something with the service and closes the connections to it, whatever comes of it. */
 export async function usingService<T>(
   options: ServiceOptions,
-  work: (opened: Opened) => Promise<T>,
+  work: (opened: OpenService) => Promise<T>,
 ): Promise<T> {
   const { settings, stack } = await settingsOf(options);
-  await refuseAbsent(settings, options);
+  await assertServiceExists(settings, options);
   const { connect } = await import("../../client/connect.js");
-  const client = await connect(settings, { onWait: note, whoami: whoamiOf(options) });
+  const client = await connect(settings, { onWait: note, whoami: whoamiCommand(options) });
   try {
-    return await work({ client, settings, stack, idOf: idIn(stack) });
+    return await work({ client, settings, stack, resolveId: idResolver(stack) });
   } finally {
     await client.close();
   }
 }
 
 /** Only a program and `recommender serve` make a service: of an empty one there is nothing to ask. */
-export async function refuseAbsent({ baseUrl }: Settings, { stack }: ServiceOptions): Promise<void> {
+export async function assertServiceExists({ baseUrl }: Settings, { stack }: ServiceOptions): Promise<void> {
   const { embeddedDirectory } = await import("../../client/settings.js");
   const dir = embeddedDirectory(baseUrl);
   if (dir === undefined) return;
@@ -138,7 +138,7 @@ export async function refuseAbsent({ baseUrl }: Settings, { stack }: ServiceOpti
   );
 }
 
-function idIn(stack: StackView | undefined): Opened["idOf"] {
+function idResolver(stack: StackView | undefined): OpenService["resolveId"] {
   return (types, given, what) => {
     const wanted = [types].flat();
     if (!stack) {

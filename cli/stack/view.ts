@@ -19,7 +19,7 @@ export interface StackView {
   /** The name of the stack's project. */
   readonly project: string;
   /** The folder that relative paths of the program start from. */
-  readonly programFolder: string;
+  readonly programDirectory: string;
   readonly resources: readonly StackResource[];
   config(key: string): string | undefined;
   /** The settings of a provider that the program gives a resource. */
@@ -43,7 +43,7 @@ export async function readStack(name: string, cwd = "."): Promise<StackView> {
   return {
     name,
     project: open.project,
-    programFolder: open.programFolder,
+    programDirectory: open.programDirectory,
     config,
     resources: [...rows.keys()],
     settingsOf: (resource) => {

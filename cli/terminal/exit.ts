@@ -1,40 +1,39 @@
 import { writeSync } from "node:fs";
 import { CommanderError } from "commander";
-import { fitted } from "./layout";
+import { wrapLines } from "./layout";
 
-/** The exit codes beside 0, which means done; docs/cli.md lists them with those of other commands. */
+/** Exit codes other than 0 (success). docs/cli.md lists the commands that use each. */
 export const exitCodes = {
-  /** The command failed, or was called in a way that it does not know; the message says why. */
+  /** The command failed, or its arguments are invalid. */
   failed: 1,
-  /** Records were refused. */
-  refused: 2,
-  /** Drift, changes or whatever else was asked about were found. */
+  /** Records were rejected, or a release, promotion or rollback was blocked. */
+  rejected: 2,
+  /** The check found what it looks for, such as drift. */
   found: 2,
-  /** Another process serves the folder. */
-  folderBusy: 3,
-  /** The job failed. */
+  /** Another process has locked the data directory. */
+  directoryBusy: 3,
   jobFailed: 4,
-  /** The job was not over in time; it goes on. */
-  jobLate: 5,
-  /** Somebody pressed Ctrl+C. */
+  /** The job was still running after `--timeout`. */
+  jobTimeout: 5,
+  /** Ctrl+C. */
   interrupted: 130,
 } as const;
 
-/** A command did not do what it was asked for, in a way that a script can tell from others. */
+/** A failure with its own exit code. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
 
   constructor(
     message: string,
     readonly exitCode: number,
-    /** What it did nonetheless, for whoever reads JSON. */
+    /** What the command did before it failed, for `--json`. */
     readonly outcome: object = {},
   ) {
     super(message);
   }
 }
 
-/** Has something done when somebody presses Ctrl+C, and ends the command; gives what calls it off. */
+/** On Ctrl+C, calls `report` and exits. Returns a function that removes the handler. */
 export function onInterrupt(report: () => void): () => void {
   const interrupted = () => {
     report();
@@ -44,25 +43,25 @@ export function onInterrupt(report: () => void): () => void {
   return () => process.off("SIGINT", interrupted);
 }
 
-/** Ends the command with what its error says. */
-export function failWith(error: Error): void {
+/** Prints an error and sets the exit code. */
+export function exitWithError(error: Error): void {
   if (error instanceof CommanderError) {
-    // It has said so itself; help and version are among these, with 0.
+    // Commander has already printed the message. Help and version end with 0.
     process.exitCode = error.exitCode;
     return;
   }
-  process.stderr.write(fitted(`${error.message}\n`, process.stderr));
+  process.stderr.write(wrapLines(`${error.message}\n`, process.stderr));
   if (error instanceof CommandError) process.exitCode = error.exitCode;
-  else process.exitCode = error.name === "FolderBusyError" ? exitCodes.folderBusy : exitCodes.failed;
+  else process.exitCode = error.name === "FolderBusyError" ? exitCodes.directoryBusy : exitCodes.failed;
 }
 
-/** Ends the command where its output cannot be written: quietly where its reader has seen enough. */
-export function cannotWrite(error: NodeJS.ErrnoException): void {
+/** Exits if the output cannot be written. Prints nothing if the reader closed the pipe, as `head` does. */
+export function handleWriteError(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE") process.exit();
   try {
-    writeSync(2, `The output cannot be written: ${error.message}\n`);
+    writeSync(2, `Cannot write the output: ${error.message}\n`);
   } catch {
-    // There is nobody left to say it to.
+    // Standard error is closed too.
   }
   process.exit(exitCodes.failed);
 }

@@ -1,4 +1,4 @@
-import { counted, grouped } from "./output";
+import { formatCount, formatNumber } from "./output";
 
 /** Users whose usage lies from `from` up to `to`. */
 export interface Bin {
@@ -16,14 +16,14 @@ export function histogram(title: string, bins: readonly Bin[], columns: number):
   const decimals = decimalsFor(bins);
   const ranges = bins.map(({ from, to }) => `${from.toFixed(decimals)} – ${to.toFixed(decimals)}`);
   const rangeWidth = Math.max(5, ...ranges.map((range) => range.length));
-  const countWidth = Math.max(5, ...bins.map(({ users }) => grouped(users).length));
+  const countWidth = Math.max(5, ...bins.map(({ users }) => formatNumber(users).length));
   const space = Math.max(10, columns - rangeWidth - countWidth - 4);
   const lines = bins.map(({ users }, at) => {
     const label = (ranges[at] as string).padStart(rangeWidth);
-    return `${label}  ${grouped(users).padStart(countWidth)}  ${bar((users / most) * space)}`.trimEnd();
+    return `${label}  ${formatNumber(users).padStart(countWidth)}  ${bar((users / most) * space)}`.trimEnd();
   });
   const head = `${"usage".padStart(rangeWidth)}  ${"users".padStart(countWidth)}`;
-  return `${title}, ${counted(total, "user")}\n\n${[head, ...lines].join("\n")}\n`;
+  return `${title}, ${formatCount(total, "user")}\n\n${[head, ...lines].join("\n")}\n`;
 }
 
 /** A bar in eighths of a column; whoever is there at all is seen. */

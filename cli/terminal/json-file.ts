@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 
-/** What a JSON file holds. */
-export function jsonIn(file: string): unknown {
+/** Reads and parses a JSON file. */
+export function readJsonFile(file: string): unknown {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new Error(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new Error(`Cannot read ${file}: ${(error as Error).message}`, { cause: error });
   }
   try {
     return JSON.parse(text);

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { parseDuration } from "../../client/parse";
 
 /** Reads a whole number of an option, within bounds. */
-export function whole(least = 0, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+export function wholeNumber(least = 0, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   const range = most === Number.MAX_SAFE_INTEGER ? `, ${least} or more` : ` from ${least} to ${most}`;
   return (text) => {
     const number = Number(text);
@@ -19,7 +19,7 @@ export function duration(text: string): number {
 }
 
 /** Reads the address of a service. */
-export function url(text: string): string {
+export function httpUrl(text: string): string {
   if (/^https?:\/\/[^/?#]/.test(text) && URL.canParse(text)) return text;
   throw new InvalidArgumentError("Expected an address, as in https://recommender.example.com.");
 }
@@ -31,7 +31,7 @@ export function postgresUrl(text: string): string {
 }
 
 /** Reads a list that is separated by commas. */
-export function list(text: string): string[] {
+export function commaSeparated(text: string): string[] {
   return text
     .split(",")
     .map((part) => part.trim())
@@ -39,7 +39,7 @@ export function list(text: string): string[] {
 }
 
 /** Reads one `name=value` more. */
-export function pair(what: string) {
+export function keyValue(what: string) {
   return (text: string, earlier: Readonly<Record<string, string>> = {}): Record<string, string> => {
     const at = text.indexOf("=");
     if (at < 1) throw new InvalidArgumentError(`Expected ${what}.`);

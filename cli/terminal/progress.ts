@@ -1,13 +1,13 @@
 import type { SingleBar } from "cli-progress";
 import { type Job, progressText } from "../../client/job";
 import type { Progress } from "../../records/upload-order";
-import { counted, grouped, lasting, note, type OutputOptions } from "./output";
+import { formatCount, formatDuration, formatNumber, note, type OutputOptions } from "./output";
 
-const plainEveryMs = 5000;
-const redrawMs = 100;
+const noteIntervalMs = 5000;
+const redrawIntervalMs = 100;
 
 /** Whether somebody looks at a terminal while a command works. */
-function isWatched({ json }: OutputOptions): boolean {
+function isInteractive({ json }: OutputOptions): boolean {
   return json !== true && process.stderr.isTTY === true;
 }
 
@@ -26,10 +26,10 @@ export function importProgress(options: OutputOptions): {
   const words = ({ recordCount, skippedCount, bytes, totalBytes }: Progress) => {
     const seconds = Math.max(0.001, (performance.now() - began) / 1000);
     const left = (seconds * Math.max(0, totalBytes - bytes)) / Math.max(1, bytes);
-    const rate = grouped((recordCount - skippedCount) / seconds);
-    return `${counted(recordCount, "record")} | ${rate}/s | ${lasting(left)} left`;
+    const rate = formatNumber((recordCount - skippedCount) / seconds);
+    return `${formatCount(recordCount, "record")} | ${rate}/s | ${formatDuration(left)} left`;
   };
-  if (isWatched(options)) {
+  if (isInteractive(options)) {
     const bar = newBar("{bar} {percentage} % | {words}");
     let begun = false;
     return {
@@ -42,7 +42,7 @@ export function importProgress(options: OutputOptions): {
       end: () => bar.stop(),
     };
   }
-  const report = everyFewSeconds();
+  const report = throttledNote();
   return {
     update: (progress) =>
       report(() => {
@@ -77,7 +77,7 @@ export function jobProgress(
   const began = performance.now();
   let [status, progress] = ["", undefined as string | undefined];
   const words = () => {
-    const passed = lasting((performance.now() - began) / 1000);
+    const passed = formatDuration((performance.now() - began) / 1000);
     return [`${noun} ${status}`, passed, progress ?? [], usually ? `usually ${usually}` : []]
       .flat()
       .join(" | ");
@@ -86,14 +86,14 @@ export function jobProgress(
     progress = progressText(job);
     status = job.jobStatus + (job.retryCount ? `, retried ${job.retryCount}×` : "");
   };
-  if (isWatched(options)) {
-    const bar = newBar("{bar} {words}", { formatBar: moving });
+  if (isInteractive(options)) {
+    const bar = newBar("{bar} {words}", { formatBar: bouncingBar });
     let timer: NodeJS.Timeout | undefined;
     return {
       update: (job) => {
         see(job);
         if (!timer) bar.start(1, 0, { words: words() });
-        timer ??= setInterval(() => bar.update(0, { words: words() }), redrawMs);
+        timer ??= setInterval(() => bar.update(0, { words: words() }), redrawIntervalMs);
       },
       end: () => {
         clearInterval(timer);
@@ -101,7 +101,7 @@ export function jobProgress(
       },
     };
   }
-  const report = everyFewSeconds();
+  const report = throttledNote();
   return {
     update: (job) => {
       see(job);
@@ -112,18 +112,18 @@ export function jobProgress(
 }
 
 /** A block that goes to and fro: something is being done, nobody knows how much of it. */
-function moving(): string {
+function bouncingBar(): string {
   const [width, block] = [24, 6];
   const steps = width - block;
-  const step = Math.floor(performance.now() / redrawMs) % (2 * steps);
+  const step = Math.floor(performance.now() / redrawIntervalMs) % (2 * steps);
   const at = step < steps ? step : 2 * steps - step;
   return "·".repeat(at) + "■".repeat(block) + "·".repeat(steps - at);
 }
 
-function everyFewSeconds(): (text: () => string) => void {
+function throttledNote(): (text: () => string) => void {
   let reportedAt = performance.now();
   return (text) => {
-    if (performance.now() - reportedAt < plainEveryMs) return;
+    if (performance.now() - reportedAt < noteIntervalMs) return;
     reportedAt = performance.now();
     note(text());
   };

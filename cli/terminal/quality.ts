@@ -1,8 +1,8 @@
 import { isUncertain } from "../../contract";
-import { counted } from "./output";
+import { formatCount } from "./output";
 
 /** What a training measured, as far as it is known. */
-export interface Measured {
+export interface QualityFigures {
   readonly ndcgAt20?: number | null | undefined;
   readonly popularityNdcgAt20?: number | null | undefined;
   readonly heldOutPairs?: number | null | undefined;
@@ -10,14 +10,14 @@ export interface Measured {
 }
 
 /** How good a model is, with what it takes to judge the figure. */
-export function qualityText(measured: Measured): string | undefined {
+export function qualityText(measured: QualityFigures): string | undefined {
   if (measured.ndcgAt20 == null) return undefined;
-  const basis = basisText(measured);
+  const basis = baselineText(measured);
   return `${measured.ndcgAt20.toFixed(4)}${basis ? ` (${basis})` : ""}`;
 }
 
 /** What a model shows of the catalogue, as far as it is known. */
-export interface Exposed {
+export interface ExposureFigures {
   readonly coverageAt20?: number | null | undefined;
   readonly coldItemsAt20?: number | null | undefined;
   readonly diversityAt20?: number | null | undefined;
@@ -26,7 +26,7 @@ export interface Exposed {
 }
 
 /** The lines about what a model shows. */
-export function exposureLines(of: Exposed): [string, string | undefined][] {
+export function exposureProperties(of: ExposureFigures): [string, string | undefined][] {
   const percent = (share: number | null | undefined) =>
     share == null ? undefined : `${(100 * share).toFixed(1)} %`;
   const chosen = of.chosenPopularity == null ? "" : ` (chosen items ${of.chosenPopularity.toFixed(2)})`;
@@ -42,13 +42,13 @@ export function exposureLines(of: Exposed): [string, string | undefined][] {
 }
 
 /** What a figure is to be judged by: what popular items reach, and of how many pairs both are. */
-export function basisText({ popularityNdcgAt20, heldOutPairs, holdOut }: Measured): string {
+export function baselineText({ popularityNdcgAt20, heldOutPairs, holdOut }: QualityFigures): string {
   return [
     ...(popularityNdcgAt20 == null ? [] : [`popular items ${popularityNdcgAt20.toFixed(4)}`]),
     ...(heldOutPairs == null
       ? []
       : [
-          `${counted(heldOutPairs, holdOut === "latest" ? "latest pair" : "pair")} held out${isUncertain(heldOutPairs) ? ": uncertain" : ""}`,
+          `${formatCount(heldOutPairs, holdOut === "latest" ? "latest pair" : "pair")} held out${isUncertain(heldOutPairs) ? ": uncertain" : ""}`,
         ]),
   ].join(", ");
 }

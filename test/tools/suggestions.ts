@@ -45,7 +45,9 @@ const declarations: readonly (readonly [string, Readonly<Record<string, unknown>
 
 /** Returns the suggestions in a language, one for each declaration. */
 export function suggestions(runtime: string): string[] {
-  return declarations.map(([type, args]) => languageOf(runtime).declare(type, type.toLowerCase(), args));
+  return declarations.map(([type, args]) =>
+    languageOf(runtime).formatDeclaration(type, type.toLowerCase(), args),
+  );
 }
 
 /** Returns a Go program with the suggestions. It compiles only if they are correct. */

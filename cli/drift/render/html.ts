@@ -1,19 +1,19 @@
 import { titleOf } from "../../../provider/run/urn";
-import { counted, grouped } from "../../terminal/output";
+import { formatCount, formatNumber } from "../../terminal/output";
 import type { Finding, Fix, Report, StackReport, Unmanaged } from "../finding";
 import { style } from "./html-style";
 import {
-  comparedOf,
+  comparedText,
   comparisonsOf,
-  dangersOf,
+  dangerCounts,
   isDangerous,
+  locationText,
   orphanDetails,
-  placeOf,
-  plain,
+  summaryLine,
   unobservableOf,
   valueText,
-  verdictOf,
-} from "./words";
+  withoutControls,
+} from "./wording";
 
 /** A report as one page that needs nothing else: no script, no other file, light and dark. */
 export function renderHtml(report: Report): string {
@@ -33,7 +33,7 @@ export function renderHtml(report: Report): string {
 <body>
 <main>
 <h1>${title}</h1>
-<p class="sub">${escaped(comparedOf(report))}</p>
+<p class="sub">${escaped(comparedText(report))}</p>
 ${stacks.length > 1 ? contents(stacks) : ""}${stacks.map(section).join("\n")}
 </main>
 </body>
@@ -42,21 +42,21 @@ ${stacks.length > 1 ? contents(stacks) : ""}${stacks.map(section).join("\n")}
 }
 
 function contents(stacks: readonly StackReport[]): string {
-  const links = stacks.map((report, at) => `<li><a href="#s${at}">${escaped(verdictOf(report))}</a></li>`);
+  const links = stacks.map((report, at) => `<li><a href="#s${at}">${escaped(summaryLine(report))}</a></li>`);
   return `<nav aria-label="Stacks"><ul>${links.join("")}</ul></nav>\n`;
 }
 
 function section(report: StackReport, at: number): string {
-  const dangers = dangersOf(report);
+  const dangers = dangerCounts(report);
   const state = dangers ? "bad" : report.drift.length + report.changes.length > 0 ? "some" : "good";
   const parts = comparisonsOf(report).map(({ title, subtitle, findings, none, apply, accept }) => {
     const body = findings.map((finding) => card(finding, apply, accept)).join("\n");
-    const number = `<span class="count">${grouped(findings.length)}</span>`;
+    const number = `<span class="count">${formatNumber(findings.length)}</span>`;
     const all = findings === report.drift && findings.length > 1 ? atOnce(report) : "";
     return `<h3>${title} ${number}</h3><p class="sub">${subtitle}</p>${body || `<p>${none}</p>`}${all}`;
   });
   return `<section id="s${at}" aria-labelledby="h${at}">
-<h2 id="h${at}" class="${state}">${escaped(verdictOf(report))}</h2>
+<h2 id="h${at}" class="${state}">${escaped(summaryLine(report))}</h2>
 <p class="sub">Project ${escaped(report.project)}</p>
 ${dangers ? `<p class="dangers"><strong>Dangerous:</strong> ${escaped(dangers)}</p>` : ""}
 ${parts.join("\n")}
@@ -69,7 +69,7 @@ ${warnings(report)}
 
 function card(finding: Finding, apply: string, accept: string): string {
   const { resource, kind, effect, consequence, properties, fixes } = finding;
-  const place = placeOf(finding);
+  const place = locationText(finding);
   const bad = isDangerous(finding);
   const rows = properties.map(
     ({ path, declared, actual, replaces }) =>
@@ -110,7 +110,7 @@ function unmanaged({ unmanaged: found }: StackReport): string {
       `<details><summary><strong>${type} ${escaped(name)}</strong> <code>${escaped(id)}</code></summary>` +
       `<dl>${fix("delete", fixes.apply)}${fix("adopt", fixes.accept)}</dl></details>`,
   );
-  const number = `<span class="count">${grouped(found.length)}</span>`;
+  const number = `<span class="count">${formatNumber(found.length)}</span>`;
   return `<h3>Unmanaged ${number}</h3><p class="sub">There, but in no given stack</p>${entries.join("")}`;
 }
 
@@ -123,22 +123,22 @@ function orphans({ orphans: found }: StackReport): string {
       `${details && `<p>${escaped(details)}</p>`}<dl>${fix("delete", one.fixes.apply)}</dl></details>`
     );
   });
-  const number = `<span class="count">${grouped(found.length)}</span>`;
+  const number = `<span class="count">${formatNumber(found.length)}</span>`;
   return `<h3>Orphaned ${number}</h3><p class="sub">Left behind, and held by no given stack</p>${entries.join("")}`;
 }
 
 function unobservable(report: StackReport): string {
   const { wholly, partly } = unobservableOf(report);
   if (wholly.length + partly.length === 0) return "";
-  const inPart = partly.length > 0 ? `, and ${grouped(partly.length)} observable only in part` : "";
-  const summary = `${counted(wholly.length, "resource")} not observable${inPart}`;
+  const inPart = partly.length > 0 ? `, and ${formatNumber(partly.length)} observable only in part` : "";
+  const summary = `${formatCount(wholly.length, "resource")} not observable${inPart}`;
   const entry = ({ resource, part }: StackReport["unobservable"][number]) =>
     `<li>${escaped(titleOf(resource))}: ${escaped(part)}</li>`;
   const list = `<ul>${[...wholly, ...partly].map(entry).join("")}</ul>`;
   if (wholly.length === 0)
-    return `<h3>Observed in part <span class="count">${grouped(partly.length)}</span></h3>
-<details><summary>${counted(partly.length, "resource")} observed only in part</summary>${list}</details>`;
-  return `<h3>Not observable <span class="count">${grouped(wholly.length)}</span></h3>
+    return `<h3>Observed in part <span class="count">${formatNumber(partly.length)}</span></h3>
+<details><summary>${formatCount(partly.length, "resource")} observed only in part</summary>${list}</details>`;
+  return `<h3>Not observable <span class="count">${formatNumber(wholly.length)}</span></h3>
 <p class="sub">The API cannot read them back, so they may have drifted</p>
 <details><summary>${summary}</summary>${list}</details>`;
 }
@@ -150,5 +150,5 @@ function warnings({ warnings: said }: StackReport): string {
 
 function escaped(text: string): string {
   const signs: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-  return plain(text).replace(/[&<>"]/g, (sign) => signs[sign] as string);
+  return withoutControls(text).replace(/[&<>"]/g, (sign) => signs[sign] as string);
 }

@@ -1,19 +1,19 @@
 import { titleOf } from "../../../provider/run/urn";
-import { counted, grouped } from "../../terminal/output";
+import { formatCount, formatNumber } from "../../terminal/output";
 import { effects, type Finding, type Report, type StackReport } from "../finding";
 import {
   comparisonsOf,
   cut,
-  dangersOf,
+  dangerCounts,
+  fixSteps,
   isDangerous,
+  locationText,
   orphanDetails,
-  placeOf,
-  plain,
-  stepsOf,
+  summaryLine,
   unobservableOf,
   valueText,
-  verdictOf,
-} from "./words";
+  withoutControls,
+} from "./wording";
 
 /** Comments of reviews end at 65,536 characters; what is longer is refused as a whole. */
 const mostCharacters = 59_900;
@@ -28,7 +28,7 @@ export function renderMarkdown({ stacks }: Report): string {
   const text = full.every((part) => part.length <= share) ? full : stacks.map(bareMarkdown);
   let most = text.length;
   while (text.slice(0, most).join("\n").length > mostCharacters) most--;
-  const left = most < text.length ? [`…and ${grouped(text.length - most)} more stacks.\n`] : [];
+  const left = most < text.length ? [`…and ${formatNumber(text.length - most)} more stacks.\n`] : [];
   return [...text.slice(0, most), ...left].join("\n");
 }
 
@@ -40,8 +40,8 @@ export function markerOf({ project, stack }: Pick<StackReport, "project" | "stac
 function verdictLine(report: StackReport): string {
   const findings = [...report.changes, ...report.drift];
   const sign = findings.some(isDangerous) ? "❌" : findings.length > 0 ? "⚠️" : "✅";
-  const dangers = dangersOf(report);
-  return `### ${sign} ${inline(verdictOf(report))}${dangers ? `: **${dangers}**` : ""}`;
+  const dangers = dangerCounts(report);
+  return `### ${sign} ${inline(summaryLine(report))}${dangers ? `: **${dangers}**` : ""}`;
 }
 
 function bareMarkdown(report: StackReport): string {
@@ -59,7 +59,7 @@ function stackMarkdown(report: StackReport, budget: number): string {
     const left = findings.length - kept.length;
     if (left > 0) {
       lines.push(
-        `…and ${grouped(left)} more; \`recommender drift --format html\` or \`json\` shows all.`,
+        `…and ${formatNumber(left)} more; \`recommender drift --format html\` or \`json\` shows all.`,
         "",
       );
     }
@@ -69,20 +69,23 @@ function stackMarkdown(report: StackReport, budget: number): string {
   if (report.unmanaged.length > 0) {
     const entries = report.unmanaged.map(
       ({ type, name, id, fixes }) =>
-        `- ${type} ${code(name)} (${code(id)}): delete with ${code(stepsOf(fixes.apply).join("; "))}, or ` +
-        `${stepsOf(fixes.accept).map(code).join(", then ")}`,
+        `- ${type} ${code(name)} (${code(id)}): delete with ${code(fixSteps(fixes.apply).join("; "))}, or ` +
+        `${fixSteps(fixes.accept).map(code).join(", then ")}`,
     );
     lines.push(
-      folded(`${grouped(entries.length)} unmanaged: there, but in no given stack`, fitting(entries, room())),
+      folded(
+        `${formatNumber(entries.length)} unmanaged: there, but in no given stack`,
+        fitting(entries, room()),
+      ),
     );
   }
   if (report.orphans.length > 0) {
     const entries = report.orphans.map((found) => {
       const details = orphanDetails(found);
-      const command = code(stepsOf(found.fixes.apply).join("; "));
+      const command = code(fixSteps(found.fixes.apply).join("; "));
       return `- ${found.type} ${code(found.name)} (${code(found.id)})${details && `, ${inline(details)}`}: delete with ${command}`;
     });
-    const title = `${grouped(entries.length)} orphaned: left behind, and held by no given stack`;
+    const title = `${formatNumber(entries.length)} orphaned: left behind, and held by no given stack`;
     lines.push(folded(title, fitting(entries, room())));
   }
   const { wholly, partly } = unobservableOf(report);
@@ -93,13 +96,13 @@ function stackMarkdown(report: StackReport, budget: number): string {
     ];
     const title =
       wholly.length > 0
-        ? `${grouped(wholly.length)} not observable: the API cannot read them back, so they may have drifted`
-        : `${grouped(partly.length)} observed only in part`;
+        ? `${formatNumber(wholly.length)} not observable: the API cannot read them back, so they may have drifted`
+        : `${formatNumber(partly.length)} observed only in part`;
     lines.push(folded(title, fitting(entries, room())));
   }
   if (report.warnings.length > 0) {
     const entries = report.warnings.map((warning) => `- ${inline(warning)}`);
-    lines.push(folded(counted(entries.length, "warning"), fitting(entries, room())));
+    lines.push(folded(formatCount(entries.length, "warning"), fitting(entries, room())));
   }
   return `${lines.join("\n")}\n${markerOf(report)}\n`;
 }
@@ -126,7 +129,7 @@ function withinBudget(report: StackReport, budget: number): Set<Finding> {
 
 function findingMarkdown(finding: Finding, apply: string, accept: string): string {
   const { resource, kind, effect, consequence, properties, fixes } = finding;
-  const place = placeOf(finding);
+  const place = locationText(finding);
   const title = `${isDangerous(finding) ? "❗ " : ""}<b>${inline(titleOf(resource))}</b> ${kind}: ${effect}`;
   const rows = properties.slice(0, mostProperties).map(({ path, declared, actual, replaces }) => {
     const why = replaces ? " (replaces)" : "";
@@ -139,9 +142,9 @@ function findingMarkdown(finding: Finding, apply: string, accept: string): strin
     ...(place ? ["", `Declared in ${code(place)}.`] : []),
     "",
     ...table,
-    ...(more > 0 ? [`…and ${grouped(more)} more properties.`, ""] : []),
+    ...(more > 0 ? [`…and ${formatNumber(more)} more properties.`, ""] : []),
     `${capital(apply)}:`,
-    fenced(stepsOf(fixes.apply).join("\n")),
+    fenced(fixSteps(fixes.apply).join("\n")),
     `${capital(accept)}: ${fixes.accept.edit ? inline(fixes.accept.edit) : ""}`,
     fenced(fixes.accept.command ?? ""),
   ].join("\n");
@@ -160,18 +163,18 @@ function fitting(entries: readonly string[], room: number): string {
     return left > 200;
   });
   const more = entries.length - kept.length;
-  return [...kept, ...(more > 0 ? [`- …and ${grouped(more)} more`] : [])].join("\n");
+  return [...kept, ...(more > 0 ? [`- …and ${formatNumber(more)} more`] : [])].join("\n");
 }
 
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
-  return `${fence}sh\n${plain(text)}\n${fence}\n`;
+  return `${fence}sh\n${withoutControls(text)}\n${fence}\n`;
 }
 
 /** Text that a name could otherwise turn into markup, a mention or a link. */
 function inline(text: string): string {
-  return html(plain(text)).replace(/[\\`*_[\]#|~@]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  return html(withoutControls(text)).replace(/[\\`*_[\]#|~@]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 function code(text: string): string {
@@ -179,7 +182,7 @@ function code(text: string): string {
 }
 
 function html(text: string): string {
-  return plain(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return withoutControls(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 function capital(word: string): string {

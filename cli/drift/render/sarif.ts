@@ -1,7 +1,7 @@
 import { version } from "../../../package.json";
 import { titleOf } from "../../../provider/run/urn";
 import type { Finding, Report, StackReport } from "../finding";
-import { isDangerous, orphanDetails, plain, stepsOf, valueText } from "./words";
+import { fixSteps, isDangerous, orphanDetails, valueText, withoutControls } from "./wording";
 
 const rules = {
   "drift/changed": "A resource was changed outside the program",
@@ -70,7 +70,7 @@ function resultsOf(report: StackReport): Result[] {
       rule: "orphaned" as const,
       level: "note" as const,
       key: found.id,
-      text: `${found.type} ${found.name} (${found.id}) is orphaned. ${[orphanDetails(found), `Delete it with ${stepsOf(found.fixes.apply).join(", then ")}`].filter(Boolean).join(". ")}.`,
+      text: `${found.type} ${found.name} (${found.id}) is orphaned. ${[orphanDetails(found), `Delete it with ${fixSteps(found.fixes.apply).join(", then ")}`].filter(Boolean).join(". ")}.`,
     })),
     ...unobservable.map(({ resource, part }) => ({
       rule: "unobservable" as const,
@@ -98,7 +98,7 @@ function ofFinding(axis: "drift" | "change", finding: Finding): Result {
 }
 
 function fixesText({ apply, accept }: Finding["fixes"]): string {
-  return `Either ${stepsOf(apply).join(", then ")} — or ${stepsOf(accept).join(", then ")}.`;
+  return `Either ${fixSteps(apply).join(", then ")} — or ${fixSteps(accept).join(", then ")}.`;
 }
 
 function result(
@@ -112,7 +112,7 @@ function result(
     ruleId: rule,
     ruleIndex: ruleIds.indexOf(rule),
     level,
-    message: { text: plain(text) },
+    message: { text: withoutControls(text) },
     locations: [
       {
         physicalLocation: {

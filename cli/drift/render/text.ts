@@ -1,17 +1,17 @@
 import { titleOf } from "../../../provider/run/urn";
-import { filled } from "../../terminal/layout";
-import { grouped } from "../../terminal/output";
+import { wrapText } from "../../terminal/layout";
+import { formatNumber } from "../../terminal/output";
 import type { Finding, Orphan, Report, StackReport, Unmanaged } from "../finding";
 import {
   comparisonsOf,
-  dangersOf,
+  dangerCounts,
+  locationText,
   orphanDetails,
-  placeOf,
-  plain,
+  summaryLine,
   unobservableOf,
   valueText,
-  verdictOf,
-} from "./words";
+  withoutControls,
+} from "./wording";
 
 const width = 80;
 
@@ -21,8 +21,8 @@ export function renderText({ stacks }: Report): string {
 }
 
 function stackText(report: StackReport): string {
-  const dangers = dangersOf(report);
-  const lines = [...wrapped(verdictOf(report), 0), ...(dangers ? [`Dangerous: ${dangers}`] : [])];
+  const dangers = dangerCounts(report);
+  const lines = [...wrapped(summaryLine(report), 0), ...(dangers ? [`Dangerous: ${dangers}`] : [])];
   for (const { title, subtitle, findings, apply, accept } of comparisonsOf(report)) {
     if (findings.length === 0) continue;
     lines.push("", `${title} (${subtitle})`);
@@ -40,14 +40,15 @@ function stackText(report: StackReport): string {
   const { wholly, partly } = unobservableOf(report);
   if (wholly.length > 0) {
     const names = wholly.map(({ resource }) => titleOf(resource));
-    lines.push("", `Not observable: ${grouped(wholly.length)}, which may or may not be in sync`);
+    lines.push("", `Not observable: ${formatNumber(wholly.length)}, which may or may not be in sync`);
     lines.push(...wrapped(names.join(", "), 2));
   }
   if (partly.length > 0) {
     const parts = partly.map(({ resource, part }) => `${titleOf(resource)}: not ${part}`);
-    lines.push("", `Observed in part: ${grouped(partly.length)}`, ...wrapped(parts.join(", "), 2));
+    lines.push("", `Observed in part: ${formatNumber(partly.length)}`, ...wrapped(parts.join(", "), 2));
   }
-  for (const warning of report.warnings) lines.push("", ...wrapped(`Warning: ${plain(warning)}`, 0));
+  for (const warning of report.warnings)
+    lines.push("", ...wrapped(`Warning: ${withoutControls(warning)}`, 0));
   return lines.join("\n");
 }
 
@@ -60,8 +61,8 @@ function atOnce({ fixes }: StackReport): string[] {
 }
 
 function findingText(finding: Finding, apply: string, accept: string): string[] {
-  const head = `  ${plain(titleOf(finding.resource))} ${finding.kind}`;
-  const note = [finding.effect, finding.protected && "protected", placeOf(finding)]
+  const head = `  ${withoutControls(titleOf(finding.resource))} ${finding.kind}`;
+  const note = [finding.effect, finding.protected && "protected", locationText(finding)]
     .filter(Boolean)
     .join(", ");
   const gap = width - head.length - note.length;
@@ -69,7 +70,7 @@ function findingText(finding: Finding, apply: string, accept: string): string[] 
     ...(gap >= 2 ? [`${head}${" ".repeat(gap)}${note}`] : [head, ...wrapped(note, 4)]),
     ...finding.properties.flatMap(({ path, declared, actual }) =>
       wrapped(
-        `${plain(path)}: declared ${plain(valueText(declared))}, actual ${plain(valueText(actual))}`,
+        `${withoutControls(path)}: declared ${withoutControls(valueText(declared))}, actual ${withoutControls(valueText(actual))}`,
         4,
       ),
     ),
@@ -82,28 +83,32 @@ function orphanText(found: Orphan): string[] {
   const details = orphanDetails(found);
   const command = continued(found.fixes.apply.command ?? "", 14);
   return [
-    `  ${found.type} ${plain(found.name)} (${found.id})`,
-    ...(details ? wrapped(plain(details), 4) : []),
+    `  ${found.type} ${withoutControls(found.name)} (${found.id})`,
+    ...(details ? wrapped(withoutControls(details), 4) : []),
     ...command.map((line, at) => `    ${(at === 0 ? "delete" : "").padEnd(10)}${line}`),
   ];
 }
 
 function unmanagedText({ type, name, id, projectId, fixes }: Unmanaged): string[] {
   const project = projectId === undefined ? "" : ` of project ${projectId}`;
-  return [`  ${type} ${plain(name)} (${id})${project}`, ...fixesText(fixes, "delete", "adopt")];
+  return [`  ${type} ${withoutControls(name)} (${id})${project}`, ...fixesText(fixes, "delete", "adopt")];
 }
 
 function fixesText({ apply, accept }: Finding["fixes"], ...titles: [string, string]): string[] {
   return [apply, accept].flatMap((fix, index) => {
-    const prose = fix.edit === undefined ? [] : wrapped(plain(fix.edit), 14).map((line) => line.trimStart());
-    const steps = [...prose, ...(fix.command === undefined ? [] : continued(plain(fix.command), 14))];
+    const prose =
+      fix.edit === undefined ? [] : wrapped(withoutControls(fix.edit), 14).map((line) => line.trimStart());
+    const steps = [
+      ...prose,
+      ...(fix.command === undefined ? [] : continued(withoutControls(fix.command), 14)),
+    ];
     return steps.map((step, at) => `    ${(at === 0 ? `${titles[index]}` : "").padEnd(10)}${step}`);
   });
 }
 
 function wrapped(text: string, indent: number): string[] {
   const margin = " ".repeat(indent);
-  return filled(text, margin, margin, width).split("\n");
+  return wrapText(text, margin, margin, width).split("\n");
 }
 
 /** Words of a command as a shell of POSIX divides them. */

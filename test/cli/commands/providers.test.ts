@@ -27,7 +27,7 @@ describe("the service of a resource", () => {
 
   test("is that of the provider in the program, with its secrets and without credentials of the environment", () => {
     const environment = { RECOMMENDER_API_KEY: "k-env", RECOMMENDER_ACCESS_TOKEN: "t-env" };
-    const settings = providerSettings(resource("eu"), rows, { environment, programFolder: "/shop" });
+    const settings = providerSettings(resource("eu"), rows, { environment, programDirectory: "/shop" });
     expect(settings).toMatchObject({ baseUrl: "https://eu.example.com", apiKey: "k-eu", parallel: 2 });
     expect(settings?.accessToken).toBeUndefined();
   });
@@ -39,7 +39,7 @@ describe("the service of a resource", () => {
   });
 
   test("is an error if the state does not hold the provider", () => {
-    const open = { environment: {}, programFolder: "/shop" };
+    const open = { environment: {}, programDirectory: "/shop" };
     expect(() => providerSettings(resource("us"), rows, open)).toThrow(
       /Provider us of urn.* is not in the state/,
     );

@@ -1,14 +1,14 @@
-import { Commands } from "../../../cli/drift/commands";
-import { ofChange } from "../../../cli/drift/consequence";
-import { fails } from "../../../cli/drift/failing";
-import { driftOf, pendingChangesOf } from "../../../cli/drift/findings";
+import { consequenceOfChange } from "../../../cli/drift/consequence";
+import { shouldFail } from "../../../cli/drift/fail-on";
+import { findDrift, findPendingChanges } from "../../../cli/drift/findings";
+import { FixCommands } from "../../../cli/drift/fix-commands";
 import { languageOf } from "../../../cli/drift/language";
-import { constructionsIn } from "../../../cli/drift/location";
+import { findDeclarations } from "../../../cli/drift/location";
 import { redactAll, secretTexts } from "../../../cli/drift/masking";
-import { differences } from "../../../cli/drift/properties";
-import { nounRulesOf } from "../../../cli/drift/resource";
+import { differences } from "../../../cli/drift/property-diff";
+import { definitionOf } from "../../../cli/drift/resource";
 import { takeInventory, unmanagedOf } from "../../../cli/drift/unmanaged";
-import { type Step, stateIn } from "../../../cli/stack/dry-run";
+import { type Step, stateBeforeSteps } from "../../../cli/stack/preview";
 import type { Client } from "../../../client/client";
 import { routes } from "../../../contract";
 import * as recommender from "../../../provider";
@@ -66,7 +66,7 @@ describe("the place that declares", () => {
       "    'b', {});",
       `for (const n of [1]) new recommender.Model(\`m\${n}\`, {}); new Algorithm(name)`,
     ].join("\n");
-    expect(constructionsIn("x.ts", text, languageOf("nodejs"))).toEqual([
+    expect(findDeclarations("x.ts", text, languageOf("nodejs"))).toEqual([
       { file: "x.ts", line: 2, column: 11, type: "EventDataset", name: "a" },
       { file: "x.ts", line: 4, column: 13, type: "Model", name: "b" },
       { file: "x.ts", line: 6, column: 22, type: "Model", name: `m\${n}` },
@@ -88,22 +88,22 @@ test("other models that serve are reverted by another deployment, and accepted b
   expect(moved.effect).toBe("none");
 });
 
-describe("what fails", () => {
+describe("what shouldFail", () => {
   const clean = reportOf(cleanStack());
   const changes = reportOf({ ...cleanStack(), changes: [change("update", "Deployment", "live")] });
   const replaced = reportOf({ ...cleanStack(), changes: [change("replace", "Project", "p")] });
   const drift = reportOf({ ...cleanStack(), drift: [drifted("changed", "Model", "m")] });
 
   test("is what was named, and nothing else", () => {
-    const outcome = (on: Parameters<typeof fails>[1]) =>
-      [clean, changes, replaced, drift].map((report) => fails(report, on));
+    const outcome = (on: Parameters<typeof shouldFail>[1]) =>
+      [clean, changes, replaced, drift].map((report) => shouldFail(report, on));
     expect(outcome(["drift", "changes"])).toEqual([false, true, true, true]);
     expect(outcome(["drift"])).toEqual([false, false, false, true]);
     expect(outcome(["changes"])).toEqual([false, true, true, false]);
     expect(outcome(["replace"])).toEqual([false, false, true, false]);
     expect(outcome(["unmanaged"])).toEqual([false, false, false, false]);
     expect(outcome(["orphans"])).toEqual([false, false, false, false]);
-    expect(fails(reportOf(stackReport()), ["orphans"])).toBe(true);
+    expect(shouldFail(reportOf(stackReport()), ["orphans"])).toBe(true);
     expect(outcome(["none"])).toEqual([false, false, false, false]);
   });
 });
@@ -126,7 +126,7 @@ describe("a model whose replacement is not deployed yet", () => {
       supports: async () => false,
       close: async () => {},
     } as unknown as Client;
-    const state = stateIn({ steps: order.map((old) => step("refresh", old)), warnings: [] });
+    const state = stateBeforeSteps({ steps: order.map((old) => step("refresh", old)), warnings: [] });
     expect(state).toEqual(order);
     const inventory = await takeInventory(state, async () => client);
     const [unmanaged = []] = unmanagedOf([inventory]);
@@ -135,8 +135,8 @@ describe("a model whose replacement is not deployed yet", () => {
 
   test("is no drift if the former one is gone: the next update would have deleted it", () => {
     const gone = { steps: [step("delete", rows[0] as object)], warnings: [] };
-    const commands = new Commands("dev", process.cwd(), [], languageOf("nodejs"));
-    expect(driftOf(gone, { commands, state: [], locate: () => undefined })).toEqual([]);
+    const commands = new FixCommands("dev", process.cwd(), [], languageOf("nodejs"));
+    expect(findDrift(gone, { commands, state: [], locate: () => undefined })).toEqual([]);
   });
 });
 
@@ -147,11 +147,11 @@ describe("every kind of resource of the package", () => {
 
   test.each(types)("%s has consequences of its own for what a program does to it", (type) => {
     expect(nounOf(`pulumi-nodejs:dynamic/recommender:${type}`)).toBe(type);
-    expect(nounRulesOf(`pulumi-nodejs:dynamic/recommender:${type}`)).toMatchObject({
+    expect(definitionOf(`pulumi-nodejs:dynamic/recommender:${type}`)).toMatchObject({
       readable: expect.any(Boolean),
     });
-    const others = ofChange("aws:s3/bucket:Bucket", "replace", []);
-    expect(ofChange(type, "replace", [])).not.toEqual(others);
+    const others = consequenceOfChange("aws:s3/bucket:Bucket", "replace", []);
+    expect(consequenceOfChange(type, "replace", [])).not.toEqual(others);
   });
 });
 
@@ -169,7 +169,7 @@ describe("drift", () => {
     } as unknown as Step;
   };
   const reading = (state: { urn: string; type: string; dependencies?: string[] }[] = []) => ({
-    commands: new Commands("dev", process.cwd(), [], languageOf("nodejs")),
+    commands: new FixCommands("dev", process.cwd(), [], languageOf("nodejs")),
     state,
     locate: () => undefined,
   });
@@ -182,12 +182,12 @@ describe("drift", () => {
       { downloadUrl: "a", expiredAtSec: 1 },
       { downloadUrl: "b", expiredAtSec: 2 },
     );
-    expect(driftOf({ steps: [renewed], warnings: [] }, reading())).toEqual([]);
+    expect(findDrift({ steps: [renewed], warnings: [] }, reading())).toEqual([]);
   });
 
   test("that cannot be reverted in place says that events are lost", () => {
     const other = step("update", "EventDataset", "e", { numShards: 2 }, { numShards: 3 });
-    const [finding] = driftOf({ steps: [other], warnings: [] }, reading());
+    const [finding] = findDrift({ steps: [other], warnings: [] }, reading());
     expect(finding).toMatchObject({
       effect: "loses data",
       consequence: "It cannot be changed back: reverting replaces it and loses its events.",
@@ -201,7 +201,7 @@ describe("drift", () => {
       { urn: urn("Model", "m"), type: type("Model") },
       { urn: urn("Deployment", "live"), type: type("Deployment"), dependencies: [urn("Model", "m")] },
     ];
-    const [model, deployment] = driftOf({ steps, warnings: [] }, reading(state));
+    const [model, deployment] = findDrift({ steps, warnings: [] }, reading(state));
     expect(model?.consequence).toMatch(
       /What depends on it is changed or created again with it: Deployment live\./,
     );
@@ -225,10 +225,10 @@ describe("how a pending change is left as it is", () => {
     ...{ urn: urn(noun, name), type: type(noun), custom: true, propertyDependencies: from },
   });
   const changes = (steps: Step[], state: ReturnType<typeof row>[] = []) =>
-    pendingChangesOf(
+    findPendingChanges(
       { steps, warnings: [] },
       {
-        commands: new Commands("dev", process.cwd(), [], languageOf("nodejs")),
+        commands: new FixCommands("dev", process.cwd(), [], languageOf("nodejs")),
         state,
         locate: () => ({ file: "index.ts", line: 43, column: 1 }),
       },

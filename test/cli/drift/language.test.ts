@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Commands } from "../../../cli/drift/commands";
+import { FixCommands } from "../../../cli/drift/fix-commands";
 import { languageOf } from "../../../cli/drift/language";
-import { constructionsIn, Declarations } from "../../../cli/drift/location";
+import { Declarations, findDeclarations } from "../../../cli/drift/location";
 import { components } from "../../../provider/plugin/components";
 
 const examples = join(__dirname, "../../../examples");
@@ -22,7 +22,7 @@ describe.each(Object.entries(programs))("a program of the runtime %s", (runtime,
   const text = readFileSync(join(examples, file), "utf8");
 
   test("is read for what it declares: the whole quick start", () => {
-    const found = constructionsIn(file, text, languageOf(runtime));
+    const found = findDeclarations(file, text, languageOf(runtime));
     // YAML cannot give records the name that their dataset has.
     const declared = found.map(({ type, name }) => `${nounOf(type)} ${name?.replace("Records", "s")}`);
     expect(declared).toEqual([
@@ -49,18 +49,18 @@ describe.each(Object.entries(programs))("a program of the runtime %s", (runtime,
   test("declares nothing by a comment", () => {
     const comment = { python: "# ", yaml: "# " }[runtime] ?? "// ";
     const commented = text.replace(/^/gm, comment);
-    expect(constructionsIn(file, commented, languageOf(runtime))).toEqual([]);
+    expect(findDeclarations(file, commented, languageOf(runtime))).toEqual([]);
   });
 });
 
 test("a name that is computed is left open, and a declaration of YAML may have its type further down", () => {
   const python = 'for n in names:\n    recommender.EventDataset(f"e-{n}", num_shards=1)';
-  expect(constructionsIn("x.py", python, languageOf("python"))).toMatchObject([
+  expect(findDeclarations("x.py", python, languageOf("python"))).toMatchObject([
     { line: 2, column: 5, type: "EventDataset", name: undefined },
   ]);
   const yaml =
     'resources:\n  "by hand":\n    properties: { numShards: 1 }\n    type: recommender:index:EventDataset\n';
-  expect(constructionsIn("Pulumi.yaml", yaml, languageOf("yaml"))).toMatchObject([
+  expect(findDeclarations("Pulumi.yaml", yaml, languageOf("yaml"))).toMatchObject([
     { line: 2, column: 3, type: "EventDataset", name: "by hand" },
   ]);
 });
@@ -68,7 +68,7 @@ test("a name that is computed is left open, and a declaration of YAML may have i
 test("what no stack holds is adopted by a declaration in the program's language", () => {
   const found = { kind: "unmanaged", type: "EventDataset", id: "event-dataset-1", name: "old" } as const;
   const edit = (runtime: string) =>
-    new Commands("dev", process.cwd(), [], languageOf(runtime)).unmanaged(found, { numShards: 3 }).accept
+    new FixCommands("dev", process.cwd(), [], languageOf(runtime)).unmanaged(found, { numShards: 3 }).accept
       .edit;
   expect(["nodejs", "yaml", "python", "go", "java", "dotnet"].map(edit)).toEqual([
     'add new recommender.EventDataset("old", { existingId: "event-dataset-1", name: "old", numShards: 3 })',
@@ -83,7 +83,7 @@ test("what no stack holds is adopted by a declaration in the program's language"
 test("a fix addresses the resource of either carrier, and an argument goes by its name in the language", () => {
   const drift = (type: string, runtime: string) => {
     const urn = `urn:pulumi:dev::shop::${type}::events`;
-    const commands = new Commands("dev", process.cwd(), [urn], languageOf(runtime));
+    const commands = new FixCommands("dev", process.cwd(), [urn], languageOf(runtime));
     const resource = { urn, type: "EventDataset", name: "events" };
     const properties = [
       { path: "numShards", declared: 1, actual: 2 },
@@ -111,7 +111,7 @@ test("a fix addresses the resource of either carrier, and an argument goes by it
 test("what is adopted gets a logical name that is free, and one at all", () => {
   const urn = "urn:pulumi:dev::shop::recommender:index:Model::weekly";
   const edit = (name: string) =>
-    new Commands("dev", process.cwd(), [urn], languageOf("nodejs")).unmanaged(
+    new FixCommands("dev", process.cwd(), [urn], languageOf("nodejs")).unmanaged(
       { kind: "unmanaged", type: "Model", id: "model-1", name, projectId: "p" },
       {},
     ).accept.edit;
@@ -121,14 +121,14 @@ test("what is adopted gets a logical name that is free, and one at all", () => {
 
 test("a text of YAML is not read as a reference", () => {
   const name = "$" + "{price}";
-  expect(languageOf("yaml").given("name", name)).toBe(`name: "$${name}"`);
+  expect(languageOf("yaml").formatArgument("name", name)).toBe(`name: "$${name}"`);
 });
 
 test("an argument with parts is an expression of each language, with the names that its SDK gives them", () => {
   const check = { userIds: ["u1"], minResults: 2, maxLatencyMs: 50 };
   const edit = (runtime: string) => {
     const urn = "urn:pulumi:dev::shop::recommender:index:Deployment::live";
-    const commands = new Commands("dev", process.cwd(), [urn], languageOf(runtime));
+    const commands = new FixCommands("dev", process.cwd(), [urn], languageOf(runtime));
     const resource = { urn, type: "Deployment", name: "live" };
     const properties = [{ path: "check.minResults", declared: 1, actual: 2 }];
     return commands.change({ kind: "changed", resource, properties }, known({ check })).accept.edit;

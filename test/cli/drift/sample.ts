@@ -1,5 +1,4 @@
-import { Commands } from "../../../cli/drift/commands";
-import { type Operation, ofChange, ofDrift } from "../../../cli/drift/consequence";
+import { consequenceOfChange, consequenceOfDrift, type Operation } from "../../../cli/drift/consequence";
 import {
   type Finding,
   type PropertyFinding,
@@ -7,12 +6,13 @@ import {
   reportVersion,
   type StackReport,
 } from "../../../cli/drift/finding";
+import { FixCommands } from "../../../cli/drift/fix-commands";
 import { languageOf } from "../../../cli/drift/language";
 
 const urn = (type: string, name: string) =>
   `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:${type}::${name}`;
 
-const commands = new Commands("dev", process.cwd(), [], languageOf("nodejs"));
+const commands = new FixCommands("dev", process.cwd(), [], languageOf("nodejs"));
 
 /** A change of the program, as a comparison would have found it. */
 export function change(
@@ -22,7 +22,7 @@ export function change(
   properties: PropertyFinding[] = [],
 ): Finding {
   const kinds = { create: "created", update: "changed", replace: "replaced", delete: "deleted" } as const;
-  const { effect, words } = ofChange(type, operation, properties);
+  const { effect, text } = consequenceOfChange(type, operation, properties);
   const location = { file: "index.ts", line: 12, column: 16 };
   const base = {
     kind: kinds[operation],
@@ -30,7 +30,7 @@ export function change(
     properties,
     location,
   };
-  return { ...base, also: [], effect, consequence: words, fixes: commands.change(base) };
+  return { ...base, also: [], effect, consequence: text, fixes: commands.change(base) };
 }
 
 /** Drift, as a comparison would have found it. */
@@ -40,12 +40,12 @@ export function drifted(
   name: string,
   properties: PropertyFinding[] = [],
 ): Finding {
-  const { effect, words } = ofDrift(type, kind, properties, []);
+  const { effect, text } = consequenceOfDrift(type, kind, properties, []);
   const location = { file: "src/data sets.ts", line: 7, column: 1 };
   const resource = { urn: urn(type, name), type, name, id: `${type}-1` };
   const base = { kind, resource, properties, location };
   const paths = properties.map(({ path }) => path);
-  return { ...base, also: [], effect, consequence: words, fixes: commands.drift(base, paths) };
+  return { ...base, also: [], effect, consequence: text, fixes: commands.drift(base, paths) };
 }
 
 /** One stack with something of every kind. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { lockOwners, unlocking } from "../../../cli/promote/lock";
+import { lockOwners, withStaleLockRemoved } from "../../../cli/promote/lock";
 import type { OpenStack } from "../../../cli/stack/open";
 
 describe("the lock of a stack", () => {
@@ -12,7 +12,7 @@ describe("the lock of a stack", () => {
   const attempt = (message: string, cancel: () => Promise<void>) => {
     let first = true;
     const open = { name: "prod", stack: { cancel } } as unknown as OpenStack;
-    return unlocking(open, { wait: false, log: () => {} }, async () => {
+    return withStaleLockRemoved(open, { wait: false, log: () => {} }, async () => {
       if (!first) return "worked";
       first = false;
       throw new Error("could not be compared", { cause: new Error(message) });
@@ -34,7 +34,7 @@ describe("the lock of a stack", () => {
     const program = join(folder, "pulumi");
     writeFileSync(program, "#!/bin/sh\nkill -9 $$\n", { mode: 0o755 });
     const open = { name: stack } as unknown as OpenStack;
-    const pid = await unlocking(open, { wait: false, log: () => {} }, async () => {
+    const pid = await withStaleLockRemoved(open, { wait: false, log: () => {} }, async () => {
       const child = spawn(program);
       await once(child, "exit");
       return child.pid as number;

@@ -1,7 +1,7 @@
 import type { StackReport } from "../../../cli/drift/finding";
 import { compareQuality, floorsOf } from "../../../cli/promote/quality";
 import { commentOf, type Review, reviewText } from "../../../cli/promote/review";
-import { againstPromotion, type Evidence, sameContents } from "../../../cli/release/gate";
+import { type Evidence, promotionBlockers, sameContents } from "../../../cli/release/gate";
 import type { Contents, Release } from "../../../cli/release/history";
 
 const contents = (modelId = "m1", ndcgAt20 = 0.5, result = "passed"): Contents => ({
@@ -60,7 +60,7 @@ const finding: StackReport["changes"][number] = {
 
 describe("what blocks a promotion", () => {
   test("is nothing for a stack that is as its release says", () => {
-    expect(againstPromotion(clean, release)).toEqual([]);
+    expect(promotionBlockers(clean, release)).toEqual([]);
   });
 
   test.each<[string, Partial<Evidence>, Release | undefined, RegExp]>([
@@ -83,7 +83,7 @@ describe("what blocks a promotion", () => {
     ["release", { contents: contents("m2") }, release, /dev has changed since its release dev-3/],
     ["pinned", { pinned: { live: { generatorModelId: "m0" } } }, release, /dev was rolled back: live/],
   ])("%s: %j", (code, differing, latest, words) => {
-    expect(againstPromotion({ ...clean, ...differing }, latest)).toEqual([
+    expect(promotionBlockers({ ...clean, ...differing }, latest)).toEqual([
       { code, words: expect.stringMatching(words), fix: expect.stringMatching(/\S/) },
     ]);
   });
@@ -97,7 +97,7 @@ describe("what blocks a promotion", () => {
   };
 
   test("is that another program is checked out than the release is of, with both commits and a way out", () => {
-    expect(againstPromotion(clean, release, difference)).toEqual([
+    expect(promotionBlockers(clean, release, difference)).toEqual([
       {
         code: "commit",
         words:
@@ -106,12 +106,12 @@ describe("what blocks a promotion", () => {
       },
     ]);
     const elsewhere = { ...difference, files: [], elsewhere: ["README.md"] };
-    expect(againstPromotion(clean, release, elsewhere)).toEqual([]);
+    expect(promotionBlockers(clean, release, elsewhere)).toEqual([]);
   });
 
   test("is that the commit of the release cannot be compared with", () => {
     const problem = { ...difference, files: [], problem: "bad object aaaa" };
-    expect(againstPromotion(clean, release, problem)).toEqual([
+    expect(promotionBlockers(clean, release, problem)).toEqual([
       {
         code: "commit",
         words: expect.stringMatching(
@@ -125,7 +125,7 @@ describe("what blocks a promotion", () => {
   test("has fixes that find the project from the folder of the command", () => {
     const where = { project: " --cwd shop", releases: " --cwd shop --releases ../r" };
     const evidence = { ...clean, where, report: { ...report, drift: [finding], changes: [finding] } };
-    expect(againstPromotion(evidence, undefined).map(({ fix }) => fix)).toEqual([
+    expect(promotionBlockers(evidence, undefined).map(({ fix }) => fix)).toEqual([
       "see `recommender drift --stack dev --cwd shop`",
       "apply it first: `pulumi up --stack dev --cwd shop`",
       "write it: `recommender release dev --cwd shop --releases ../r`",

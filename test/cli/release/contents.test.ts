@@ -1,4 +1,4 @@
-import { contentsOf, servedIn, servesTheSame } from "../../../cli/release/contents";
+import { readContents, servedModels, servesSameModels } from "../../../cli/release/contents";
 import type { StateResource } from "../../../cli/stack/open";
 import { pluginTypePrefix, typePrefix } from "../../../provider/run/urn";
 
@@ -33,7 +33,7 @@ describe.each([typePrefix, pluginTypePrefix])("what a release records of a stack
 
   test("is in the order of names, at every depth, and without secrets", () => {
     const parameters = { z: 1, a: { d: 1, c: secret } };
-    const contents = contentsOf([
+    const contents = readContents([
       resource("Algorithm", "b", { algorithmType: "G1", algorithmParameters: parameters }),
       resource("Algorithm", "a", { algorithmType: "G1", algorithmParameters: {} }),
       resource("EventRecords", "history", { contentHash: secret, recordCount: 3 }),
@@ -50,21 +50,23 @@ describe.each([typePrefix, pluginTypePrefix])("what a release records of a stack
   test("names the model of the program that serves, and the quality of one that is still to be deleted", () => {
     const now = model("weekly", "m2");
     const former = model("weekly", "m1", { delete: true });
-    expect(servedIn([now, former, live("m2", now.urn)])).toEqual([
+    expect(servedModels([now, former, live("m2", now.urn)])).toEqual([
       {
         name: "live",
         generator: { modelId: "m2", model: "weekly", quality: { ndcgAt20: 0.5, heldOutPairs: 3 } },
       },
     ]);
-    expect(servedIn([now, former, live("m1")])).toEqual([
+    expect(servedModels([now, former, live("m1")])).toEqual([
       { name: "live", generator: { modelId: "m1", quality: { ndcgAt20: 0.5, heldOutPairs: 3 } } },
     ]);
-    expect(contentsOf([now, former]).models.map(({ modelId }) => modelId)).toEqual(["m2"]);
+    expect(readContents([now, former]).models.map(({ modelId }) => modelId)).toEqual(["m2"]);
   });
 
   test("says which pairs were held out", () => {
     const measured = { ndcgAt20: 0.5, heldOutPairs: 3, holdOut: "latest" };
-    const [recorded] = contentsOf([resource("Model", "weekly", { quality: measured }, { id: "m1" })]).models;
+    const [recorded] = readContents([
+      resource("Model", "weekly", { quality: measured }, { id: "m1" }),
+    ]).models;
     expect(recorded?.quality).toEqual(measured);
   });
 
@@ -73,9 +75,9 @@ describe.each([typePrefix, pluginTypePrefix])("what a release records of a stack
       { name: "live", generator: { modelId }, ...(ranker && { ranker: { modelId: ranker } }) },
     ];
     expect(
-      servesTheSame(served("m1"), [{ name: "live", generator: { modelId: "m1", model: "weekly" } }]),
+      servesSameModels(served("m1"), [{ name: "live", generator: { modelId: "m1", model: "weekly" } }]),
     ).toBe(true);
-    expect(servesTheSame(served("m1"), served("m2"))).toBe(false);
-    expect(servesTheSame(served("m1", "r1"), served("m1"))).toBe(false);
+    expect(servesSameModels(served("m1"), served("m2"))).toBe(false);
+    expect(servesSameModels(served("m1", "r1"), served("m1"))).toBe(false);
   });
 });

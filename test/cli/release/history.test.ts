@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatted, type Release, ReleaseFile } from "../../../cli/release/history";
+import { formatHistory, type Release, ReleaseFile } from "../../../cli/release/history";
 
 const folder = mkdtempSync(join(tmpdir(), "releases-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -82,7 +82,7 @@ describe("the history of a stack", () => {
     const one = { version: 1 as const, ...of, releases: [release("dev-1")] };
     const { id, ...rest } = release("dev-1");
     const other = { releases: [{ ...rest, id }], stack: "dev", project: "shop", version: 1 as const };
-    expect(formatted(other)).toBe(formatted(one));
+    expect(formatHistory(other)).toBe(formatHistory(one));
   });
 
   test.each([

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { differenceSince, programIn } from "../../../cli/stack/program";
+import { programDifference, readProgramState } from "../../../cli/stack/program";
 
 let folder: string;
 let repository: string;
@@ -32,9 +32,9 @@ describe("the commit of a program", () => {
     const first = commit();
     mkdirSync(join(repository, "releases"));
     writeFileSync(join(repository, "releases/dev.json"), "{}");
-    expect(await programIn(repository, "releases")).toEqual({ commit: first, changed: [] });
+    expect(await readProgramState(repository, "releases")).toEqual({ commit: first, changed: [] });
     writeFileSync(join(repository, "other.ts"), "");
-    expect(await programIn(repository, "releases")).toEqual({ commit: first, changed: ["other.ts"] });
+    expect(await readProgramState(repository, "releases")).toEqual({ commit: first, changed: ["other.ts"] });
   });
 
   test.each([
@@ -43,7 +43,10 @@ describe("the commit of a program", () => {
     ["at the root of the repository", "."],
   ])("is found if the histories are %s", async (_, releases) => {
     const first = commit();
-    expect(await programIn(repository, join(repository, releases))).toEqual({ commit: first, changed: [] });
+    expect(await readProgramState(repository, join(repository, releases))).toEqual({
+      commit: first,
+      changed: [],
+    });
   });
 
   test("is found through a symbolic link, and the histories are still left out", async () => {
@@ -52,16 +55,16 @@ describe("the commit of a program", () => {
     symlinkSync(repository, link);
     mkdirSync(join(repository, "releases"));
     writeFileSync(join(repository, "releases/dev.json"), "{}");
-    expect(await programIn(link, join(link, "releases"))).toEqual({ commit: first, changed: [] });
+    expect(await readProgramState(link, join(link, "releases"))).toEqual({ commit: first, changed: [] });
   });
 
   test("is none without a commit or a repository, for the reason that Git gives", async () => {
-    expect(await programIn(repository, "releases")).toEqual({
+    expect(await readProgramState(repository, "releases")).toEqual({
       commit: null,
       changed: [],
       problem: expect.stringMatching(/^your current branch '.*' does not have any commits yet$/),
     });
-    expect(await programIn(folder, "releases")).toEqual({
+    expect(await readProgramState(folder, "releases")).toEqual({
       commit: null,
       changed: [],
       problem: expect.stringMatching(/^not a git repository/),
@@ -79,10 +82,10 @@ describe("the difference of a program from the commit of a release", () => {
     const second = commit();
     const where = { cwd: project, releases: join(project, "releases") };
     const same = { from: first, to: second, files: [], elsewhere: ["README.md"], diff: "" };
-    expect(await differenceSince(first, { ...where, to: second })).toEqual(same);
+    expect(await programDifference(first, { ...where, to: second })).toEqual(same);
     writeFileSync(join(project, "index.ts"), "stack === 'prod'");
     const third = commit();
-    const difference = await differenceSince(first, { ...where, to: third });
+    const difference = await programDifference(first, { ...where, to: third });
     expect(difference).toMatchObject({ files: ["index.ts"], elsewhere: ["README.md"] });
     expect(difference.diff).toContain("+stack === 'prod'");
   });
@@ -90,7 +93,7 @@ describe("the difference of a program from the commit of a release", () => {
   test("is not known if the commit is not in the clone, for the reason that Git gives", async () => {
     const to = commit();
     const missing = "0123456789012345678901234567890123456789";
-    const { problem } = await differenceSince(missing, { cwd: repository, releases: "releases", to });
+    const { problem } = await programDifference(missing, { cwd: repository, releases: "releases", to });
     expect(problem).toMatch(/^bad object 0123/);
   });
 });

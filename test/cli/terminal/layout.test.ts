@@ -1,4 +1,4 @@
-import { filled, fitted, properties, table } from "../../../cli/terminal/layout";
+import { propertyList, table, wrapLines, wrapText } from "../../../cli/terminal/layout";
 
 const terminal = (columns: number) => ({ columns }) as NodeJS.WriteStream;
 const longest = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
@@ -17,23 +17,23 @@ function on<T>(columns: number, work: () => T): T {
 describe("prose", () => {
   test("is broken between words; words and commands stay whole", () => {
     const long = "x".repeat(100);
-    expect(filled(`one ${long} two`, "- ", "  ")).toBe(`- one\n  ${long}\n  two`);
+    expect(wrapText(`one ${long} two`, "- ", "  ")).toBe(`- one\n  ${long}\n  two`);
     const command = `\`recommender jobs wait ${"j".repeat(40)} --project ${"p".repeat(20)}\``;
-    expect(filled(`It goes on: wait for it with ${command}.`)).toBe(
+    expect(wrapText(`It goes on: wait for it with ${command}.`)).toBe(
       `It goes on: wait for it with\n${command}.`,
     );
   });
 
   test("that has room is left as it is, spaces and all", () => {
-    expect(fitted("a  b\n  c   d\n", terminal(80))).toBe("a  b\n  c   d\n");
-    expect(filled('declared "a  b"', "", "", 80)).toBe('declared "a  b"');
+    expect(wrapLines("a  b\n  c   d\n", terminal(80))).toBe("a  b\n  c   d\n");
+    expect(wrapText('declared "a  b"', "", "", 80)).toBe('declared "a  b"');
   });
 
   test("keeps its margin, and a row of Markdown its line", () => {
     const words = "word ".repeat(30).trim();
-    expect(fitted(`  - ${words}`, terminal(80)).split("\n")[1]).toMatch(/^ {4}word/);
-    expect(longest(fitted(words, terminal(60)))).toBeLessThanOrEqual(60);
-    expect(fitted(`| ${words} |`, terminal(80))).toBe(`| ${words} |`);
+    expect(wrapLines(`  - ${words}`, terminal(80)).split("\n")[1]).toMatch(/^ {4}word/);
+    expect(longest(wrapLines(words, terminal(60)))).toBeLessThanOrEqual(60);
+    expect(wrapLines(`| ${words} |`, terminal(80))).toBe(`| ${words} |`);
   });
 });
 
@@ -69,7 +69,7 @@ describe("a table", () => {
 test("values of properties are broken beside their names", () => {
   const message = "word ".repeat(30).trim();
   const drawn = on(80, () =>
-    properties([
+    propertyList([
       ["id", "x"],
       ["message", message],
     ]),

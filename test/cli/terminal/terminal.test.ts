@@ -101,7 +101,7 @@ const fullDisk = "/dev/full";
     closeSync(full);
     expect({ code, err }).toEqual({
       code: 1,
-      err: expect.stringMatching(/^The output cannot be written: .*\n$/),
+      err: expect.stringMatching(/^Cannot write the output: .*\n$/),
     });
   }
 });

@@ -1,15 +1,15 @@
 import type { Command } from "commander";
 import type { Job } from "../../client/job";
 import type { Input, routes } from "../../contract";
-import { type Opened, type ServiceOptions, usingService, withService } from "../stack/service";
+import { type OpenService, type ServiceOptions, usingService, withService } from "../stack/service";
 import { escapeControls } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
-import { fetchResult, keep, type Result } from "./result";
+import { fetchResult, type JobResult, writeResultFile } from "./job-result";
 import { waitForJob } from "./wait";
 
 /** What every question to a model is asked with. */
-export interface AskOptions extends ServiceOptions {
+export interface ResultJobOptions extends ServiceOptions {
   readonly project?: string;
   readonly model?: string;
   readonly name?: string;
@@ -19,14 +19,14 @@ export interface AskOptions extends ServiceOptions {
 }
 
 /** A question that was answered. */
-export interface Answer {
+export interface FinishedJob {
   readonly jobId: string;
   readonly job: Job;
-  readonly result: Result;
+  readonly result: JobResult;
 }
 
 /** The exit codes of questions, for their help. */
-export const askExitCodes = `
+export const resultJobExitCodes = `
 Exit codes:
   0  the answer is there (or, with --no-wait, the job is submitted)
   1  it could not be asked or answered; the message says why
@@ -34,7 +34,7 @@ Exit codes:
   5  the job is not over within --timeout; it keeps running`;
 
 /** Adds the options of a question to a model. */
-export function withQuestion(command: Command): Command {
+export function withResultJob(command: Command): Command {
   return withService(command)
     .option("--project <id>", "project; with --stack its name, or the only one")
     .option("--model <id>", "model to ask; with --stack its name, or the only one")
@@ -44,20 +44,20 @@ export function withQuestion(command: Command): Command {
     .option("--no-wait", "only submit the job, and print its id");
 }
 
-type AskRoute = typeof routes.submitQueryingJob | typeof routes.submitClusteringJob;
+type ResultJobRoute = typeof routes.submitQueryingJob | typeof routes.submitClusteringJob;
 
 /** Submits a question, waits for the answer, fetches it, and hands it over to be printed. */
-export async function ask<R extends AskRoute>(
-  options: AskOptions,
+export async function runResultJob<R extends ResultJobRoute>(
+  options: ResultJobOptions,
   route: R,
   request: (of: { projectId: string; modelId: string; name: string }) => Input<R>,
-  report: (answer: Answer, opened: Opened) => Promise<void>,
+  report: (answer: FinishedJob, opened: OpenService) => Promise<void>,
 ): Promise<void> {
   await usingService(options, async (opened) => {
-    const projectId = opened.idOf("Project", options.project, "--project");
-    const modelId = opened.idOf("Model", options.model, "--model");
+    const projectId = opened.resolveId("Project", options.project, "--project");
+    const modelId = opened.resolveId("Model", options.model, "--model");
     const name = options.name ?? `recommender ${new Date().toISOString().slice(0, 16)}`;
-    const { jobId } = await opened.client.call<AskRoute>(route, request({ projectId, modelId, name }));
+    const { jobId } = await opened.client.call<ResultJobRoute>(route, request({ projectId, modelId, name }));
     if (!options.wait) {
       print(options, { jobId, projectId }, () => `${jobId}\n`);
       return;
@@ -66,7 +66,7 @@ export async function ask<R extends AskRoute>(
     const job = { ...(await waitForJob(opened, options, { projectId, jobId, timeoutMs })), jobId };
     const result = await fetchResult(job);
     if (options.out !== undefined) {
-      keep(options.out, result.body);
+      writeResultFile(options.out, result.body);
       note(`The whole result is in ${options.out}`);
     }
     // Charts are fetched by the command itself, which needs no telling how.
@@ -77,9 +77,13 @@ export async function ask<R extends AskRoute>(
 }
 
 /** Tells an answer of a form that is not known: the specification shows none. */
-export function tellUnknown({ jobId, result }: Answer, options: AskOptions, json: unknown): void {
+export function saveUnknownResult(
+  { jobId, result }: FinishedJob,
+  options: ResultJobOptions,
+  json: unknown,
+): void {
   const file = options.out ?? `${jobId}.${result.type.split("/")[1]?.replace(/[^a-z0-9].*/, "") || "result"}`;
-  if (options.out === undefined) keep(file, result.body);
+  if (options.out === undefined) writeResultFile(file, result.body);
   print(options, { jobId, file, ...(json === undefined ? {} : { result: json }) }, () => {
     return `Unrecognised result format (${result.type || "no type"}); saved to ${file}\n`;
   });

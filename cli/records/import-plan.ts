@@ -20,10 +20,10 @@ export interface ImportOptions extends ServiceOptions {
 }
 
 /** The kinds of records. */
-export type KindName = "users" | "items" | "events";
+export type RecordKindName = "users" | "items" | "events";
 
 /** What is to be imported. */
-export interface Order {
+export interface ImportPlan {
   readonly kind: RecordKind;
   readonly source: string;
   readonly files: readonly SourceFile[];
@@ -31,12 +31,12 @@ export interface Order {
 }
 
 /** Reads the options of an import and finds its files. */
-export async function orderOf(
+export async function planImport(
   baseUrl: string,
-  kindName: KindName,
+  kindName: RecordKindName,
   source: string,
   options: ImportOptions,
-): Promise<Order> {
+): Promise<ImportPlan> {
   const { recordKindAt, recordKinds } = await import("../../records/kind.js");
   const { findFiles } = await import("../../records/source.js");
   const kind = recordKindAt(baseUrl, recordKinds[kindName]);
@@ -45,7 +45,7 @@ export async function orderOf(
 }
 
 /** The options that map fields to other columns. */
-export function remedy(fields: readonly string[]): string {
+export function mappingFlags(fields: readonly string[]): string {
   const options = fields.map((field) =>
     field === "attributes" ? "--attributes COLUMN,…" : `--map ${field}=COLUMN`,
   );

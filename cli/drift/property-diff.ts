@@ -20,24 +20,24 @@ export function differences(declared: Values, actual: Values): PropertyFinding[]
   const keys = [...new Set([...Object.keys(declared), ...Object.keys(actual)])].sort();
   return keys
     .filter((key) => !key.startsWith("__"))
-    .flatMap((key) => differ(key, declared[key], actual[key]));
+    .flatMap((key) => diffValues(key, declared[key], actual[key]));
 }
 
 /** Properties that are secret on both sides: whether they differ is not shown, but may be why something changes. */
-export function secrets(values: Values): PropertyFinding[] {
+export function secretProperties(values: Values): PropertyFinding[] {
   return Object.entries(values)
     .filter(([key, value]) => !key.startsWith("__") && isSecret(value))
     .map(([path]) => ({ path, declared: secretText, actual: secretText, secret: true as const }));
 }
 
-function differ(path: string, declared: unknown, actual: unknown): PropertyFinding[] {
+function diffValues(path: string, declared: unknown, actual: unknown): PropertyFinding[] {
   if (isDeepStrictEqual(declared ?? null, actual ?? null)) return [];
   if (isRecord(declared) && isRecord(actual)) {
     const keys = [...new Set([...Object.keys(declared), ...Object.keys(actual)])].sort();
-    return keys.flatMap((key) => differ(member(path, key), declared[key], actual[key]));
+    return keys.flatMap((key) => diffValues(member(path, key), declared[key], actual[key]));
   }
   if (Array.isArray(declared) && Array.isArray(actual) && declared.length === actual.length) {
-    return declared.flatMap((value, index) => differ(`${path}[${index}]`, value, actual[index]));
+    return declared.flatMap((value, index) => diffValues(`${path}[${index}]`, value, actual[index]));
   }
   const values = { declared: reportedValue(declared), actual: reportedValue(actual) };
   const text = JSON.stringify(values);

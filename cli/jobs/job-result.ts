@@ -3,14 +3,14 @@ import type { Job } from "../../client/job";
 import { parseJson } from "../../client/parse";
 
 /** What lies behind the address of a job's result. */
-export interface Result {
+export interface JobResult {
   /** The media type, as in `application/json`. */
   readonly type: string;
   readonly body: Buffer;
 }
 
 /** Fetches the result of a job; `form` adds to its address. Messages never show the address, which needs no key. */
-export async function fetchResult(job: Job, form: Readonly<Record<string, string>> = {}): Promise<Result> {
+export async function fetchResult(job: Job, form: Readonly<Record<string, string>> = {}): Promise<JobResult> {
   const { downloadUrl, expiredAtSec } = job.jobResult ?? {};
   const which = `The result of job ${job.jobId ?? ""}`;
   if (!downloadUrl) throw new Error(`${which} has no address: only queries and clusterings have one.`);
@@ -38,12 +38,12 @@ export async function fetchResult(job: Job, form: Readonly<Record<string, string
 }
 
 /** The JSON of a result; undefined where it is none. */
-export function jsonOf({ body }: Result): unknown {
+export function parseResult({ body }: JobResult): unknown {
   return parseJson(body.toString("utf8"));
 }
 
 /** Keeps a result in a file. */
-export function keep(file: string, content: Buffer | string): void {
+export function writeResultFile(file: string, content: Buffer | string): void {
   try {
     writeFileSync(file, content);
   } catch (error) {

@@ -1,13 +1,13 @@
 import ms from "ms";
 import type { Job } from "../../client/job";
 import { routes } from "../../contract";
-import type { Opened, ServiceOptions } from "../stack/service";
+import type { OpenService, ServiceOptions } from "../stack/service";
 import { CommandError, exitCodes, onInterrupt } from "../terminal/exit";
 import { note } from "../terminal/output";
 import { jobProgress } from "../terminal/progress";
 
 /** Which job is waited for, and how long at most; as long as is configured unless given. */
-export interface Awaited {
+export interface JobToWaitFor {
   readonly projectId: string;
   readonly jobId: string;
   readonly timeoutMs?: number | undefined;
@@ -15,9 +15,9 @@ export interface Awaited {
 
 /** Waits until a job has succeeded, and shows meanwhile what it does. */
 export async function waitForJob(
-  { client, settings }: Opened,
+  { client, settings }: OpenService,
   options: ServiceOptions,
-  { projectId, jobId, timeoutMs }: Awaited,
+  { projectId, jobId, timeoutMs }: JobToWaitFor,
 ): Promise<Job> {
   const { failureReason, hasFailed, hasSucceeded, jobKinds, usualTime, watchJob } = await import(
     "../../client/job.js"
@@ -28,7 +28,7 @@ export async function waitForJob(
   const kind = jobKinds[(first.jobType ?? "").toLowerCase() as keyof typeof jobKinds] ?? jobKinds.training;
   const limitMs = timeoutMs ?? settings[kind.limit];
   const progress = jobProgress(options, { noun: kind.name, usually: usualTime(kind, settings), jobId });
-  const again = `recommender jobs wait ${jobId} --project ${projectId}${sameService(options)}`;
+  const again = `recommender jobs wait ${jobId} --project ${projectId}${serviceFlags(options)}`;
   const callOff = onInterrupt(() => {
     progress.end();
     note(`The ${kind.name} job goes on. Wait for it with \`${again}\`.`);
@@ -51,12 +51,12 @@ export async function waitForJob(
   throw new CommandError(
     `The ${kind.name} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It keeps running: ` +
       `wait for it with \`${again}\`.`,
-    exitCodes.jobLate,
+    exitCodes.jobTimeout,
   );
 }
 
 /** The options with which another command reaches the same service. */
-function sameService({ service, stack, cwd }: ServiceOptions): string {
+function serviceFlags({ service, stack, cwd }: ServiceOptions): string {
   const given = Object.entries({ service, stack, cwd }).filter(([, value]) => value !== undefined);
   return given.map(([name, value]) => ` --${name} ${value}`).join("");
 }

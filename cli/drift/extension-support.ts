@@ -5,23 +5,23 @@ import { type Route, routes } from "../../contract";
 import { nounOf } from "../../provider/run/urn";
 import type { OpenStack, StateResource } from "../stack/open";
 import { explicitProviderOf, providerSettings } from "../stack/providers";
-import { nounRulesOf } from "./resource";
+import { definitionOf } from "./resource";
 
 /** Whether the service of a resource offers this caller an operation beyond the specification. */
-export type Offers = (resource: StateResource, route: Route) => boolean;
+export type ExtensionSupport = (resource: StateResource, route: Route) => boolean;
 
 /** Asks each service of a stack which of the operations it offers that read the stack's resources. */
-export async function offersOf(
+export async function readExtensionSupport(
   open: OpenStack,
   resources: readonly StateResource[],
   config: ConfigMap,
-): Promise<Offers> {
+): Promise<ExtensionSupport> {
   const offered = new Map<string, ReadonlySet<Route>>();
   for (const resource of resources) {
     const provider = explicitProviderOf(resource) ?? "";
-    if (offered.has(provider) || readingOf(resource) === undefined) continue;
+    if (offered.has(provider) || readRoute(resource) === undefined) continue;
     const beside = resources.filter((other) => (explicitProviderOf(other) ?? "") === provider);
-    const needed = new Set(beside.flatMap((other) => readingOf(other) ?? []));
+    const needed = new Set(beside.flatMap((other) => readRoute(other) ?? []));
     const full = provider === "" ? [] : (await open.state()).resources;
     const settings = providerSettings(resource, full, open);
     const client = settings ? await connect(settings) : await open.connect(config);
@@ -37,6 +37,6 @@ export async function offersOf(
 }
 
 /** The operation beyond the specification that reads a resource; undefined if none is needed. */
-function readingOf({ type }: StateResource): Route | undefined {
-  return nounOf(type) === "Deployment" ? routes.getDeployment : nounRulesOf(type)?.readWith;
+function readRoute({ type }: StateResource): Route | undefined {
+  return nounOf(type) === "Deployment" ? routes.getDeployment : definitionOf(type)?.readWith;
 }

@@ -1,17 +1,17 @@
 import type { Finding, Report } from "./finding";
 
 /** What may end the command with exit code 2. */
-export const failures = ["drift", "changes", "replace", "unmanaged", "orphans", "none"] as const;
+export const failConditions = ["drift", "changes", "replace", "unmanaged", "orphans", "none"] as const;
 
 /** One of them. */
-export type Failure = (typeof failures)[number];
+export type FailCondition = (typeof failConditions)[number];
 
 /** Whether a report holds what is to fail. */
-export function fails({ stacks }: Report, on: readonly Failure[]): boolean {
-  const holds: Readonly<Record<Failure, boolean>> = {
+export function shouldFail({ stacks }: Report, on: readonly FailCondition[]): boolean {
+  const holds: Readonly<Record<FailCondition, boolean>> = {
     drift: stacks.some(({ drift }) => drift.length > 0),
     changes: stacks.some(({ changes }) => changes.length > 0),
-    replace: stacks.some(({ changes, drift }) => changes.some(removes) || drift.some(revertReplaces)),
+    replace: stacks.some(({ changes, drift }) => changes.some(removesResource) || drift.some(revertReplaces)),
     unmanaged: stacks.some(({ unmanaged }) => unmanaged.length > 0),
     orphans: stacks.some(({ orphans }) => orphans.length > 0),
     none: false,
@@ -19,7 +19,7 @@ export function fails({ stacks }: Report, on: readonly Failure[]): boolean {
   return on.some((failure) => holds[failure]);
 }
 
-function removes({ kind }: Finding): boolean {
+function removesResource({ kind }: Finding): boolean {
   return kind === "replaced" || kind === "deleted";
 }
 

@@ -1,6 +1,6 @@
 import { truncate } from "../../../contract/messages";
 import { shortHashes } from "../../../provider/lifecycle/wording";
-import { counted, grouped } from "../../terminal/output";
+import { formatCount, formatNumber } from "../../terminal/output";
 import {
   effects,
   type Finding,
@@ -20,14 +20,14 @@ export function isDangerous({ effect, kind }: Pick<Finding, "effect" | "kind">):
 }
 
 /** A stack in one line: what was found, and how much of it could be looked at. */
-export function verdictOf(report: StackReport): string {
+export function summaryLine(report: StackReport): string {
   const { stack, changes, drift, unmanaged, orphans, resources, observed } = report;
-  const seen = `${grouped(observed)} of ${counted(resources, "resource")} observed`;
+  const seen = `${formatNumber(observed)} of ${formatCount(resources, "resource")} observed`;
   const parts = [
-    drift.length > 0 && `${grouped(drift.length)} drifted`,
-    changes.length > 0 && `${counted(changes.length, "pending change")}`,
-    unmanaged.length > 0 && `${grouped(unmanaged.length)} unmanaged`,
-    orphans.length > 0 && `${grouped(orphans.length)} orphaned`,
+    drift.length > 0 && `${formatNumber(drift.length)} drifted`,
+    changes.length > 0 && `${formatCount(changes.length, "pending change")}`,
+    unmanaged.length > 0 && `${formatNumber(unmanaged.length)} unmanaged`,
+    orphans.length > 0 && `${formatNumber(orphans.length)} orphaned`,
   ].filter(Boolean);
   const clean = changes.length + drift.length === 0;
   const words = clean ? ["no drift seen, no pending changes", ...parts] : parts;
@@ -35,20 +35,20 @@ export function verdictOf(report: StackReport): string {
 }
 
 /** When the stacks were compared, and with which program. */
-export function comparedOf({ comparedAt, commit, dirty }: Report): string {
+export function comparedText({ comparedAt, commit, dirty }: Report): string {
   const program = commit === undefined ? "" : `, at commit ${commit.slice(0, 12)}`;
   const changed = dirty ? " with changes that are not committed" : "";
   return `Compared on ${comparedAt.slice(0, 16).replace("T", " at ")} UTC${program}${changed}`;
 }
 
 /** What is dangerous among the findings of a stack, counted by what it does: `1 × loses data, 2 × retrains`. */
-export function dangersOf({ changes, drift }: StackReport): string {
+export function dangerCounts({ changes, drift }: StackReport): string {
   const found = [...changes, ...drift].filter(isDangerous);
   const named = found.map(({ kind, effect }) => (kind === "not serving" ? kind : effect));
   return ["not serving" as const, ...effects]
     .map((name) => [name, named.filter((other) => other === name).length] as const)
     .filter(([, number]) => number > 0)
-    .map(([name, number]) => `${grouped(number)} × ${name}`)
+    .map(([name, number]) => `${formatNumber(number)} × ${name}`)
     .join(", ");
 }
 
@@ -77,7 +77,7 @@ export function comparisonsOf(report: StackReport) {
 }
 
 /** Where the program declares a resource, as `index.ts:12`. */
-export function placeOf({ location }: Pick<Finding, "location">): string {
+export function locationText({ location }: Pick<Finding, "location">): string {
   return location ? `${location.file}:${location.line}` : "";
 }
 
@@ -94,7 +94,7 @@ export function cut(text: string, most = 200): string {
 }
 
 /** The steps of a fix, first what to edit and then what to run. */
-export function stepsOf({ edit, command }: Fix): string[] {
+export function fixSteps({ edit, command }: Fix): string[] {
   return [edit, command].filter((step) => step !== undefined);
 }
 
@@ -112,7 +112,7 @@ export function unobservableOf({ unobservable }: StackReport) {
 }
 
 /** The same text without what would move a cursor, end a line or change colours. */
-export function plain(text: string): string {
+export function withoutControls(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ");
 }
