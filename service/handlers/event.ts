@@ -4,7 +4,7 @@ import type { Db } from "../store/database";
 import { type NewEvent, writeEvents } from "../store/events";
 import { datasetOf } from "../store/find";
 import { countShards, freePlaces } from "../store/shards";
-import { deleteEvents } from "../store/sweep";
+import { pruneEvents } from "../store/sweep";
 import type { Dataset } from "../store/tables";
 import type { Call, Handlers } from "./handler";
 import { tellFailures, unstorable } from "./record";
@@ -36,12 +36,8 @@ export const eventHandlers: Handlers<"upsertDatasetEvents" | "deleteDatasetEvent
 
   deleteDatasetEventsBeforeTs: async ({ eventDatasetId, ts, startTs }, call) => {
     const dataset = await datasetOf(call.db, "event", eventDatasetId);
-    const { store, lastSeq, serving } = call;
-    await call.walks.join(dataset.number, `${startTs}:${ts}`, call.leaving(), (stop) => {
-      const closing = AbortSignal.any([call.closing, stop]);
-      const span = { from: startTs, before: ts };
-      return deleteEvents({ store, lastSeq, closing }, dataset, span, (change) => serving.tell(change));
-    });
+    const span = { from: startTs, before: ts };
+    await pruneEvents(call, dataset, span, (change) => call.serving.tell(change));
     return { eventDatasetId, ts };
   },
 };

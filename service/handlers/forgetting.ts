@@ -2,14 +2,14 @@ import { removeResultsOf } from "../files/results";
 import { removeForgottenUsers } from "../serving/forgetting";
 import { datasetOf } from "../store/find";
 import { datasetToForgetIn, forgetInEvents, forgetRecord } from "../store/forget-user";
-import { deleteEvents } from "../store/sweep";
+import { deleteUserEvents } from "../store/sweep";
 import type { Call, Handlers } from "./handler";
 
 /** The operations that forget users: docs/forgetting.md says what they cover. Each can be repeated until it succeeds. */
 export const forgettingHandlers: Handlers<"deleteDatasetUserEvents" | "deleteDatasetUser"> = {
   deleteDatasetUserEvents: async ({ eventDatasetId, userId }, call) => {
     const dataset = await datasetToForgetIn(call.db, eventDatasetId);
-    await deleteEvents(call, dataset, { userId }, (change) => call.serving.tell(change));
+    await deleteUserEvents(call, dataset, userId, (change) => call.serving.tell(change));
     // Counted when the last event is gone, so a model that still saw some counts as trained before.
     await call.write((db) => forgetInEvents(db, dataset, userId));
     await removeFromModels(call, [eventDatasetId], userId);

@@ -12,7 +12,7 @@ export interface Context extends JobContext {
   /** The last sequence number that was set aside. */
   lastSeq(): number;
   /** Deletions that take long, shared by the calls that ask for the same. */
-  readonly walks: Walks;
+  readonly walks: Walks<number>;
   /** Removes what deleted datasets left, in the background. */
   sweep(): void;
 }

@@ -14,17 +14,11 @@ interface Forgetting {
   readonly deletions: number;
 }
 
-/** Writes a tombstone for a user if a model knows the user, or if a running job may produce one that does. */
+/**
+ * Writes a tombstone for a user. `dropNeedless` removes it again if no model needs it: only then is it known that no job
+ * has read the user's data just before the deletion.
+ */
 export async function forget(db: Db, { eventDatasetId, userId, deletions }: Forgetting): Promise<void> {
-  const knowing = await db
-    .selectFrom("models")
-    .innerJoin("projects", "projects.id", "models.project_id")
-    .select("models.id")
-    .where("projects.event_dataset_id", "=", eventDatasetId)
-    .where("models.seen_deletions", "<", deletions)
-    .limit(1)
-    .executeTakeFirst();
-  if (!knowing && !(await isAnyRunning(db))) return;
   const user_id = hashOf(userId, await hashKey(db));
   await db
     .insertInto("forgotten_users")
@@ -33,7 +27,7 @@ export async function forget(db: Db, { eventDatasetId, userId, deletions }: Forg
     .execute();
 }
 
-/** A job that runs may have read events that are deleted by now. */
+/** Whether any job runs. It may have read events that are deleted by now. */
 async function isAnyRunning(db: Db): Promise<boolean> {
   const jobs = db.selectFrom("jobs").select("number").where("status", "=", "RUNNING");
   return (await jobs.where("finished_ts", "is", null).limit(1).executeTakeFirst()) !== undefined;

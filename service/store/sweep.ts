@@ -5,36 +5,96 @@ import { type Store, unindexed } from "./database";
 import { countDeletion, lastSeqIn } from "./events";
 import { countShards } from "./shards";
 import type { Dataset } from "./tables";
+import type { Walks } from "./walks";
 
-/** What events are deleted with. */
-interface Deleting {
+/** What a walk over events needs. */
+interface Walking {
   readonly store: Store;
-  /** Ends the deletion between two steps. */
+  /** Ends the walk between two steps. */
   readonly closing: AbortSignal;
   lastSeq(): number;
 }
 
-/** Which events of a dataset are to go: those of a user, or those of a time. */
-export interface Doomed {
+/** What a call that deletes events needs. */
+interface Deleting extends Walking {
+  readonly walks: Walks<number>;
+  /** Creates a signal that is aborted when the caller hangs up. */
+  leaving(): AbortSignal;
+}
+
+/** Selects the events of a dataset that are deleted. */
+interface Doomed {
   readonly userId?: string;
+  /** The first and the first later time. */
   readonly from?: number;
   readonly before?: number;
+  /** Only events with a larger `seq`. */
+  readonly after?: number;
 }
+
+type Tell = (change: EventsChange) => void;
 
 const seqsPerStep = 20_000;
 const rowsPerStep = 1000;
 
-/** Deletes events step by step, each of them a transaction. */
-export async function deleteEvents(
-  { store, closing, lastSeq }: Deleting,
+/** Deletes the events of a dataset with a time in a span. */
+export async function pruneEvents(
+  deleting: Deleting,
+  dataset: Dataset,
+  span: { readonly from: number; readonly before: number },
+  tell: Tell,
+): Promise<void> {
+  await walkOnce(deleting, dataset, span, tell);
+}
+
+/** Deletes all events of a user that were written before the call. */
+export async function deleteUserEvents(
+  deleting: Deleting,
+  dataset: Dataset,
+  userId: string,
+  tell: Tell,
+): Promise<void> {
+  const end = await lastSeqOf(deleting);
+  // The first walk may be an earlier call's, which began before the last of these events came.
+  for (let after = 0; after < end; ) after = await walkOnce(deleting, dataset, { userId, after }, tell);
+}
+
+/**
+ * Deletes events, or waits for a running deletion of the same events.
+ * @returns the largest `seq` that the deletion covers.
+ */
+function walkOnce(deleting: Deleting, dataset: Dataset, doomed: Doomed, tell: Tell): Promise<number> {
+  const { store, closing, lastSeq, walks } = deleting;
+  // PostgreSQL has an index of each user's events, so that walk does not wait for one over the whole dataset.
+  const isOfUser = store.shared && doomed.userId !== undefined;
+  const lane = JSON.stringify([dataset.number, ...(isOfUser ? [doomed.userId] : [])]);
+  return walks.join(lane, JSON.stringify(doomed), deleting.leaving(), (stop) => {
+    const walking = { store, lastSeq, closing: AbortSignal.any([closing, stop]) };
+    return deleteEvents(walking, dataset, doomed, tell);
+  });
+}
+
+function lastSeqOf({ store, lastSeq }: Walking): Promise<number> {
+  return store.shared ? lastSeqIn(store.db) : Promise.resolve(lastSeq());
+}
+
+/** Deletes events step by step, each of them a transaction. Events that come meanwhile stay. */
+async function deleteEvents(walking: Walking, dataset: Dataset, doomed: Doomed, tell: Tell): Promise<number> {
+  const end = await lastSeqOf(walking);
+  if (walking.store.shared) await deleteAlongIndex(walking, dataset, doomed, end);
+  else await deleteAlongSeq(walking, dataset, doomed, end, tell);
+  return end;
+}
+
+/** Deletes events of an embedded database in the order of their `seq`, because it has no other index. */
+async function deleteAlongSeq(
+  { store, closing }: Walking,
   dataset: Dataset,
   doomed: Doomed,
-  tell: (change: EventsChange) => void,
+  end: number,
+  tell: Tell,
 ): Promise<void> {
-  if (store.shared) return deleteAlongIndex({ store, closing }, dataset, doomed);
-  // Events that come while this runs lie behind the end and stay.
-  const end = lastSeq();
-  let from = 0;
+  let from = doomed.after ?? 0;
   while (from < end) {
     refuseClosing(closing);
     const to = Math.min(from + seqsPerStep, end);
@@ -57,13 +117,13 @@ export async function deleteEvents(
   }
 }
 
-/** In PostgreSQL: along the index of the users where one is named, otherwise along the ids of all events. */
+/** Deletes events in PostgreSQL: along the index of users if a user is given, otherwise along the ids of all events. */
 async function deleteAlongIndex(
-  { store, closing }: Pick<Deleting, "store" | "closing">,
+  { store, closing }: Walking,
   dataset: Dataset,
   { userId, from, before }: Doomed,
+  end: number,
 ): Promise<void> {
-  const end = await lastSeqIn(store.db);
   const ofUser = userId === undefined ? sql`true` : sql`user_id = ${userId}`;
   let last: string | null = "";
   while (last !== null) {
@@ -120,7 +180,7 @@ function deleteSeqs(
 }
 
 /** Removes what deleted datasets held; begun at each start too, for a kill may have come between. */
-export async function sweepDeleted({ store, closing }: Pick<Deleting, "store" | "closing">): Promise<void> {
+export async function sweepDeleted({ store, closing }: Pick<Walking, "store" | "closing">): Promise<void> {
   const deleted = await store.db
     .selectFrom("datasets")
     .select("number")

@@ -3,51 +3,52 @@ import type { Clock } from "../base/clock";
 /** How long a walk goes on after its last caller has left. A client that timed out repeats its call sooner. */
 const graceMs = 60_000;
 
-interface Walk {
+interface Walk<T> {
   readonly span: string;
-  readonly done: Promise<void>;
+  readonly done: Promise<T>;
   readonly stop: AbortController;
   callers: number;
 }
 
 /**
- * Runs long deletions, one at a time for each dataset. A repeated call joins the deletion that it repeats.
+ * Runs long deletions, one at a time over the same rows. A repeated call joins the deletion that it repeats.
  * Without this, each client that times out and repeats its call adds another walk over the whole dataset.
  */
-export class Walks {
-  private readonly running = new Map<number, Walk>();
+export class Walks<T> {
+  private readonly running = new Map<string, Walk<T>>();
 
   constructor(private readonly clock: Pick<Clock, "wait">) {}
 
   /**
-   * Starts a walk over a dataset, or joins the one over the same span.
+   * Starts a walk, or joins the running one over the same span.
+   * @param lane - names the rows; of two walks with the same lane, the second one waits.
    * @param leaving - aborted when the caller no longer waits.
    * @param walk - is told by its signal that no caller is left.
    */
   async join(
-    dataset: number,
+    lane: string,
     span: string,
     leaving: AbortSignal,
-    walk: (signal: AbortSignal) => Promise<void>,
-  ): Promise<void> {
+    walk: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     for (;;) {
-      const running = this.running.get(dataset);
-      if (!running) return this.wait(this.start(dataset, span, walk), leaving);
+      const running = this.running.get(lane);
+      if (!running) return this.wait(this.start(lane, span, walk), leaving);
       if (running.span === span && !running.stop.signal.aborted) return this.wait(running, leaving);
       await running.done.catch(() => undefined);
       leaving.throwIfAborted();
     }
   }
 
-  private start(dataset: number, span: string, walk: (signal: AbortSignal) => Promise<void>): Walk {
+  private start(lane: string, span: string, walk: (signal: AbortSignal) => Promise<T>): Walk<T> {
     const stop = new AbortController();
-    const done = walk(stop.signal).finally(() => this.running.delete(dataset));
+    const done = walk(stop.signal).finally(() => this.running.delete(lane));
     const started = { span, done, stop, callers: 0 };
-    this.running.set(dataset, started);
+    this.running.set(lane, started);
     return started;
   }
 
-  private async wait(walk: Walk, leaving: AbortSignal): Promise<void> {
+  private async wait(walk: Walk<T>, leaving: AbortSignal): Promise<T> {
     const over = new AbortController();
     walk.callers++;
     const leave = async () => {
@@ -58,7 +59,7 @@ export class Walks {
     if (leaving.aborted) void leave();
     else leaving.addEventListener("abort", leave, { once: true });
     try {
-      await walk.done;
+      return await walk.done;
     } finally {
       over.abort();
       leaving.removeEventListener("abort", leave);

@@ -213,6 +213,12 @@ describe("a forgotten user", () => {
     expect(await ids()).toEqual([{ user_id: hash }, { user_id: hash }]);
   });
 
+  test("is remembered even if no model exists, because a training may begin during the deletion", async () => {
+    await api.call("deleteModel", { projectId: shop.projectId, modelId });
+    await forget();
+    expect(await api.ask("select deletions from forgotten_users")).toHaveLength(1);
+  });
+
   async function usersOf(model: string) {
     const job = { name: "who", projectId: shop.projectId, modelId: model };
     const query = { attribute: "genre", value: "drama" };

@@ -15,14 +15,14 @@ function steps() {
 }
 
 test("a repeated call joins the walk that it repeats, and another one waits for its end", async () => {
-  const walks = new Walks(new ManualClock());
+  const walks = new Walks<void>(new ManualClock());
   const { walked, walk } = steps();
   const here = new AbortController().signal;
   const calls = [
-    walks.join(1, "0:10", here, walk),
-    walks.join(1, "0:10", here, walk),
-    walks.join(1, "0:20", here, walk),
-    walks.join(2, "0:10", here, walk),
+    walks.join("1", "0:10", here, walk),
+    walks.join("1", "0:10", here, walk),
+    walks.join("1", "0:20", here, walk),
+    walks.join("2", "0:10", here, walk),
   ];
   await settled();
   expect(walked).toHaveLength(2);
@@ -37,14 +37,14 @@ test("a repeated call joins the walk that it repeats, and another one waits for 
 
 test("a walk goes on for a caller that comes back, and stops if none does", async () => {
   const clock = new ManualClock();
-  const walks = new Walks(clock);
+  const walks = new Walks<void>(clock);
   const { walked, walk } = steps();
   const leaving = [new AbortController(), new AbortController()] as const;
-  const first = walks.join(1, "0:10", leaving[0].signal, walk);
+  const first = walks.join("1", "0:10", leaving[0].signal, walk);
   leaving[0].abort();
   await settled();
   clock.advance(30_000);
-  const second = walks.join(1, "0:10", leaving[1].signal, walk);
+  const second = walks.join("1", "0:10", leaving[1].signal, walk);
   await settled();
   clock.advance(600_000);
   await settled();
@@ -53,7 +53,7 @@ test("a walk goes on for a caller that comes back, and stops if none does", asyn
   clock.advance(60_000);
   await expect(first).rejects.toThrow("stopped");
   await expect(second).rejects.toThrow("stopped");
-  const third = walks.join(1, "0:10", new AbortController().signal, walk);
+  const third = walks.join("1", "0:10", new AbortController().signal, walk);
   walked[1]?.end();
   await third;
 });
