@@ -4,7 +4,7 @@ import { hasFailed, hasSucceeded, type Job } from "../client/job";
 import { isServing } from "../client/serving";
 import { deploymentFields, routes } from "../contract";
 import { id } from "../contract/field";
-import { adoptJob, submitJob } from "./jobs/jobs";
+import { submitJob } from "./jobs/jobs";
 import { readBack } from "./jobs/read-back";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
@@ -47,10 +47,6 @@ export const deploymentJob = lifecycle({
   async create(args, context) {
     const jobId = await submitDeployment(args, context);
     return { id: jobId, jobId };
-  },
-
-  async adopt(jobId, args, context) {
-    return adoptJob(jobId, args, context);
   },
 
   async update(_id, _olds, news, context) {

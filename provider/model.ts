@@ -10,7 +10,7 @@ import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 import { partsOf, titleOf } from "./run/urn";
-import { lostJobOf, modelOfLostJob } from "./training-job";
+import { adoptTraining, lostJobOf, modelOfLostJob } from "./training-job";
 
 /** What the training measured on held-out pairs of users who had no part in the choice of its parameters. */
 export interface Quality {
@@ -113,32 +113,37 @@ export const model = lifecycle({
     const read = (modelId: string) =>
       undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }));
     const submitAgain = (follows: string, named = name) =>
-      submitJob(context, routes.submitTrainingJob, { projectId, algorithmId, name: named }, { follows });
+      submitJob(
+        context,
+        routes.submitTrainingJob,
+        { projectId, algorithmId, name: named },
+        {
+          follows,
+          adopt: (given) => adoptTraining(given, projectId, context),
+          idOf: ({ jobId }) => modelOfLostJob(jobId) ?? jobId,
+        },
+      );
     const rename = async (found: Found) => {
       // A name that was changed between the submission and now is not the job's.
       if (found.name != null && found.name !== name)
         await client.call(routes.updateModel, { projectId, modelId: found.modelId, name });
     };
-    let jobId = submittedJobId;
-    const made = modelOfLostJob(submittedJobId);
-    if (made !== undefined) {
-      const found = await read(made);
-      if (found) {
-        await rename(found);
-        return { id: made, modelId: made, ...described(found) };
-      }
-      jobId = await submitAgain(`again-${submittedJobId}`);
-    }
     let found: Found | undefined;
     const job = await finishJob(context, {
       kind: jobKinds.training,
       projectId,
-      jobId,
+      jobId: submittedJobId,
       submitAgain,
+      // Of a job whose submission got no response, only the model is known.
+      readJob: async (jobId) => {
+        const modelId = modelOfLostJob(jobId);
+        if (modelId !== undefined) return { jobStatus: "SUCCEED", jobResult: { modelId } };
+        return client.call(routes.getJob, { projectId, jobId });
+      },
       resultIsThere: async ({ jobResult }) => {
         const modelId = jobResult?.modelId;
         // Training again would not help a service that does not report the model.
-        if (!modelId) throw new Error(`training job ${jobId} succeeded, but names no model`);
+        if (!modelId) throw new Error("the training job succeeded, but names no model");
         found = await read(modelId);
         return found !== undefined;
       },
@@ -148,6 +153,7 @@ export const model = lifecycle({
     // It is known to be of this job, whatever else may have its name.
     run.created.get(routes.submitTrainingJob.path)?.add(lostJobOf(modelId));
     if (found) await rename(found);
+    if (modelOfLostJob(job.id) !== undefined) return { id: modelId, modelId, ...(found && described(found)) };
     const quality = knownFigures(job.jobData?.quality);
     const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;
     const words = quality && qualityWords(quality);

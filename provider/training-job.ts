@@ -5,6 +5,7 @@ import { id, json, label } from "../contract/field";
 import { adoptJob, hasEnded, submitJob } from "./jobs/jobs";
 import { readBack } from "./jobs/read-back";
 import { lifecycle } from "./lifecycle/lifecycle";
+import type { Context } from "./run/context";
 import { log } from "./run/engine";
 
 /** Of 80 columns, what the engine's "    warning: " leaves of the line; it breaks none by itself. */
@@ -20,6 +21,18 @@ export function lostJobOf(modelId: string): string {
 /** The model of a job of which only the model is known; undefined for any other job. */
 export function modelOfLostJob(jobId: string): string | undefined {
   return jobId.startsWith(lostJobPrefix) ? jobId.slice(lostJobPrefix.length) : undefined;
+}
+
+/** Adopts the training of a lost submission. The user names its job, or the model that it has trained. */
+export async function adoptTraining(
+  given: string,
+  projectId: string,
+  context: Context,
+): Promise<{ jobId: string }> {
+  const modelId = modelOfLostJob(given) ?? given;
+  const read = context.client.call(routes.getModel, { projectId, modelId });
+  if (await undefinedIfMissing<unknown>(read)) return { jobId: lostJobOf(modelId) };
+  return adoptJob(given, { projectId }, context);
 }
 
 /** The API has no way to stop a job or to change it. */
@@ -73,6 +86,7 @@ export const trainingJob = lifecycle({
         objectId: (jobId) => modelOfLostJob(jobId) ?? jobId,
         fix: "If the training is running, wait for its end and run `pulumi up` again: it names the new model.",
       },
+      adopt: (given) => adoptTraining(given, projectId, context),
       isThere: async ({ jobId }) => {
         const modelId = modelOfLostJob(jobId);
         const there = modelId
@@ -82,15 +96,6 @@ export const trainingJob = lifecycle({
       },
     });
     return { id: jobId, jobId };
-  },
-
-  /** Takes the id of a job, or of the model that a lost submission has trained. */
-  async adopt(given, { projectId }, context) {
-    const modelId = modelOfLostJob(given) ?? given;
-    const read = context.client.call(routes.getModel, { projectId, modelId });
-    const jobId = lostJobOf(modelId);
-    if (await undefinedIfMissing<unknown>(read)) return { id: jobId, jobId };
-    return adoptJob(given, { projectId }, context);
   },
 
   async delete(jobId, { projectId }, { client, run, settings, urn }) {

@@ -25,7 +25,9 @@ type SubmitRoute = Route & { readonly reply: (typeof routes.submitTrainingJob)["
 
 /** What a submission may add. */
 interface SubmissionOptions<Listed>
-  extends Pick<Creation<SubmitRoute, Listed>, "identity" | "findLost" | "isThere"> {
+  extends Partial<
+    Pick<Creation<SubmitRoute, Listed>, "idOf" | "identity" | "findLost" | "adopt" | "isThere">
+  > {
   /** What it follows from, such as `again-job-1`: it is submitted once for that, on any machine under the same name. */
   readonly follows?: string | undefined;
 }
@@ -45,6 +47,7 @@ export async function submitJob<R extends SubmitRoute, Listed = never>(
     idOf: ({ jobId }) => jobId,
     isThere: async ({ jobId }) =>
       (await undefinedIfMissing(look(context, request.projectId, jobId))) !== undefined,
+    adopt: (jobId) => adoptJob(jobId, request, context),
     ...{ route, request, identity, ...options, ...once },
   });
   if (!resumed) {
@@ -54,7 +57,7 @@ export async function submitJob<R extends SubmitRoute, Listed = never>(
   return reply.jobId;
 }
 
-/** Adopts the job that a submission without a response has started. */
+/** Adopts the job that, according to the user, a submission without a response has started. */
 export async function adoptJob(
   jobId: string,
   { projectId }: { readonly projectId: string },
@@ -87,6 +90,8 @@ export interface Submitted {
    * same call for a machine on which the name was changed since.
    */
   readonly submitAgain: (follows: string, name: string | undefined) => Promise<string>;
+  /** Reads a job; by default from the service. */
+  readonly readJob?: (jobId: string) => Promise<Job>;
   /** Whether the result of the job still exists; a job of an earlier run whose result is gone is submitted again. */
   readonly resultIsThere?: (job: Job, earlier: boolean) => Promise<boolean>;
 }
@@ -112,7 +117,7 @@ export async function finishJob(context: Context, submitted: Submitted): Promise
       await log.info(context.urn, `${kind.name} job ${jobId} ${why}; submitted again as ${next}`);
     return finishJob(context, { ...submitted, jobId: next });
   };
-  const first = await undefinedIfMissing(look(context, projectId, jobId));
+  const first = await undefinedIfMissing(submitted.readJob?.(jobId) ?? look(context, projectId, jobId));
   if (!first) {
     if (earlier) return again("is no longer known to the service");
     throw new Error(`${kind.name} job ${jobId} was submitted just now, but the service does not know it`);

@@ -7,7 +7,7 @@ import { fieldsOf } from "../lifecycle/arguments";
 import { lifecycle } from "../lifecycle/lifecycle";
 import { type ObjectSchema, secret } from "../lifecycle/noun";
 import { log } from "../run/engine";
-import { adoptJob, finishJob, type Job, type JobKind, submitJob, withoutJob } from "./jobs";
+import { finishJob, type Job, type JobKind, submitJob, withoutJob } from "./jobs";
 import { readBack } from "./read-back";
 
 const resultOutputs = z.object({
@@ -56,10 +56,6 @@ export function submittedJob(type: string, kind: ResultKind) {
     async create(given, context) {
       const jobId = await submitJob(context, kind.route, requestOf(kind, given));
       return { id: jobId, jobId };
-    },
-
-    async adopt(jobId, args, context) {
-      return adoptJob(jobId, args, context);
     },
 
     ...readBack,

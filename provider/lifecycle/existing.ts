@@ -2,13 +2,15 @@ import { isOutage } from "../../client/errors";
 import { isUnreachable } from "../../client/unreachable";
 import { type OrphanType, routes } from "../../contract";
 import { truncate } from "../../contract/messages";
+import { NamedByUser } from "../recovery/adoption";
 import { orphanAll } from "../recovery/earlier-run";
-import type { LostCall } from "../recovery/unknown-creation";
+import { type LostCall, lostCallOf } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
-import { originOf } from "../run/origin";
+import { originHeaders } from "../run/origin";
 import type { Properties, StackRow } from "../run/row";
 import type { Noun } from "./noun";
+import { canRead } from "./observation";
 
 /** The reason why the object of `existingId` cannot be adopted, as far as the service reports it. */
 export async function refusalToAdopt<Args extends object, Outputs extends object>(
@@ -31,8 +33,47 @@ export async function refusalToAdopt<Args extends object, Outputs extends object
   return undefined;
 }
 
+/**
+ * Creates the object of a resource, or adopts one that exists: the one that `existingId` names, or the one that the user
+ * names as the outcome of a lost call.
+ */
+export async function createOrAdopt<Args extends object, Outputs extends object>(
+  noun: Noun<Args, Outputs>,
+  args: Args,
+  context: Context,
+): Promise<Outputs & { id: string }> {
+  const { existingId } = args as { existingId?: string };
+  if (existingId && noun.adopt) return adoptGiven(noun, existingId, args, context);
+  try {
+    return await noun.create(args, context);
+  } catch (error) {
+    if (!(error instanceof NamedByUser)) throw error;
+    const adopted = await adoptGiven(noun, error.id, args, context);
+    await error.settle();
+    return adopted;
+  }
+}
+
+async function adoptGiven<Args extends object, Outputs extends object>(
+  noun: Noun<Args, Outputs>,
+  given: string,
+  args: Args,
+  context: Context,
+): Promise<Outputs & { id: string }> {
+  if (!noun.adopt) throw new Error(`Cannot adopt ${truncate(given)}: this resource only creates`);
+  if (!(await canRead(noun, context))) await warnOfUnread(given, context);
+  await noun.adoptable?.(given, args, context);
+  const adopted = { id: given, ...(await noun.adopt(given, args, context)) };
+  await orphanAll(context, given);
+  await unorphan(adopted.id, noun.orphanType, context);
+  // The user says which object the call without a response created.
+  const lost = lostCallOf(context.run.placeholders.get(context.urn ?? ""));
+  if (lost) context.run.resolved.add(lost.key);
+  return adopted;
+}
+
 /** Warns that an object is adopted unseen. */
-export async function warnOfUnread(id: string, { urn, title }: Context): Promise<void> {
+async function warnOfUnread(id: string, { urn, title }: Context): Promise<void> {
   await log.warn(urn, `${title}: ${truncate(id)} is adopted without verification: the API cannot read it.`);
 }
 
@@ -66,7 +107,7 @@ export async function orphanLost(lost: LostCall, row: StackRow, context: Context
 }
 
 /** Takes an adopted object off the service's list of orphans. */
-export async function unorphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
+async function unorphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
   if (type) await mark(id, type, false, context);
 }
 
@@ -81,7 +122,7 @@ async function mark(
   const route = routes.markOrphaned;
   try {
     if (!(await client.supports(route))) return false;
-    const headers = originOf(context, route);
+    const headers = originHeaders(context, route);
     await client.call(route, { objectType, objectId: id, orphaned }, headers ? { headers } : {});
     return true;
   } catch (error) {

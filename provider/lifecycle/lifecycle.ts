@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { acceptedAt, readSettings, type Settings } from "../../client/settings";
-import { adoptedByUser } from "../recovery/adoption";
-import { eraseStoredIn, orphanAll, orphanWarning } from "../recovery/earlier-run";
+import { eraseStoredIn, orphanWarning } from "../recovery/earlier-run";
 import type { Entry } from "../recovery/journal";
 import { isCreating } from "../recovery/under-way";
 import { lostCallOf, UnknownCreationError } from "../recovery/unknown-creation";
@@ -24,10 +23,10 @@ import {
 } from "./arguments";
 import { refuseGone, serviceMark } from "./belonging";
 import { discreet } from "./discretion";
-import { orphan, orphanLost, refusalToAdopt, stays, unorphan, warnOfUnread } from "./existing";
+import { createOrAdopt, orphan, orphanLost, refusalToAdopt, stays } from "./existing";
 import { PartialStateError, withoutStack } from "./failure";
 import { type Declaration, type Noun, rulesOf } from "./noun";
-import { canRead, doubtful, observe } from "./observation";
+import { doubtful, observe } from "./observation";
 import type { Call, Lifecycle } from "./protocol";
 import { scopeFault } from "./scopes";
 import { reportedOnce, titled } from "./titled";
@@ -205,20 +204,8 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       const context = await contextOf(inputs, call);
       context.run.reached.add(context.urn);
       return titled(context, async () => {
-        const { existingId = adoptedByUser(context) } = inputs as { existingId?: string };
-        if (existingId && noun.adopt) {
-          if (!(await canRead(noun, context))) await warnOfUnread(existingId, context);
-          await noun.adoptable?.(existingId, inputs as Args, context);
-          const { id = existingId, ...outputs } = await noun.adopt(existingId, inputs as Args, context);
-          await orphanAll(context, existingId);
-          await unorphan(id, noun.orphanType, context);
-          // The user says which object the call without a response created.
-          const lost = lostCallOf(context.run.placeholders.get(context.urn ?? ""));
-          if (lost) context.run.resolved.add(lost.key);
-          return created(context, inputs, id, outputs);
-        }
-        const made = noun.create(inputs as Args, context).catch((error) => {
-          if (!(error instanceof UnknownCreationError)) throw error;
+        const made = createOrAdopt(noun, inputs as Args, context).catch((error) => {
+          if (!(error instanceof UnknownCreationError && error.placeholder)) throw error;
           throw new PartialStateError(error.placeholder, inputs, error.message);
         });
         const { id, ...outputs } = await partially(inputs, made).catch((error) => {
@@ -253,13 +240,9 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       const context = await contextOf(news, call);
       return titled(context, async () => {
         if (olds.__unknown) context.run.placeholders.set(context.urn ?? "", olds.__unknown);
-        const adopted = olds.__unknown ? adoptedByUser(context) : undefined;
-        const work =
-          adopted && noun.adopt
-            ? noun.adopt(adopted, news as Args, context)
-            : update.call(noun, id, olds as State, news as Args, context);
+        const work = update.call(noun, id, olds as State, news as Args, context);
         const updated = work.catch((error) => {
-          if (!(error instanceof UnknownCreationError)) throw error;
+          if (!(error instanceof UnknownCreationError && error.placeholder)) throw error;
           throw new PartialStateError(id, { ...olds, __unknown: error.placeholder }, error.message);
         });
         const own = olds.__made ? { ...news, __made: olds.__made } : news;

@@ -7,10 +7,12 @@ import { accountOf } from "../run/account";
 import type { Context } from "../run/context";
 import { engineAddress, engineAnswers, log } from "../run/engine";
 import { masked } from "../run/masking";
-import { originOf } from "../run/origin";
+import { originHeaders } from "../run/origin";
 import { logicalName, partsOf } from "../run/urn";
+import { idNamedByUser, NamedByUser } from "./adoption";
 import type { Created, Creation } from "./creation";
 import { decide } from "./decision";
+import { disown } from "./disowned";
 import { type Earlier, interrupted, isRecent, record, serviceIn } from "./earlier-run";
 import { type Candidates, candidates, createdBy, evidenceOf, fittingBefore } from "./evidence";
 import { identitiesOf } from "./identity";
@@ -44,7 +46,9 @@ async function carryOut<R extends Route, Listed>(
   let found: Candidates = { ids: [], unread: [] };
   for (;;) {
     const decision = decide(evidence);
-    const begun = decision === "create" ? await begin(context, creation, identity, entry) : (entry as Entry);
+    if (decision === "adopt") return adopt(context, creation, identity, earlier as Earlier);
+    const begun =
+      decision === "create" ? await begin(context, creation, identity, earlier) : (entry as Entry);
     const isEarlier = begun === earlier?.entry;
     entry = begun;
     if (decision === "create" || decision === "repeat") {
@@ -60,19 +64,46 @@ async function carryOut<R extends Route, Listed>(
       if (!creation.key) await log.info(urn, `resuming ${begun.id}, which an interrupted run created`);
       return keep(context, creation, begun, { reply: begun.reply as Reply<R>, resumed: true });
     } else {
-      throw await unresolved(context, creation, begun, found, lost);
+      const isSent = !isEarlier || earlier.isOurs;
+      throw await unresolved(context, creation, begun, { ...found, lost, isSent });
     }
   }
 }
 
-/** Enters a new call into the journal and erases an earlier one that is settled. */
+/** Takes what the user names as the outcome of a lost call. */
+async function adopt<R extends Route, Listed>(
+  context: Context,
+  creation: Creation<R, Listed>,
+  identity: string,
+  earlier: Earlier,
+): Promise<Created<R>> {
+  const { entry } = earlier;
+  const id = idNamedByUser(context.urn) ?? "";
+  if (!creation.adopt) {
+    throw new NamedByUser(id, async () => {
+      await settle(context, earlier);
+      context.run.resolved.add(entry.key);
+    });
+  }
+  const reply = await creation.adopt(id);
+  const own = earlier.mayBeOfOtherStack ? await begin(context, creation, identity, earlier) : entry;
+  return keep(context, creation, own, { reply, resumed: true });
+}
+
+/** Ends the doubt about an earlier call. An entry of another stack stays: that stack may need it. */
+async function settle({ urn = "" }: Context, { entry, mayBeOfOtherStack }: Earlier): Promise<void> {
+  if (mayBeOfOtherStack) disown(entry, urn);
+  else await forget(entry);
+}
+
+/** Enters a new call into the journal and settles an earlier one. */
 async function begin<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
   identity: string,
-  former: Entry | undefined,
+  earlier: Earlier | undefined,
 ): Promise<Entry> {
-  if (former) await forget(former);
+  if (earlier) await settle(context, earlier);
   const entry = await newEntry(context, creation, identity);
   await record(context, entry);
   return entry;
@@ -88,7 +119,7 @@ async function call<R extends Route, Listed>(
   const replay = new Replay();
   try {
     const asked = { ...(request as object), ...entry.request } as Input<R>;
-    const options = { ...replay.callOptions(entry.key), headers: originOf(context, route) };
+    const options = { ...replay.callOptions(entry.key), headers: originHeaders(context, route) };
     const reply = await creating(() => context.client.call(route, asked, options));
     return { reply, resumed: isEarlier || replay.ofEarlierRun };
   } catch (error) {
@@ -113,13 +144,20 @@ async function keep<R extends Route, Listed>(
   return created;
 }
 
+/** What is known about a lost call that only the user can decide about. */
+interface Unresolved extends Candidates {
+  /** Why the call of this run got no response; undefined if an earlier run sent it. */
+  readonly lost: OutcomeUnknownError | undefined;
+  /** Whether this stack is known to have sent the call. */
+  readonly isSent: boolean;
+}
+
 /** What only the user can decide, with all that is known. */
 async function unresolved<R extends Route, Listed>(
   context: Context,
-  { route, findLost }: Creation<R, Listed>,
+  { route, findLost, adopt: adoptsJob }: Creation<R, Listed>,
   entry: Entry,
-  { ids, unread }: Candidates,
-  lost: OutcomeUnknownError | undefined,
+  { ids, unread, lost, isSent }: Unresolved,
 ): Promise<UnknownCreationError> {
   const runEnded = () => new Error(`${writerOf(entry, context)} ended during this call`);
   const keyHolds =
@@ -128,7 +166,10 @@ async function unresolved<R extends Route, Listed>(
   return new UnknownCreationError(
     lost ?? new OutcomeUnknownError(route, entry.key, runEnded()),
     entry.identity,
-    { name: logicalName(context.urn), candidates: ids, unread, fix, at: Date.parse(entry.at) },
+    {
+      ...{ name: logicalName(context.urn), candidates: ids, unread, fix, at: Date.parse(entry.at) },
+      ...{ isSent, hasExistingId: adoptsJob === undefined },
+    },
   );
 }
 

@@ -27,6 +27,11 @@ export interface Creation<R extends Route, Listed> {
   readonly key?: string | undefined;
   /** Absent where the API has no list. */
   readonly findLost?: LostSearch<Reply<R>, Listed>;
+  /**
+   * The reply of a lost call, of which the user names what it created; rejects if there is no such thing. If it is absent,
+   * the lifecycle of the resource adopts the object.
+   */
+  adopt?(id: string): Promise<Reply<R>>;
   /** Whether what an interrupted run created still exists; assumed where the API cannot read it. */
   isThere?(created: Reply<R>): Promise<boolean>;
 }

@@ -15,12 +15,12 @@
  * 3. A lost call is repeated under its key if the service honours keys: its reply proves which object is ours. Without
  *    that proof the user decides. A list proves nothing: it may be paged or late, and anyone may have created what is
  *    new in it. The list only names candidates, without those that a stack of the backend holds.
- * 4. An entry counts as proof only if it is proven to be of this stack and of this account (`entry-origin.ts`).
+ * 4. An entry counts as proof only if it is proven to be of this stack and of this account (`entry-owner.ts`).
  * 5. Nothing is deleted in the service while another row of the stack claims it (`run/claims.ts`).
  */
 
 /** The facts about a call that creates, when the provider decides how to go on. */
-export interface Evidence {
+export interface CreationEvidence {
   /** The state of the call. */
   readonly call: "none" | "lost" | "answered";
   /** Whether the entry is proven to be of this stack and this account. */
@@ -31,6 +31,8 @@ export interface Evidence {
   readonly exists?: boolean;
   /** Whether this run has sent the call. The client has then repeated it as far as that is safe. */
   readonly calledNow?: boolean;
+  /** Whether the user has named what it created, with RECOMMENDER_ADOPT. */
+  readonly named?: boolean;
   /** Whether the user has set RECOMMENDER_CREATE_AGAIN for it. */
   readonly createAgain?: boolean;
   /** Whether the service honours the key of the call, so a repeated call creates nothing new. */
@@ -40,13 +42,15 @@ export interface Evidence {
 }
 
 /** The next step: `look` gathers the candidates, the other steps send the call or end it. */
-export type Decision = "create" | "repeat" | "resume" | "look" | "ask";
+export type Decision = "create" | "repeat" | "resume" | "adopt" | "look" | "ask";
 
 /** Decides how to go on with a call that creates. */
-export function decide(evidence: Evidence): Decision {
-  const { call, isOurs, isStored, exists, calledNow, createAgain, keyHolds, looked } = evidence;
+export function decide(evidence: CreationEvidence): Decision {
+  const { call, isOurs, isStored, exists, calledNow, named, createAgain, keyHolds, looked } = evidence;
   if (call === "none") return "create";
-  if (createAgain && !calledNow && (call === "lost" || !isOurs)) return "create";
+  const isInDoubt = call === "lost" || !isOurs;
+  if (isInDoubt && named && !calledNow) return "adopt";
+  if (isInDoubt && createAgain && !calledNow) return "create";
   if (!isOurs) return looked ? "ask" : "look";
   if (call === "answered") return exists && !isStored ? "resume" : "create";
   if (keyHolds && !calledNow) return "repeat";

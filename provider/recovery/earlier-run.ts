@@ -8,8 +8,10 @@ import type { Context } from "../run/context";
 import { engineAddress, engineAnswers, log } from "../run/engine";
 import type { Properties } from "../run/row";
 import { partsOf } from "../run/urn";
+import { idNamedByUser } from "./adoption";
 import type { Creation } from "./creation";
-import { originOf } from "./entry-origin";
+import { isDisowned } from "./disowned";
+import { ownerOfEntry } from "./entry-owner";
 import {
   digest,
   type Entry,
@@ -29,10 +31,13 @@ const orphanPatienceMs = 270_000;
 /** Services keep the responses under a key for a day at least; we do not count on more. */
 const keysHoldMs = 20 * 3_600_000;
 
-/** An entry that an earlier run left, and whether it is proven to be of this stack and this account. */
+/** An entry that an earlier run left. */
 export interface Earlier {
   readonly entry: Entry;
+  /** Whether it is proven to be of this stack and this account. */
   readonly isOurs: boolean;
+  /** Whether it was written under the name of another stack, and nothing proves that this stack had that name. */
+  readonly mayBeOfOtherStack?: boolean;
 }
 
 /** What an earlier run began and did not bring into the state; waits for a process that is still making the call. */
@@ -44,13 +49,18 @@ export async function interrupted<R extends Route, Listed>(
   const { clock, urn = "", client } = context;
   const { path } = creation.route;
   const until = clock.now() + orphanPatienceMs;
+  // An object that the user names is compared with what is declared now, when it is adopted.
+  const isNamed = !creation.adopt && !creation.key && idNamedByUser(urn) !== undefined;
   for (;;) {
     let found: Entry | undefined;
+    let lost: Entry | undefined;
     for (const entry of entriesOf(urn)) {
       if (!isOf(entry, client) || entry.path !== path || (await isOfAnotherRun(entry))) continue;
       if (identities.includes(entry.identity)) found = found?.reply ? found : entry;
+      else if (isNamed && !entry.derived && !entry.reply) lost = entry;
       else if (!entry.derived && !creation.key) await orphan(context, entry);
     }
+    found ??= lost;
     if (!found) {
       // A call with a derived key has the same key under every name of the stack, so the service recognises it.
       const isAlike = (entry: Entry) =>
@@ -58,25 +68,34 @@ export async function interrupted<R extends Route, Listed>(
         isOf(entry, client) &&
         entry.path === path &&
         identities.includes(entry.identity) &&
-        !isAlive(entry);
+        !isAlive(entry) &&
+        !isDisowned(entry, urn);
       const stray = await ofFormerName(context, straysOf(urn).filter(isAlike));
-      const lost = stray ? undefined : await entryOfPlaceholder(context, creation, identities);
-      return stray ?? (lost && { entry: lost, isOurs: true });
+      if (stray?.isOurs) return stray;
+      const inState = await entryOfPlaceholder(context, creation, isNamed ? undefined : identities);
+      return inState ? { entry: inState, isOurs: true } : stray;
     }
     if (found.reply || !isAlive(found) || clock.now() >= until) {
       const account = accountIn(found, context);
-      return { entry: await atHome(found, urn), isOurs: originOf({ isOfStack: true, account }) === "ours" };
+      return {
+        entry: await atHome(found, urn),
+        isOurs: ownerOfEntry({ isOfStack: true, account }) === "ours",
+      };
     }
     await log.progress(urn, `process ${found.pid} of an interrupted run is still making this call; waiting`);
     await clock.sleep(200);
   }
 }
 
-/** The entry among those of other stacks that this stack wrote, or may have written, before it was renamed. */
+/**
+ * The entry among those of other stacks that this stack wrote before it was renamed. If there is no such entry, the first
+ * one that it may have written.
+ */
 async function ofFormerName(context: Context, strays: readonly Entry[]): Promise<Earlier | undefined> {
   const { urn = "", run } = context;
   const { project, stack } = partsOf(urn);
   const own = lineageOf(stack);
+  let unproven: Earlier | undefined;
   for (const entry of strays) {
     const known = own !== undefined && entry.lineage !== undefined;
     const lineage = known ? (own === entry.lineage ? "same" : "different") : "unknown";
@@ -85,12 +104,11 @@ async function ofFormerName(context: Context, strays: readonly Entry[]): Promise
     const stacks = await run.stackState.stacks(project);
     const stackExists = stacks ? stacks.has(`${writer.project}/${writer.stack}`) : "unseen";
     const account = accountIn(entry, context);
-    const origin = originOf({ isOfStack: false, stackExists, lineage, account });
-    if (origin === "another's") continue;
-    const isOurs = origin === "ours";
-    return { entry: isOurs ? await atHome(entry, urn) : entry, isOurs };
+    const owner = ownerOfEntry({ isOfStack: false, stackExists, lineage, account });
+    if (owner === "ours") return { entry: await atHome(entry, urn), isOurs: true };
+    if (owner === "unproven") unproven ??= { entry, isOurs: false, mayBeOfOtherStack: true };
   }
-  return undefined;
+  return unproven;
 }
 
 /** If the journal cannot be written, the entry stays where it is; `record` warns of that. */
@@ -104,16 +122,19 @@ function accountIn({ account }: Entry, { settings }: Context): "same" | "unprove
   return isSame || isEnabled(process.env.RECOMMENDER_SERVICE_MOVED) ? "same" : "unproven";
 }
 
-/** What the state says got no response: on another machine, or before the journal was lost. */
+/**
+ * The call that, according to the state, got no response: on another machine, or before the journal was lost. A call with
+ * other identities than these is reported and left out.
+ */
 async function entryOfPlaceholder<R extends Route, Listed>(
   context: Context,
   { route }: Creation<R, Listed>,
-  identities: readonly string[],
+  identities: readonly string[] | undefined,
 ): Promise<Entry | undefined> {
   const { run, urn = "", client } = context;
   const lost = lostCallOf(run.placeholders.get(urn));
-  if (!lost) return undefined;
-  if (!identities.includes(lost.identity)) {
+  if (!lost || run.resolved.has(lost.key)) return undefined;
+  if (identities && !identities.includes(lost.identity)) {
     const what = `may have created one at ${lost.at} by ${route.path} with different arguments`;
     await log.warn(urn, `an earlier run ${what}; if so, it is orphaned`);
     return undefined;
@@ -145,7 +166,7 @@ export async function record({ urn, run }: Context, entry: Entry): Promise<void>
 async function orphan({ urn }: Context, entry: Entry): Promise<void> {
   await log.warn(
     urn,
-    `an interrupted run ${outcomeOf(entry)} with different arguments; it is orphaned, not deleted`,
+    `an interrupted run ${describeOutcome(entry)} with different arguments; it is orphaned, not deleted`,
   );
   await forget(entry);
 }
@@ -157,7 +178,8 @@ export async function orphanAll({ urn = "", client, run }: Context, adoptedId?: 
     if (isOwn || !isOf(entry, client) || (await isOfAnotherRun(entry))) continue;
     // The adopted object may be what a call without a response created.
     const isOther = entry.id ? entry.id !== adoptedId : adoptedId === undefined;
-    if (isOther) await log.warn(urn, `an interrupted run ${outcomeOf(entry)}; it is orphaned, not deleted`);
+    if (isOther)
+      await log.warn(urn, `an interrupted run ${describeOutcome(entry)}; it is orphaned, not deleted`);
     await forget(entry);
   }
 }
@@ -171,12 +193,12 @@ export async function eraseStoredIn(id: string, { __urn, ...state }: Properties)
 
 /** What killed runs began that the program does not declare, in words. */
 export function orphanWarning(entries: readonly Entry[]): string {
-  const what = entries.map(outcomeOf).join(" and ");
+  const what = entries.map(describeOutcome).join(" and ");
   return `a run that was killed ${what}, which the program no longer declares; see \`recommender interrupted\``;
 }
 
 /** The outcome of a creation, in words that help to find it. */
-export function outcomeOf({ id, at, path }: Entry): string {
+export function describeOutcome({ id, at, path }: Entry): string {
   return id ? `created ${id}` : `may have created one at ${at} by ${path}`;
 }
 

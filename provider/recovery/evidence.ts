@@ -5,8 +5,9 @@ import type { Context } from "../run/context";
 import { mayShare } from "../run/row";
 import type { Run } from "../run/session";
 import { carriedUrn, logicalName } from "../run/urn";
+import { idNamedByUser } from "./adoption";
 import type { Creation } from "./creation";
-import type { Evidence } from "./decision";
+import type { CreationEvidence } from "./decision";
 import { type Earlier, isOf, isRecent } from "./earlier-run";
 import { allEntries, type Entry } from "./journal";
 
@@ -18,18 +19,20 @@ export async function evidenceOf<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
   earlier: Earlier | undefined,
-): Promise<Evidence> {
+): Promise<CreationEvidence> {
   if (!earlier) return { call: "none" };
   const { entry, isOurs } = earlier;
+  const named = idNamedByUser(context.urn) !== undefined;
   const createAgain = mayCreateAgain(context.urn ?? "");
   const reply = entry.reply as Reply<R> | undefined;
-  if (!isOurs) return { call: reply ? "answered" : "lost", isOurs, createAgain };
+  if (!isOurs) return { call: reply ? "answered" : "lost", isOurs, named, createAgain };
   if (reply) {
     const isStored = await isInState(context, entry);
     return { call: "answered", isOurs, isStored, exists: (await creation.isThere?.(reply)) ?? true };
   }
-  const keyHolds = !createAgain && isRecent(entry, context) && (await context.client.honoursKeys());
-  return { call: "lost", isOurs, createAgain, keyHolds };
+  const isDecided = named || createAgain;
+  const keyHolds = !isDecided && isRecent(entry, context) && (await context.client.honoursKeys());
+  return { call: "lost", isOurs, named, createAgain, keyHolds };
 }
 
 /**

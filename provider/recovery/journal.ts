@@ -48,7 +48,7 @@ export interface Entry {
 }
 
 /** Entries older than this are dropped. */
-const keptMs = 30 * 24 * 3_600_000;
+export const keptMs = 30 * 24 * 3_600_000;
 
 /** A short name for any value. */
 export function digest(value: unknown): string {

@@ -14,16 +14,20 @@ interface Known {
   readonly fix?: string | undefined;
   /** When the call was first sent, in milliseconds since 1970. */
   readonly at: number;
+  /** Whether this stack is known to have sent the call, so its state keeps a placeholder for the object. */
+  readonly isSent: boolean;
+  /** Whether the object can also be adopted with the argument `existingId`. */
+  readonly hasExistingId: boolean;
 }
 
 /** It is unknown whether something was created; only the user can decide whether to adopt it or to create it again. */
 export class UnknownCreationError extends Error {
   override readonly name = "UnknownCreationError";
-  /** Stands in the state for the id that is not known. */
-  readonly placeholder: string;
+  /** Stands in the state for the id that is not known; undefined if another stack may have sent the call. */
+  readonly placeholder: string | undefined;
 
   constructor(lost: OutcomeUnknownError, identity: string, known: Known) {
-    const { name, candidates, unread = [], fix } = known;
+    const { name, candidates, unread = [], fix, isSent, hasExistingId } = known;
     const found =
       candidates.length > 0
         ? [`It may have created ${candidates.join(" or ")}, which nothing proves to be ours.`]
@@ -33,13 +37,16 @@ export class UnknownCreationError extends Error {
     super(
       [
         ...[`${lost.message}.`, ...found, ...doubt, ...(fix ? [fix] : [])],
-        `If it exists, adopt it: \`RECOMMENDER_ADOPT=${quoted(`${name}=${id}`)} pulumi up\`, or with the argument existingId.`,
+        `If it exists, adopt it: \`RECOMMENDER_ADOPT=${quoted(`${name}=${id}`)} pulumi up\`` +
+          `${hasExistingId ? ", or with the argument existingId" : ""}.`,
         `If it does not, create it: \`RECOMMENDER_CREATE_AGAIN=${quoted(name)} pulumi up\`.`,
-        "Remove the option protect for that run: the placeholder in the state is replaced.",
+        ...(isSent
+          ? ["Remove the option protect for that run: the placeholder in the state is replaced."]
+          : []),
       ].join(" "),
       { cause: lost },
     );
-    this.placeholder = `${prefix}${lost.idempotencyKey}.${identity}.${known.at}`;
+    this.placeholder = isSent ? `${prefix}${lost.idempotencyKey}.${identity}.${known.at}` : undefined;
   }
 }
 

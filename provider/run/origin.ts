@@ -7,7 +7,7 @@ import { partsOf } from "./urn";
 export const releaseVariable = "RECOMMENDER_RELEASE";
 
 /** The header that tells the service which stack and resource submit a job; none where that is switched off. */
-export function originOf(
+export function originHeaders(
   { urn, settings }: Pick<Context, "urn" | "settings">,
   route: Route,
 ): Record<string, string> | undefined {

@@ -15,8 +15,8 @@ export type Kind = "reads" | "changes" | "makes";
 export interface Act {
   act(): Promise<unknown>;
   done(): Promise<number> | number;
-  /** Takes over what is there by its id, where the resource can. */
-  adopt?(): Promise<unknown>;
+  /** The id that RECOMMENDER_ADOPT names for what the call has made. */
+  madeId?(): string;
 }
 
 /** A call of a lifecycle, and what brings it about. */
@@ -64,6 +64,12 @@ export function scenes(observed: ObservedService, stack: LocalStack, world: Worl
   const database = new Database(join(observed.service.dataDir, "data.db"), { readonly: true });
   const count = (table: string, column: string, value: string) =>
     (database.prepare(`select count(*) n from ${table} where ${column} = ?`).get(value) as { n: number }).n;
+  const lastIdIn = (table: string, name: string) =>
+    (
+      database.prepare(`select id from ${table} where name = ? order by rowid desc`).get(name) as {
+        id: string;
+      }
+    ).id;
   const { projectId, algorithmId, modelId } = world;
 
   const made = (call: string, kind: Kind, type: string, table: string, args: object): Scene => ({
@@ -74,12 +80,23 @@ export function scenes(observed: ObservedService, stack: LocalStack, world: Worl
         act: () => stack.up(type, name, { name, ...args }),
         done: () => count(table, "name", name),
       };
-      const adopt = () => {
-        const { id } = database.prepare(`select id from ${table} where name = ?`).get(name) as { id: string };
-        return stack.up(type, name, { name, ...args, existingId: id });
+      return { ...act, madeId: () => lastIdIn(table, name) };
+    },
+  });
+  /** The submission of an update, after a preparation that submits `before` jobs of the same name. */
+  const redeployed = (type: "DeploymentJob" | "Deployment", args: object, before: number): Scene => ({
+    call: "POST /submit-deployment-job",
+    kind: "makes",
+    async prepare(name) {
+      await observed.call(routes.submitDeploymentJob, { name: "before", ...deployment });
+      await observed.service.idle();
+      await stack.up(type, name, { name, ...deployment, ...args });
+      await observed.service.idle();
+      return {
+        act: () => stack.up(type, name, { name, ...deployment, ...args, qps: 900 }),
+        done: () => count("jobs", "name", name) - before,
+        madeId: () => lastIdIn("jobs", name),
       };
-      // A job that was submitted is taken over by the resource that waits for it.
-      return table === "jobs" ? act : { ...act, adopt };
     },
   });
   const deployment = { projectId, generatorModelId: modelId, qps: 1000 };
@@ -127,6 +144,8 @@ export function scenes(observed: ObservedService, stack: LocalStack, world: Worl
     made("POST /create-algorithm", "makes", "Algorithm", "algorithms", { projectId }),
     made("POST /submit-training-job", "makes", "TrainingJob", "jobs", { projectId, algorithmId }),
     made("POST /submit-deployment-job", "makes", "DeploymentJob", "jobs", deployment),
+    redeployed("DeploymentJob", {}, 1),
+    redeployed("Deployment", { existingId: projectId }, 0),
     made("POST /submit-querying-job", "makes", "QueryingJob", "jobs", { projectId, modelId, ...query }),
     made("POST /submit-clustering-job", "makes", "ClusteringJob", "jobs", {
       projectId,

@@ -266,15 +266,13 @@ export class World {
     const lost = this.account
       .made(call)
       .filter((made) => made.key === key && !this.isKnown(made) && !this.account.wentWithMachine(made));
-    const [training] = call === "POST /submit-training-job" ? lost : [];
-    if (training) {
-      await this.observed.service.idle();
-      // A training that failed never shows a model.
-      const model = await this.modelOf(training);
-      if (model) {
-        process.env.RECOMMENDER_ADOPT = `${title.split(" ")[1]}=${model}`;
-        return;
-      }
+    const [job] = call.startsWith("POST /submit") ? lost : [];
+    await this.observed.service.idle();
+    // A training that failed never shows a model.
+    const named = job && call === "POST /submit-training-job" ? await this.modelOf(job) : job?.id;
+    if (named) {
+      process.env.RECOMMENDER_ADOPT = `${title.split(" ")[1]}=${named}`;
+      return;
     }
     if (call.startsWith("POST /create") && lost.length > 0) {
       this.existing[title] = lost[0].id;

@@ -229,6 +229,17 @@ test("where nothing can be written down, that is said once and the work goes on"
   expect(told[0]).toMatch(/Set XDG_STATE_HOME to a folder/);
 });
 
+test("RECOMMENDER_ADOPT that is still set does not change a replacement that is asked for", async () => {
+  engine.programHears = false;
+  expect(await engine.up([users])).toEqual([]);
+  const { id } = engine.of("UserDataset", "users");
+  process.env.RECOMMENDER_ADOPT = `users=${id}`;
+  const errors = await engine.up([users], { replace: [keyOf(users)] });
+  delete process.env.RECOMMENDER_ADOPT;
+  expect(errors).toEqual([]);
+  expect(engine.of("UserDataset", "users").id).not.toBe(id);
+});
+
 /** The state of a run that got no answer. */
 const asked = (more: { key: string; at: number }) => {
   const state = { ...request, __urn: engine.urnOf(users) };

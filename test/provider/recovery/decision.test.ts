@@ -1,12 +1,12 @@
 import fc from "fast-check";
-import { type Decision, decide, type Evidence } from "../../../provider/recovery/decision";
-import { type Origin, type OriginEvidence, originOf } from "../../../provider/recovery/entry-origin";
+import { type CreationEvidence, type Decision, decide } from "../../../provider/recovery/decision";
+import { type EntryOwner, type OwnerEvidence, ownerOfEntry } from "../../../provider/recovery/entry-owner";
 
-const lost: Evidence = { call: "lost", isOurs: true };
-const calledNow: Evidence = { ...lost, calledNow: true };
-const answered: Evidence = { call: "answered", isOurs: true, exists: true };
+const lost: CreationEvidence = { call: "lost", isOurs: true };
+const calledNow: CreationEvidence = { ...lost, calledNow: true };
+const answered: CreationEvidence = { call: "answered", isOurs: true, exists: true };
 
-const rows: readonly (readonly [string, Evidence, Decision])[] = [
+const rows: readonly (readonly [string, CreationEvidence, Decision])[] = [
   ["nothing was begun", { call: "none" }, "create"],
   ["the call was answered, and its object exists", answered, "resume"],
   ["the call was answered, but its object is gone", { ...answered, exists: false }, "create"],
@@ -15,6 +15,14 @@ const rows: readonly (readonly [string, Evidence, Decision])[] = [
   ["the same, and the user is to be asked", { ...answered, isOurs: false, looked: true }, "ask"],
   ["the same, and the user has decided", { ...answered, isOurs: false, createAgain: true }, "create"],
   ["the user has decided", { ...lost, createAgain: true, keyHolds: true }, "create"],
+  [
+    "the user has named what it created",
+    { ...lost, named: true, createAgain: true, keyHolds: true },
+    "adopt",
+  ],
+  ["the user has named what it created, if it is ours", { ...lost, isOurs: false, named: true }, "adopt"],
+  ["the user names something else than the answer", { ...answered, named: true }, "resume"],
+  ["the user has named something, and this run's own call is lost", { ...calledNow, named: true }, "look"],
   ["the service honours its key", { ...lost, keyHolds: true }, "repeat"],
   [
     "the call may be another stack's, whose key is not ours",
@@ -36,21 +44,22 @@ test("a lost call leads to a second object or to an adoption only on proof or on
   const flag = fc.boolean();
   const known = fc.record({
     call: fc.constant("lost" as const),
-    ...{ isOurs: flag, calledNow: flag, createAgain: flag, keyHolds: flag, looked: flag },
+    ...{ isOurs: flag, calledNow: flag, named: flag, createAgain: flag, keyHolds: flag, looked: flag },
   });
-  const isProven = ({ isOurs, keyHolds }: Evidence) => isOurs && keyHolds;
+  const isProven = ({ isOurs, keyHolds }: CreationEvidence) => isOurs && keyHolds;
   fc.assert(
     fc.property(known, (evidence) => {
       const decision = decide(evidence);
       if (decision === "create") return evidence.createAgain && !evidence.calledNow;
+      if (decision === "adopt") return evidence.named && !evidence.calledNow;
       if (decision === "repeat") return isProven(evidence) && !evidence.calledNow;
       return decision === "look" || decision === "ask";
     }),
   );
 });
 
-const renamed: OriginEvidence = { isOfStack: false, stackExists: false, lineage: "same", account: "same" };
-const origins: readonly (readonly [string, OriginEvidence, Origin])[] = [
+const renamed: OwnerEvidence = { isOfStack: false, stackExists: false, lineage: "same", account: "same" };
+const owners: readonly (readonly [string, OwnerEvidence, EntryOwner])[] = [
   ["this stack", { isOfStack: true, account: "same" }, "ours"],
   ["this stack, with another key", { isOfStack: true, account: "unproven" }, "unproven"],
   ["a stack that is gone, of the same lineage", renamed, "ours"],
@@ -61,6 +70,6 @@ const origins: readonly (readonly [string, OriginEvidence, Origin])[] = [
   ["a stack that may exist, of the same lineage", { ...renamed, stackExists: "unseen" }, "unproven"],
 ];
 
-test.each(origins)("an entry of %s", (_, evidence, origin) => {
-  expect(originOf(evidence)).toBe(origin);
+test.each(owners)("an entry of %s", (_, evidence, owner) => {
+  expect(ownerOfEntry(evidence)).toBe(owner);
 });

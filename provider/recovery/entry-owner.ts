@@ -1,5 +1,5 @@
 /** The facts about an entry of the recovery journal that is about the same resource, service and request. */
-export interface OriginEvidence {
+export interface OwnerEvidence {
   /** Whether it was written by a stack of this name in this backend. Entries of other backends are never looked at. */
   readonly isOfStack: boolean;
   /** Whether the stack that wrote it exists under that name; "unseen" if the stacks cannot be listed. */
@@ -11,13 +11,13 @@ export interface OriginEvidence {
 }
 
 /** Whose entry it is: this stack's, another stack's, or one of the two. */
-export type Origin = "ours" | "unproven" | "another's";
+export type EntryOwner = "ours" | "unproven" | "another's";
 
 /**
  * Decides whose an entry is. A stack that was renamed leaves entries under its old name, which no longer exists. Stacks
  * made from copies of one configuration file have the same lineage, so only both facts together prove a rename.
  */
-export function originOf({ isOfStack, stackExists, lineage, account }: OriginEvidence): Origin {
+export function ownerOfEntry({ isOfStack, stackExists, lineage, account }: OwnerEvidence): EntryOwner {
   if (!isOfStack && (stackExists === true || lineage === "different")) return "another's";
   const isRenamed = stackExists === false && lineage === "same";
   return (isOfStack || isRenamed) && account === "same" ? "ours" : "unproven";

@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { routes } from "../../../contract";
+import { entriesOf } from "../../../provider/recovery/journal";
+import { ObservedService } from "../../engine/observed-service";
+import { type CarrierName, Carriers, carrierNames } from "../../faults/carriers";
+import { resetAfter } from "../../faults/faults";
+import { FaultProxy } from "../../faults/proxy";
+import { LocalStack } from "../../faults/runs";
+import { makeWorld, type World } from "../../faults/scenes";
+
+const carriers = new Carriers();
+const folder = mkdtempSync(join(tmpdir(), "recommender-state-"));
+let observed: ObservedService;
+let proxy: FaultProxy;
+let stack: LocalStack;
+let world: World;
+let deployment: { projectId: string; generatorModelId: string; qps: number };
+beforeAll(async () => {
+  process.env.XDG_STATE_HOME = folder;
+  observed = await ObservedService.start();
+  proxy = await FaultProxy.start(observed.service);
+  proxy.hidesKeys = true;
+  const { url } = proxy;
+  const addresses = { "recommender:baseUrl": url, "recommender:tokenUrl": `${url}/oauth/token` };
+  stack = new LocalStack({ ...observed.config, ...addresses }, carriers);
+  world = await makeWorld(observed);
+  deployment = { projectId: world.projectId, generatorModelId: world.modelId, qps: 1000 };
+});
+afterAll(async () => {
+  await stack.close();
+  carriers.close();
+  await proxy.close();
+  await observed.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => proxy.clear());
+afterEach(() => {
+  delete process.env.RECOMMENDER_ADOPT;
+});
+
+type Args = Record<string, unknown>;
+
+/** A job that no service knows: whatever waits for it submits another one. */
+const submittedJobId = "job-gone";
+const urnOf = (type: string, name: string) =>
+  `urn:pulumi:faults::test::pulumi-nodejs:dynamic/recommender:${type}::${name}`;
+const jobsTaken = () =>
+  proxy.taken
+    .filter(({ call }) => /^POST \/submit-/.test(call))
+    .map(({ answer }) => JSON.parse(answer ?? "{}").job_id as string);
+
+/** Loses the reply to the submission of a resource, and returns the id of its job. */
+async function lose(carrier: CarrierName, type: string, name: string, args: Args): Promise<string> {
+  const call = type === "Model" ? "POST /submit-training-job" : "POST /submit-deployment-job";
+  await stack.begin(carrier);
+  proxy.on(call, resetAfter);
+  await expect(stack.up(type, name, args)).rejects.toThrow(/RECOMMENDER_ADOPT=\S+ pulumi up/);
+  await observed.service.idle();
+  return jobsTaken().at(-1) as string;
+}
+
+/** Runs the printed command, and then `pulumi up` without it. */
+async function adopt(carrier: CarrierName, type: string, name: string, args: Args, id: string) {
+  const submitted = jobsTaken().length;
+  process.env.RECOMMENDER_ADOPT = `${name}=${id}`;
+  await stack.begin(carrier);
+  const adopted = await stack.up(type, name, args);
+  delete process.env.RECOMMENDER_ADOPT;
+  await stack.begin(carrier);
+  const next = await stack.up(type, name, args);
+  expect(jobsTaken()).toHaveLength(submitted);
+  expect(entriesOf(urnOf(type, name))).toEqual([]);
+  expect({ id: next.id, ...next.state }).toMatchObject({ id: adopted.id });
+  return adopted;
+}
+
+describe.each(carrierNames)("carried by the %s provider, RECOMMENDER_ADOPT", (carrier) => {
+  test("settles the lost submission of a changed DeploymentJob, so the next run asks nothing", async () => {
+    const name = `changed-${carrier}`;
+    await stack.begin(carrier);
+    await stack.up("DeploymentJob", name, { name, ...deployment });
+    const args = { name, ...deployment, qps: 900 };
+    const jobId = await lose(carrier, "DeploymentJob", name, args);
+    const { state } = await adopt(carrier, "DeploymentJob", name, args, jobId);
+    expect(state.jobId).toBe(jobId);
+  });
+
+  test("makes a new Deployment wait for the job that the lost submission started", async () => {
+    const name = `new-${carrier}`;
+    const args = { name, ...deployment, submittedJobId };
+    const jobId = await lose(carrier, "Deployment", name, args);
+    const { id, state } = await adopt(carrier, "Deployment", name, args, jobId);
+    expect({ id, ...state }).toMatchObject({ id: world.projectId, deploymentJobId: jobId });
+  });
+
+  test("makes a changed Deployment wait for the job, and keeps the outputs of the job", async () => {
+    const name = `updated-${carrier}`;
+    await observed.call(routes.submitDeploymentJob, { name: "before", ...deployment });
+    await observed.service.idle();
+    await stack.begin(carrier);
+    await stack.up("Deployment", name, { name, ...deployment, existingId: world.projectId });
+    const args = { name, ...deployment, existingId: world.projectId, qps: 900 };
+    const jobId = await lose(carrier, "Deployment", name, args);
+    const { state } = await adopt(carrier, "Deployment", name, args, jobId);
+    expect(state).toMatchObject({ deploymentJobId: jobId, servingUri: expect.any(String), qps: 900 });
+  });
+
+  test("is refused for a Deployment if the project has no such job", async () => {
+    const name = `refused-${carrier}`;
+    const args = { name, ...deployment, submittedJobId };
+    const jobId = await lose(carrier, "Deployment", name, args);
+    process.env.RECOMMENDER_ADOPT = `${name}=job-of-nobody`;
+    await stack.begin(carrier);
+    await expect(stack.up("Deployment", name, args)).rejects.toThrow(
+      /Cannot adopt job job-of-nobody: .* no such job/,
+    );
+    await adopt(carrier, "Deployment", name, args, jobId);
+  });
+
+  test.each(["job", "model"])("takes the %s of a training that a Model submitted again", async (what) => {
+    const name = `trained-${what}-${carrier}`;
+    const { projectId, algorithmId } = world;
+    const args = { name, projectId, algorithmId, submittedJobId };
+    const jobId = await lose(carrier, "Model", name, args);
+    const { jobResult } = await observed.call(routes.getJob, { projectId, jobId });
+    const modelId = jobResult?.modelId as string;
+    const { id } = await adopt(carrier, "Model", name, args, what === "job" ? jobId : modelId);
+    expect(id).toBe(modelId);
+  });
+});

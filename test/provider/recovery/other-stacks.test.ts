@@ -1,0 +1,101 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../../client/clock";
+import { readSettings } from "../../../client/settings";
+import { routes } from "../../../contract";
+import { createOnce } from "../../../provider/recovery/create-once";
+import { digest, type Entry, entriesOf, eraseStored, put } from "../../../provider/recovery/journal";
+import type { UnknownCreationError } from "../../../provider/recovery/unknown-creation";
+import { lineageOf } from "../../../provider/run/backend";
+import type { Context } from "../../../provider/run/context";
+import { Run } from "../../../provider/run/session";
+import { ObservedService } from "../../engine/observed-service";
+import { stackState } from "../../faults/carriers";
+
+let observed: ObservedService;
+let folder: string;
+beforeAll(async () => {
+  observed = await ObservedService.start();
+});
+afterAll(() => observed.close());
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "recommender-state-"));
+  process.env.XDG_STATE_HOME = folder;
+  jest.spyOn(process, "cwd").mockReturnValue(folder);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  delete process.env.RECOMMENDER_CREATE_AGAIN;
+  delete process.env.RECOMMENDER_ADOPT;
+  rmSync(folder, { recursive: true });
+});
+
+const urnIn = (stack: string) =>
+  `urn:pulumi:${stack}::shop::pulumi-nodejs:dynamic/recommender:UserDataset::users`;
+const request = { name: "users", numShards: 1, attributeSchema: null };
+
+/** What a run of a stack wrote before it was killed. */
+const entryOf = (stack: string, more: Partial<Entry> = {}): Entry => ({
+  ...{ urn: urnIn(stack), service: observed.service.url, path: "/create-user-dataset" },
+  ...{ identity: digest(request), key: randomUUID(), derived: false, request },
+  ...{ at: new Date().toISOString(), pid: 999_999_999, host: hostname() },
+  ...more,
+});
+
+/** A create in stack staging; the stacks of the backend are these, or cannot be listed. */
+const create = async (stacks?: readonly string[]) => {
+  const settings = readSettings((key) => observed.config[`recommender:${key}`], {});
+  const listed = stacks && new Set(stacks.map((stack) => `shop/${stack}`));
+  const run = new Run({ ...stackState(async () => []), stacks: async () => listed });
+  const context: Context = {
+    ...{ settings, client: observed.client, clock: systemClock, run },
+    ...{ urn: urnIn("staging"), title: "UserDataset users", timeoutMs: undefined },
+  };
+  const { reply } = await createOnce(context, {
+    route: routes.createUserDataset,
+    request,
+    idOf: ({ userDatasetId }) => userDatasetId,
+  });
+  return reply.userDatasetId;
+};
+
+test("creating again leaves the journal entry of another stack alone, and does not ask about it again", async () => {
+  const theirs = entryOf("prod", { id: "user-dataset-1", reply: { userDatasetId: "user-dataset-1" } });
+  await put(theirs);
+  const asked: UnknownCreationError = await create().then(fail, (error) => error);
+  expect(asked.message).toMatch(/of stack prod, which is not known to be this one.*user-dataset-1/);
+  // Nothing of this stack is lost, so its state keeps nothing that a later run would repeat under the key of prod.
+  expect(asked.placeholder).toBeUndefined();
+
+  process.env.RECOMMENDER_CREATE_AGAIN = "users";
+  const first = await create();
+  delete process.env.RECOMMENDER_CREATE_AGAIN;
+  expect(first).not.toBe("user-dataset-1");
+  expect(entriesOf(urnIn("prod"))).toMatchObject([theirs]);
+
+  await eraseStored(urnIn("staging"), new Set([first]));
+  expect([first, "user-dataset-1"]).not.toContain(await create());
+  expect(entriesOf(urnIn("prod"))).toMatchObject([theirs]);
+});
+
+test("an entry of a former name of the stack is preferred to entries that nothing proves to be of this stack", async () => {
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
+  writeFileSync(join(folder, "Pulumi.staging.yaml"), "encryptionsalt: v1:abc\n");
+  for (const stack of ["gone1", "gone2", "gone3", "gone4", "gone5"]) await put(entryOf(stack));
+  const { userDatasetId } = await observed.call(routes.createUserDataset, request);
+  const lineage = lineageOf("staging") as string;
+  await put(entryOf("formerly", { lineage, id: userDatasetId, reply: { userDatasetId } }));
+  expect(await create(["staging"])).toBe(userDatasetId);
+});
+
+test("RECOMMENDER_ADOPT that is still set adopts nothing because of an entry of another stack", async () => {
+  await put(entryOf("prod"));
+  process.env.RECOMMENDER_ADOPT = "users=user-dataset-1";
+  expect(await create(["staging", "prod"])).not.toBe("user-dataset-1");
+});
+
+function fail(): never {
+  throw new Error("it went through");
+}
