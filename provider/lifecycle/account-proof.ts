@@ -1,7 +1,10 @@
 import { undefinedIfMissing } from "../../client/error-meaning";
+import { isOffered } from "../../client/extensions";
 import { isEnabled, type Settings } from "../../client/settings";
-import { routes } from "../../contract";
-import { accountOf } from "../run/account";
+import { type Route, routes } from "../../contract";
+import { lostCallOf } from "../recovery/unknown-creation";
+import { type AccountSight, accountOf } from "../run/account";
+import { log } from "../run/engine";
 import type { Properties, StackRow } from "../run/row";
 import { openSession, type Session } from "../run/session";
 import { type Whereabouts, whereabouts } from "./belonging";
@@ -12,8 +15,8 @@ export interface AccountEvidence {
   readonly key: "same" | "different" | "unknown";
   /** Whether the user has said that it is the same account, with RECOMMENDER_SERVICE_MOVED. */
   readonly saidSame?: boolean;
-  /** Whether the configured key shows anything that the stack created with the other key. */
-  readonly seesOurs?: boolean;
+  /** What the configured key shows of the objects that the stack created with the other key. */
+  readonly sight?: AccountSight;
 }
 
 /** Whether the configured account is the one of a resource: `look` asks the service, `refuse` stops the run. */
@@ -24,14 +27,30 @@ export type AccountVerdict = "same" | "look" | "refuse";
  * the stack seems to be gone at once, and would be created again. A key that was replaced in the same account still shows
  * what the stack created.
  */
-export function accountVerdict({ key, saidSame, seesOurs }: AccountEvidence): AccountVerdict {
+export function accountVerdict({ key, saidSame, sight }: AccountEvidence): AccountVerdict {
   if (key !== "different" || saidSame) return "same";
-  if (seesOurs === undefined) return "look";
-  return seesOurs ? "same" : "refuse";
+  if (sight === undefined) return "look";
+  return sight === "none" ? "refuse" : "same";
 }
 
-/** How many objects are asked for one by one if the list shows none of them. */
-const looksAtMost = 10;
+/** How many objects of a type are read one by one. */
+const readsAtMost = 10;
+
+/** How to read an object by its row. */
+interface RowReading {
+  readonly route: Route;
+  request(row: StackRow): object;
+}
+
+/** The types of objects that a service can show. Some routes are extensions, which other services do not have. */
+const readings: Readonly<Record<string, RowReading>> = {
+  EventDataset: { route: routes.getEventDataset, request: ({ id }) => ({ eventDatasetId: id }) },
+  UserDataset: { route: routes.getUserDataset, request: ({ id }) => ({ userDatasetId: id }) },
+  ItemDataset: { route: routes.getItemDataset, request: ({ id }) => ({ itemDatasetId: id }) },
+  Project: { route: routes.getProject, request: ({ id }) => ({ projectId: id }) },
+  Algorithm: { route: routes.getAlgorithm, request: ({ id, projectId }) => ({ projectId, algorithmId: id }) },
+  Model: { route: routes.getModel, request: ({ id, projectId }) => ({ projectId, modelId: id }) },
+};
 
 /** Finds out where a row belongs; refuses a row of another service or account, which would seem to be gone. */
 export async function locate(
@@ -52,10 +71,10 @@ async function refuseOtherAccount(row: StackRow, settings: Settings): Promise<vo
   if (verdict === "look") {
     const session = await openSession(settings);
     const { accounts } = session.run;
-    const proof = accounts.get(then as string) ?? seesOurs(session, row);
+    const proof = accounts.get(then as string) ?? look(session, row);
     accounts.set(then as string, proof);
     proof.catch(() => accounts.delete(then as string));
-    verdict = accountVerdict({ ...evidence, seesOurs: await proof });
+    verdict = accountVerdict({ ...evidence, sight: await proof });
   }
   if (verdict === "same") return;
   throw new Error(
@@ -65,21 +84,25 @@ async function refuseOtherAccount(row: StackRow, settings: Settings): Promise<vo
   );
 }
 
-/** Whether the service shows anything that the stack created with the key of a row. */
-async function seesOurs({ client, run }: Session, of: StackRow): Promise<boolean> {
+/** Looks for the objects that the stack created with the key of a row, until the service shows one. */
+async function look({ client, run }: Session, of: StackRow): Promise<AccountSight> {
   const stored = await run.stackState.rows(of).catch(() => []);
-  const ours = [of, ...stored].filter(({ account }) => account === of.account);
-  const ids = new Set(ours.filter(({ type }) => type === "EventDataset").map(({ id }) => id));
-  if (ids.size > 0) {
-    const { eventDatasets } = await client.call(routes.listEventDatasets, {});
-    if (eventDatasets.some(({ eventDatasetId }) => ids.has(eventDatasetId))) return true;
+  const ours = [of, ...stored].filter(({ account, id }) => account === of.account && !lostCallOf(id));
+  let isAsked = false;
+  for (const [type, { route, request }] of Object.entries(readings)) {
+    const known = ours.filter((row) => row.type === type).map(request);
+    // The project of a row is not known if the state keeps it secret.
+    const requests = known.filter((each) => !Object.values(each).includes(undefined)).slice(0, readsAtMost);
+    if (requests.length === 0 || !(await isOffered(client, route))) continue;
+    isAsked = true;
+    for (const each of requests)
+      if (await undefinedIfMissing<unknown>(client.call(route, each as never))) return "some";
   }
-  // The list may have only a page of them.
-  for (const eventDatasetId of [...ids].slice(0, looksAtMost))
-    if (await undefinedIfMissing(client.call(routes.getEventDataset, { eventDatasetId }))) return true;
-  const models = ours.filter(({ type }) => type === "Model").slice(0, looksAtMost);
-  for (const { id: modelId, projectId } of models)
-    if (projectId && (await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))))
-      return true;
-  return false;
+  if (isAsked) return "none";
+  await log.warn(
+    of.urn,
+    "This stack was created with another API key, and the service can show none of its objects to prove that the " +
+      "account is the same. The run continues with the configured key; `pulumi refresh` stores the new key.",
+  );
+  return "unknown";
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { constants, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { constants, existsSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
 import { type FileHandle, open, rm, rmdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
@@ -90,7 +90,14 @@ export async function rehome(entry: Entry, urn: string): Promise<Entry> {
 }
 
 function entriesIn(folder: string): Entry[] {
-  return filesIn(folder).flatMap((file) => read(file) ?? []);
+  return filesIn(folder)
+    .flatMap((file) => read(file) ?? [])
+    .filter((entry) => !isExpired(entry));
+}
+
+/** Whether an entry is too old to be kept. The age of its folder says nothing: all stacks share it. */
+function isExpired({ at }: Pick<Entry, "at">): boolean {
+  return Date.now() - Date.parse(at) > keptMs;
 }
 
 function filesIn(folder: string): string[] {
@@ -104,7 +111,9 @@ function filesIn(folder: string): string[] {
  * is left out: only the resource that it is about must stop for it.
  */
 export function allEntries(): Entry[] {
-  return allFiles().flatMap((file) => readable(file) ?? []);
+  return allFiles()
+    .flatMap((file) => readable(file) ?? [])
+    .filter((entry) => !isExpired(entry));
 }
 
 /** Files among them that cannot be read. */
@@ -133,7 +142,7 @@ export async function put(given: Entry): Promise<void> {
   const entry = given.backend === undefined ? { ...given, ...placeOf(given.urn) } : given;
   const line = `${JSON.stringify(entry)}\n`;
   if (!(await added(entry, line))) await begun(entry, line);
-  forgetOld();
+  await forgetOld();
 }
 
 async function added(entry: Entry, line: string): Promise<boolean> {
@@ -173,7 +182,10 @@ function whereAbsent(error: NodeJS.ErrnoException): undefined {
 
 /** Erases an entry. Where nothing can be erased, nothing could be recorded either, which is reported then. */
 export async function forget(entry: Entry): Promise<void> {
-  const file = readFrom.get(entry) ?? fileOf(entry);
+  await removeFile(readFrom.get(entry) ?? fileOf(entry));
+}
+
+async function removeFile(file: string): Promise<void> {
   await rm(file, { force: true }).catch(() => {});
   // The folder stays if it has another entry.
   await rmdir(dirname(file)).catch(() => {});
@@ -265,12 +277,17 @@ function namesIn(folder: string): string[] {
 
 let looked = false;
 
-function forgetOld(): void {
+/** Removes entries that are too old, once for each process. */
+async function forgetOld(): Promise<void> {
   if (looked) return;
   looked = true;
-  const all = stateDirectory("creations");
-  for (const name of namesIn(all)) {
-    const age = Date.now() - (statSync(join(all, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > keptMs) rmSync(join(all, name), { recursive: true, force: true });
+  for (const file of allFiles()) {
+    const entry = readable(file) ?? { at: writtenAt(file) };
+    if (isExpired(entry)) await removeFile(file);
   }
+}
+
+/** When a file was last written: the age of an entry that cannot be read. */
+function writtenAt(file: string): string {
+  return (statSync(file, { throwIfNoEntry: false })?.mtime ?? new Date()).toISOString();
 }

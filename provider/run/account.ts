@@ -2,6 +2,12 @@ import { createHash } from "node:crypto";
 import { embeddedDirectory, type Settings } from "../../client/settings";
 
 /**
+ * What a key shows of the objects that a stack created with another key: at least one of them, none of those that the
+ * service can show, or "unknown" because the service can show no such object to anyone.
+ */
+export type AccountSight = "some" | "none" | "unknown";
+
+/**
  * A fingerprint of the developer's key, by which the state and the journal tell accounts at one address apart. Its 32 bits
  * do not give the key away. It is undefined for embedded services: their data has an identity.
  */

@@ -60,7 +60,7 @@ export interface StackRow {
   readonly service?: string | undefined;
   /** A fingerprint of the key that it was last seen with. */
   readonly account?: string | undefined;
-  /** The project of a model. */
+  /** The project of a model or an algorithm. */
   readonly projectId?: string | undefined;
   /** Whether the engine has replaced it, and is to delete it. */
   readonly isLeaving?: boolean;
@@ -76,7 +76,7 @@ export function rowOf(type: string, id: string, properties: Properties): StackRo
     made: isSealed(__made) ? undefined : __made,
     ...(typeof service === "string" && { service }),
     ...(typeof account === "string" && { account }),
-    ...(type === "Model" && typeof projectId === "string" && { projectId }),
+    ...(["Model", "Algorithm"].includes(type) && typeof projectId === "string" && { projectId }),
   };
 }
 

@@ -7,6 +7,7 @@ import { ignoreHint } from "../../client/git-ignore";
 import { embeddedDirectory, hasTokenSource, type Settings } from "../../client/settings";
 import { isUnreachable } from "../../client/unreachable";
 import { type Reply, routes } from "../../contract";
+import type { AccountSight } from "./account";
 import { cancelled as engineCancelled, stopped } from "./cancellation";
 import { Claims } from "./claims";
 import { log, type Urn } from "./engine";
@@ -49,8 +50,8 @@ export class Run {
   readonly resolved = new Set<string>();
   /** Lists as they were before it created anything. */
   readonly listedBefore = new Map<string, Promise<unknown>>();
-  /** Whether the configured key shows what the stack created with other keys, by their fingerprints. */
-  readonly accounts = new Map<string, Promise<boolean>>();
+  /** What the configured key shows of what the stack created with other keys, by their fingerprints. */
+  readonly accounts = new Map<string, Promise<AccountSight>>();
   /** Creations that others wait for. */
   readonly turns = new Map<string, Promise<unknown>>();
   /** Whether the credentials have a scope, by the path of the call. */

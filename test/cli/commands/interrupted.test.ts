@@ -5,9 +5,11 @@ import { allEntries, digest, type Entry, entriesOf, put } from "../../../provide
 import { run } from "../../service/process";
 
 const urn = (name: string) => `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:UserDataset::${name}`;
+/** The date of so many days ago. */
+const dayOf = (daysAgo: number) => new Date(Date.now() - daysAgo * 24 * 3_600_000).toISOString().slice(0, 10);
 const entry = (name: string, more: Partial<Entry> = {}): Entry => ({
   ...{ urn: urn(name), service: "http://127.0.0.1:9", path: "/create-user-dataset", identity: name },
-  ...{ key: name, derived: false, request: { name, numShards: 1 }, at: "2026-11-01T10:00:00.000Z" },
+  ...{ key: name, derived: false, request: { name, numShards: 1 }, at: `${dayOf(3)}T10:00:00.000Z` },
   ...{ pid: 1, host: "elsewhere", backend: "s3://states" },
   ...more,
 });
@@ -20,17 +22,17 @@ afterAll(() => rmSync(stateHome, { recursive: true }));
 
 test("what killed runs have made is listed with its ids until it is forgotten", async () => {
   await put(entry("made", { id: "user-dataset-1", reply: { userDatasetId: "user-dataset-1" } }));
-  await put(entry("lost", { at: "2026-11-02T10:00:00.000Z" }));
+  await put(entry("lost", { at: `${dayOf(2)}T10:00:00.000Z` }));
   const { out } = await run("interrupted");
   expect(out).toBe(
     [
-      "UserDataset made of stack dev, 2026-11-01T10:00:00Z",
+      `UserDataset made of stack dev, ${dayOf(3)}T10:00:00Z`,
       "  created user-dataset-1",
       "  POST /create-user-dataset",
       "  at http://127.0.0.1:9",
       "  backend s3://states",
       "",
-      "UserDataset lost of stack dev, 2026-11-02T10:00:00Z",
+      `UserDataset lost of stack dev, ${dayOf(2)}T10:00:00Z`,
       "  may have been created: no response arrived",
       "  POST /create-user-dataset",
       "  at http://127.0.0.1:9",

@@ -3,15 +3,22 @@ import { type AccountEvidence, accountVerdict } from "../../../provider/lifecycl
 import { ObservedService } from "../../engine/observed-service";
 import { Carriers } from "../../faults/carriers";
 import type { Declared } from "../../faults/declared";
-import { newStack } from "../../faults/rows";
+import { instead } from "../../faults/faults";
+import { FaultProxy } from "../../faults/proxy";
+import { type Held, newStack } from "../../faults/rows";
 import { SmallEngine } from "../../faults/small-engine";
 
 const rows: readonly (readonly [string, AccountEvidence, string])[] = [
   ["the key is the same", { key: "same" }, "same"],
   ["the state is of an older version", { key: "unknown" }, "same"],
   ["the key is another one", { key: "different" }, "look"],
-  ["the key is another one, and shows what the stack created", { key: "different", seesOurs: true }, "same"],
-  ["the key is another one, and shows nothing of the stack", { key: "different", seesOurs: false }, "refuse"],
+  ["the key is another one, and shows what the stack created", { key: "different", sight: "some" }, "same"],
+  ["the key is another one, and shows nothing of the stack", { key: "different", sight: "none" }, "refuse"],
+  [
+    "the key is another one, and the service can show nothing",
+    { key: "different", sight: "unknown" },
+    "same",
+  ],
   ["the user says that it is the same account", { key: "different", saidSame: true }, "same"],
 ];
 
@@ -20,17 +27,21 @@ test.each(rows)("if %s", (_, evidence, verdict) => {
 });
 
 describe("a stack whose key changes", () => {
-  const carriers = new Carriers();
+  const said: string[] = [];
+  const carriers = new Carriers((_, message) => said.push(message));
+  let proxy: FaultProxy;
   let ours: ObservedService;
   let theirs: ObservedService;
   const engines: SmallEngine[] = [];
   beforeAll(async () => {
     ours = await ObservedService.start();
     theirs = await ObservedService.start();
+    proxy = await FaultProxy.start(ours.service);
   });
   afterAll(async () => {
     for (const engine of engines) await engine.close();
     carriers.close();
+    await proxy.close();
     await theirs.close();
     await ours.close();
   });
@@ -47,10 +58,11 @@ describe("a stack whose key changes", () => {
     engines.push(next);
     return next;
   };
-  const first = async () => {
-    const engine = new SmallEngine(newStack(), { url: ours.service.url, key: ours.service.key }, carriers);
+  const users: Declared = { ...events, kind: "UserDataset", name: "users" };
+  const first = async (program = [events, more], url = ours.service.url) => {
+    const engine = new SmallEngine(newStack(), { url, key: ours.service.key }, carriers);
     engines.push(engine);
-    expect(await engine.up([events, more])).toEqual([]);
+    expect(await engine.up(program)).toEqual([]);
     return engine;
   };
   /** The rows of a stack as if another key had written them. */
@@ -84,5 +96,31 @@ describe("a stack whose key changes", () => {
     expect(ofDelete?.message).toMatch(words);
     expect(theirs.calls()).not.toContain("POST /create-event-dataset");
     expect([...other.held.keys()]).toEqual(["EventDataset events", "EventDataset more"]);
+  });
+
+  test("is recognised by any object that its service can show", async () => {
+    const engine = await first([users]);
+    withOldKey(engine);
+    expect(await engine.refresh()).toEqual([]);
+    expect(engine.of("UserDataset", "users").__account).not.toBe("0ldc0ffe");
+  });
+
+  test("goes on with a warning if its service can show none of its objects, and asks for no placeholder", async () => {
+    const hidden = { times: Number.POSITIVE_INFINITY };
+    proxy.on("GET /healthz", instead(200, "{}", { taken: false }), hidden);
+    const engine = await first([users], proxy.url);
+    const lost = {
+      ...events,
+      ...(engine.held.get("UserDataset users") as Held),
+      kind: "EventDataset",
+    } as const;
+    const id = `unknown-key.identity.${Date.now()}`;
+    engine.held.set("EventDataset events", { ...lost, name: "events", id, carrier: "plugin" });
+    withOldKey(engine);
+    const before = proxy.came.length;
+    expect(await engine.refresh()).toEqual([]);
+    expect(said.join()).toMatch(/created with another API key, and the service can show none of its objects/);
+    expect(proxy.came.slice(before)).not.toContain("GET /get-event-dataset");
+    expect(engine.of("UserDataset", "users").__account).not.toBe("0ldc0ffe");
   });
 });

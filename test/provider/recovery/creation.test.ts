@@ -240,6 +240,16 @@ test("RECOMMENDER_ADOPT that is still set does not change a replacement that is 
   expect(engine.of("UserDataset", "users").id).not.toBe(id);
 });
 
+test("RECOMMENDER_ADOPT that is still set adopts nothing because of an entry of another stack", async () => {
+  const { userDatasetId } = await observed.call(routes.createUserDataset, request);
+  await put(entry({ urn: engine.urnOf(users).replace(engine.stack, "other") }));
+  process.env.RECOMMENDER_ADOPT = `users=${userDatasetId}`;
+  const errors = await engine.up([users]);
+  delete process.env.RECOMMENDER_ADOPT;
+  expect(errors).toEqual([]);
+  expect(engine.of("UserDataset", "users").id).not.toBe(userDatasetId);
+});
+
 /** The state of a run that got no answer. */
 const asked = (more: { key: string; at: number }) => {
   const state = { ...request, __urn: engine.urnOf(users) };

@@ -188,6 +188,24 @@ test("entries of one resource that come and go at once leave each other alone, a
   expect(readdirSync(join(folder, "pulumi-recommender/creations"))).toEqual([]);
 });
 
+test("an entry is dropped after 30 days, however many entries of other stacks share its folder", async () => {
+  const old = { ...sent, at: new Date(Date.now() - 31 * 24 * 3_600_000).toISOString() };
+  const others = { ...sent, urn: urn.replace(":dev:", ":prod:") };
+  await put(others);
+  await put(old);
+  expect(files()).toHaveLength(2);
+  expect(entriesOf(urn)).toEqual([]);
+  expect(straysOf(others.urn)).toEqual([]);
+  expect(allEntries()).toEqual([others]);
+  // Each process removes old files once.
+  let putInNextProcess = put;
+  jest.isolateModules(() => {
+    putInNextProcess = require("../../../provider/recovery/journal").put;
+  });
+  await putInNextProcess(others);
+  expect(files()).toHaveLength(1);
+});
+
 test("what the state holds is erased, with the jobs that failed before it; the rest is returned", async () => {
   const at = (seconds: number) => new Date(seconds * 1000 + Date.now()).toISOString();
   const failed = { ...sent, identity: "1", derived: true, id: "job-1", at: at(1) };

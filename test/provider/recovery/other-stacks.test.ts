@@ -28,7 +28,6 @@ beforeEach(() => {
 afterEach(() => {
   jest.restoreAllMocks();
   delete process.env.RECOMMENDER_CREATE_AGAIN;
-  delete process.env.RECOMMENDER_ADOPT;
   rmSync(folder, { recursive: true });
 });
 
@@ -88,12 +87,6 @@ test("an entry of a former name of the stack is preferred to entries that nothin
   const lineage = lineageOf("staging") as string;
   await put(entryOf("formerly", { lineage, id: userDatasetId, reply: { userDatasetId } }));
   expect(await create(["staging"])).toBe(userDatasetId);
-});
-
-test("RECOMMENDER_ADOPT that is still set adopts nothing because of an entry of another stack", async () => {
-  await put(entryOf("prod"));
-  process.env.RECOMMENDER_ADOPT = "users=user-dataset-1";
-  expect(await create(["staging", "prod"])).not.toBe("user-dataset-1");
 });
 
 function fail(): never {
