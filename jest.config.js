@@ -91,8 +91,8 @@ const notOverPostgres = [
   "http/malformed",
   "http/bad-input",
   "http/openapi",
-  "serving/kept-attributes",
-  "serving/kept-events",
+  "serving/cached-attributes",
+  "serving/cached-events",
 ];
 
 /** Tests of code that only a service over PostgreSQL uses. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { attributes, id, recordId } from "../../contract/field";
 import { ServiceError } from "../base/error";
 import type { Context } from "../handlers/handler";
-import { whatIf } from "../serving/what-if";
+import { explain } from "../serving/explain";
 import { findDataset, projectOf } from "../store/find";
 import type { Suggestion, TryResponse } from "./responses";
 
@@ -35,7 +35,7 @@ export async function tryOut(context: Context, body: unknown): Promise<TryRespon
   const given = parsed.data;
   const deployed = await context.serving.find(given.projectId);
   const began = performance.now();
-  const { basis, own, items, modelId, rankedBy } = await whatIf(deployed, given);
+  const { basis, own, items, modelId, rankedBy } = await explain(deployed, given);
   const ms = performance.now() - began;
   const ids = [...own.slice(0, maxUserItems), ...items].map(({ itemId }) => itemId);
   const known = await deployed.attributesOf([...new Set(ids)]);

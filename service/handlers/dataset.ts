@@ -82,7 +82,7 @@ export const datasetHandlers: Handlers<
       await db.updateTable("datasets").set({ kind: "deleted" }).where("id", "=", found.id).execute();
       return found;
     });
-    call.serving.tell({ dataset: dataset.number, cleared: true });
+    call.serving.publish({ dataset: dataset.number, cleared: true });
     call.sweep();
     return answer(dataset);
   },

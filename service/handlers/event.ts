@@ -28,7 +28,7 @@ export const eventHandlers: Handlers<"upsertDatasetEvents" | "deleteDatasetEvent
       const dataset = await datasetOf(db, "event", eventDatasetId);
       return { dataset, ...(await upsert(db, dataset, parted, call)) };
     });
-    if (change) call.serving.tell(change);
+    if (change) call.serving.publish(change);
     const outcome = { eventDatasetId, ...outcomeOf(fitting) };
     await tellFailures(call, dataset, outcome.failures);
     return outcome;
@@ -37,7 +37,7 @@ export const eventHandlers: Handlers<"upsertDatasetEvents" | "deleteDatasetEvent
   deleteDatasetEventsBeforeTs: async ({ eventDatasetId, ts, startTs }, call) => {
     const dataset = await datasetOf(call.db, "event", eventDatasetId);
     const span = { from: startTs, before: ts };
-    await pruneEvents(call, dataset, span, (change) => call.serving.tell(change));
+    await pruneEvents(call, dataset, span, (change) => call.serving.publish(change));
     return { eventDatasetId, ts };
   },
 };

@@ -9,7 +9,7 @@ import type { Call, Handlers } from "./handler";
 export const forgettingHandlers: Handlers<"deleteDatasetUserEvents" | "deleteDatasetUser"> = {
   deleteDatasetUserEvents: async ({ eventDatasetId, userId }, call) => {
     const dataset = await datasetToForgetIn(call.db, eventDatasetId);
-    await deleteUserEvents(call, dataset, userId, (change) => call.serving.tell(change));
+    await deleteUserEvents(call, dataset, userId, (change) => call.serving.publish(change));
     // Counted when the last event is gone, so a model that still saw some counts as trained before.
     await call.write((db) => forgetInEvents(db, dataset, userId));
     await removeFromModels(call, [eventDatasetId], userId);
@@ -29,7 +29,7 @@ async function removeFromModels(
   eventDatasetIds: readonly string[],
   userId: string,
 ): Promise<void> {
-  for (const eventDatasetId of eventDatasetIds) call.serving.tell({ eventDatasetId, forgotten: userId });
+  for (const eventDatasetId of eventDatasetIds) call.serving.publish({ eventDatasetId, forgotten: userId });
   await removeResultsOf(call, eventDatasetIds);
   await removeForgottenUsers(call);
 }

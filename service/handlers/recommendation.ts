@@ -1,6 +1,7 @@
 import { explainHeader } from "../../contract";
 import { attributeOf } from "../algorithms";
 import { ServiceError } from "../base/error";
+import { recommend } from "../serving/recommend";
 import { reasoned } from "../serving/why";
 import type { Handler, Handlers } from "./handler";
 
@@ -37,7 +38,7 @@ const answer: Handler<"recommendItemsToUser"> = async ({ userId, attributes, lim
   const most = call.headers[explainHeader];
   const explained =
     most === undefined ? undefined : await reasoned(deployed, { userId, limit, isAddressed }, Number(most));
-  const itemIds = explained?.itemIds ?? (await deployed.recommend(userId, limit, isAddressed));
+  const itemIds = explained?.itemIds ?? (await recommend(deployed, userId, limit, isAddressed));
   const records = attributes.length > 0 ? await deployed.attributesOf(itemIds) : undefined;
   return {
     userId,

@@ -56,7 +56,7 @@ export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems
       const dataset = await datasetOf(db, "item", itemDatasetId);
       return { dataset, fitting: await upsert(db, dataset, parted) };
     });
-    call.serving.tell({ dataset: dataset.number, items: fitting.kept });
+    call.serving.publish({ dataset: dataset.number, items: fitting.kept });
     const outcome = { itemDatasetId, ...outcomeOf(fitting) };
     await tellFailures(call, dataset, outcome.failures);
     return outcome;

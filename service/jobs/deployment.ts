@@ -46,9 +46,9 @@ export async function runDeployment(job: Job, context: JobContext, lost: AbortSi
     });
     // If the commit was in doubt, the next look at the store loads what it holds.
     if (isLast) serving.install(row, prepared, address);
-    else serving.discard(prepared);
+    else prepared.close();
   } catch (error) {
-    serving.discard(prepared);
+    prepared.close();
     throw error;
   }
 }

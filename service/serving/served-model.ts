@@ -23,71 +23,77 @@ import { UserHashes } from "./user-hashes";
 /** Bytes of all cached preferences. */
 const mostPreferenceBytes = 64 * 1024 * 1024;
 
-/** Limit of the items that are cached with preferences. */
-const mostKept = 200;
+/** Limit of the candidates that are cached with preferences. */
+const maxCachedCandidates = 200;
 
-/** Bytes of an entry beside its ids and vectors: the objects that hold them, and the items that may be kept with it. */
-const preferenceEntryBytes = 600 + 8 * mostKept;
+/** Bytes of an entry without its ids and vectors: its objects, and the candidates that may be added to it. */
+const preferenceEntryBytes = 600 + 8 * maxCachedCandidates;
 
 function bytesOf({ vector, chosen }: Preferences): number {
   return vector.byteLength + 8 * chosen.length;
 }
 
-/** What a model knows of a user whom it has answered. */
-interface Kept {
-  readonly preferences: Preferences;
-  readonly stamp: string;
-  best?: Best;
+/** Items with their scores, best first. */
+export interface Candidates {
+  readonly items: number[];
+  readonly scores: number[];
 }
 
-/** The items that fit a user best, with their scores, as they were after so many changes of the model. */
-interface Best {
+interface CachedPreferences {
+  readonly preferences: Preferences;
+  readonly stamp: string;
+  best?: CachedCandidates;
+}
+
+interface CachedCandidates {
   readonly items: Uint32Array;
   readonly scores: Float32Array;
-  /** How many were asked for; there may be fewer. */
+  /** The number of candidates that were requested. The model may have found fewer. */
   readonly wanted: number;
+  /** The model's count of changes when these were computed. */
   readonly changes: number;
 }
 
-/** What the candidates of a generator are put in order by. */
+/** Input of a ranker that puts the candidates of a generator in order. */
 export interface Ordering {
-  /** Those of the generator. */
+  /** Scores of the generator. */
   readonly scores: readonly number[];
-  /** The places of the generator. */
+  /** Numbers of the items in the generator. */
   readonly placed: Places;
   readonly userId: string | undefined;
-  /** The user's events in the places of the ranker. */
+  /** Returns the user's events, numbered as in the ranker. */
   readonly own: () => readonly UserItem[];
   /** The user's preferences in the ranker, if it orders by its own scores. */
   readonly preferences: Preferences | null;
 }
 
-/** A model in service, with the preferences of the users as their events stand. */
+/** A deployed model, with the current preferences of its users. */
 export class ServedModel {
   readonly recommender: Recommender;
-  /** How events of other types count; absent where the target event alone does. */
+  /** Weights of events of other types. Undefined if only target events count. */
   readonly eventRule: EventRule | undefined;
   private readonly rows: Uint32Array | undefined;
   private readonly features: (Features | undefined)[];
   private readonly read: ((attributes: Attributes | undefined) => Features) | null;
-  /** How it ranks the candidates of a generator; null where that is by its own scores. */
+  /** A learned order of the generator's candidates. Null if the model orders by its own scores. */
   readonly ranking: Ranking | null;
-  private readonly leaving: number[] = [];
-  private lettingGo: Promise<string[]> | undefined;
-  private readonly cachedPreferences = new LRUCache<string, Kept>({
+  /** Rows of forgotten users whose events still count in the popularity of items. */
+  private readonly forgottenRows: number[] = [];
+  private forgetting: Promise<string[]> | undefined;
+  private readonly cachedPreferences = new LRUCache<string, CachedPreferences>({
     maxSize: mostPreferenceBytes,
     sizeCalculation: ({ preferences, stamp }, userId) =>
       preferenceEntryBytes + 2 * (userId.length + stamp.length) + bytesOf(preferences),
   });
   private readonly hashes: UserHashes;
 
-  /** The places begin with those of the model. */
+  /** Users and items have the same numbers as in the model; newer ones follow. */
   constructor(
     { model, itemVectors, rows, features }: PlacedModel,
     readonly users: Places,
     readonly items: Places,
-    private readonly count: (isKept: boolean) => void,
-    /** Reads from the model's file what a user had when it was trained, since memory holds no events of that. */
+    private readonly countCached: (isCached: boolean) => void,
+    /** Reads the items that a user had at the time of training from the model's file. */
     private readonly itemsOfRow: (row: number) => Promise<number[]>,
   ) {
     this.recommender = new Recommender(model, itemVectors);
@@ -100,24 +106,25 @@ export class ServedModel {
   }
 
   /**
-   * The preferences of a user from his events, null without any; where all events are gone, that of the training. What was
-   * computed is kept as long as the stamp of the events is the same.
+   * Returns the preferences of a user: from their events, or null without any. If `items` is null, the event dataset is
+   * deleted, and the learned preferences count. Preferences are cached for as long as the stamp of the events is the same.
    */
   preferencesOf(userId: string, items: (() => UserItem[]) | null, stamp = ""): Preferences | null {
     const user = this.users.find(userId);
     if (!items) return user === undefined ? null : this.recommender.learnedPreferences(user);
-    const kept = this.cachedPreferences.get(userId);
-    const holds = kept?.stamp === stamp;
-    this.count(holds);
-    if (holds) return kept.preferences;
+    const cached = this.cachedPreferences.get(userId);
+    const isCurrent = cached?.stamp === stamp;
+    this.countCached(isCurrent);
+    if (isCurrent) return cached.preferences;
     const preferences = this.recommender.preferencesFromItems(items(), user);
     if (preferences) this.cachedPreferences.set(userId, { preferences, stamp });
     return preferences;
   }
 
   /**
-   * What fits a user best of the items that he has not had, and the scores. The list of cached preferences is cached with them, for as
-   * long as nothing has changed; and only where nothing had since the user's events were read, after so many changes.
+   * Returns the best items for a user, without those in `had`. They are cached with the preferences until the model
+   * changes. `changes` is the model's count of changes before the user's events were read: if it has changed since,
+   * nothing is cached.
    */
   bestFor(
     userId: string,
@@ -125,24 +132,26 @@ export class ServedModel {
     wanted: number,
     changes: number,
     had: () => Iterable<number>,
-  ) {
+  ): Candidates {
     const { recommender } = this;
-    const kept = this.cachedPreferences.get(userId);
-    const isKept = preferences !== null && kept?.preferences === preferences;
-    const known = isKept ? kept.best : undefined;
+    const cached = this.cachedPreferences.get(userId);
+    const isCached = preferences !== null && cached?.preferences === preferences;
+    const known = isCached ? cached.best : undefined;
     if (known && known.changes === recommender.changes && known.wanted >= wanted)
       return { items: [...known.items.subarray(0, wanted)], scores: [...known.scores.subarray(0, wanted)] };
     const items = recommender.candidates(preferences, wanted, had());
     const scores = recommender.foundScores(items);
-    if (isKept && wanted <= mostKept && changes === recommender.changes)
-      kept.best = {
-        ...{ items: Uint32Array.from(items), scores: Float32Array.from(scores) },
-        ...{ wanted, changes },
+    if (isCached && wanted <= maxCachedCandidates && changes === recommender.changes)
+      cached.best = {
+        items: Uint32Array.from(items),
+        scores: Float32Array.from(scores),
+        wanted,
+        changes,
       };
     return { items, scores };
   }
 
-  /** Puts candidates, in the places of the generator, in order: as it has learned to, otherwise by its own scores. */
+  /** Puts candidates in order: the learned one, otherwise by the model's own scores. They keep the generator's numbers. */
   order(candidates: readonly number[], by: Ordering): readonly number[] {
     return this.ranking ? this.rank(candidates, by) : this.rerank(candidates, by);
   }
@@ -156,10 +165,7 @@ export class ServedModel {
     return recommender.rerank(places, preferences).map((place) => byPlace.get(place) as number);
   }
 
-  /**
-   * Puts the first candidates, in the places of the generator, in the order of what the ranking has learned. Those of a
-   * user without events stay as they are, for it has learned nothing about such users.
-   */
+  /** Puts the first candidates in the learned order. It applies only to users with events, as in training. */
   private rank(candidates: readonly number[], by: Ordering): readonly number[] {
     const { ranking } = this;
     const input = ranking && this.rankable(candidates, by);
@@ -170,7 +176,7 @@ export class ServedModel {
     return [...ranked(first, input.features, ranking.weights), ...rest];
   }
 
-  /** The candidates that the ranking puts in order, with the features it does that by; null if it changes nothing. */
+  /** Returns the candidates that the learned order applies to, with their features. Null if it changes nothing. */
   rankable(candidates: readonly number[], { scores, placed, userId, ...by }: Ordering): Rankable | null {
     const { ranking, recommender, features } = this;
     const own = ranking?.weights.length ? by.own().map(({ item }) => item) : [];
@@ -187,56 +193,57 @@ export class ServedModel {
         featuresOf: (item) => features[item],
       },
       {
-        ...{ scores, own },
+        scores,
+        own,
         items: candidates.map((item) => this.items.find(placed.ids[item] as string) ?? NONE),
         latest: user === undefined ? [] : latestOf(ranking, user),
       },
     );
   }
 
-  /** Takes note that the events of a user changed. */
+  /** Drops the cached preferences of a user whose events have changed. */
   userChanged(userId: string): void {
     this.cachedPreferences.delete(userId);
   }
 
-  /** Places an item by its attributes, unless events placed it. */
+  /** Gives an item a vector by its attributes, unless it has one from events. */
   placeItem(item: number, attributes: Attributes | undefined): void {
     if (this.recommender.place(item, attributes)) this.cachedPreferences.clear();
     if (this.read && this.ranking?.weights.length) this.features[item] = this.read(attributes);
   }
 
-  /** Lets go of what the model learned about a user. */
+  /** Removes what the model learned about a user. `finishForgetting` corrects the popularity of items. */
   forget(userId: string): void {
     this.cachedPreferences.delete(userId);
     const user = this.users.find(userId);
     if (user === undefined || !this.recommender.forget(user)) return;
     this.ranking?.latest.fill(NONE, user * LATEST, (user + 1) * LATEST);
-    this.leaving.push(this.rows ? (this.rows[user] as number) : user);
+    this.forgottenRows.push(this.rows ? (this.rows[user] as number) : user);
   }
 
-  /** The same for all users of a set. */
+  /** Removes what the model learned about all users of a set. */
   async forgetAll(users: HashedUsers): Promise<void> {
     for (const userId of await this.hashes.find(users)) this.forget(userId);
   }
 
-  /** Whether forgotten users still have a part in what is popular; no answer is made before that is gone. */
-  get isLettingGo(): boolean {
-    return this.leaving.length > 0;
+  /** Whether the popularity of items still counts events of forgotten users. */
+  get isForgetting(): boolean {
+    return this.forgottenRows.length > 0;
   }
 
-  /** Lets go of that part; gives the ids of the items that no event places any more. */
-  letGo(): Promise<string[]> {
-    this.lettingGo ??= this.unlearnLeaving().finally(() => {
-      this.lettingGo = undefined;
+  /** Removes the events of forgotten users from the popularity of items. Returns the ids of items without other events. */
+  finishForgetting(): Promise<string[]> {
+    this.forgetting ??= this.unlearnRows().finally(() => {
+      this.forgetting = undefined;
     });
-    return this.lettingGo;
+    return this.forgetting;
   }
 
-  private async unlearnLeaving(): Promise<string[]> {
+  private async unlearnRows(): Promise<string[]> {
     const unplaced: number[] = [];
-    for (let row = this.leaving[0]; row !== undefined; row = this.leaving[0]) {
+    for (let row = this.forgottenRows[0]; row !== undefined; row = this.forgottenRows[0]) {
       unplaced.push(...this.recommender.unlearn(await this.itemsOfRow(row)));
-      this.leaving.shift();
+      this.forgottenRows.shift();
     }
     if (unplaced.length > 0) this.cachedPreferences.clear();
     return unplaced.map((item) => this.items.ids[item] as string);

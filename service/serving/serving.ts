@@ -6,12 +6,14 @@ import type { Basis } from "../files/basis";
 import { modelSource } from "../files/models";
 import type { Change } from "../store/changes";
 import { projectOf } from "../store/find";
-import { projectData } from "../store/project-data";
+import { type ProjectData, projectData } from "../store/project-data";
 import type { DeploymentTable } from "../store/tables";
 import type { Pool } from "../threads/pool";
+import { DatabaseEventSource } from "./database-events";
 import { Deployed } from "./deployed";
 import { notDeployed } from "./deployed-context";
-import { MissedChanges } from "./missed-changes";
+import type { EventSource } from "./event-source";
+import { MemoryEventSource, type Subscribe } from "./memory-events";
 
 interface Entry {
   readonly row: DeploymentTable;
@@ -44,7 +46,6 @@ export class Serving {
   /** The projects that stable addresses lead to. */
   private readonly projectAt = new Map<string, string>();
   private readonly listeners = new Set<(change: Change) => void>();
-  private readonly listenerOf = new Map<Deployed, (change: Change) => void>();
   private looking: Promise<void> = Promise.resolve();
   private nextLook: Promise<void> | undefined;
 
@@ -93,7 +94,7 @@ export class Serving {
     else this.entries.set(row.project_id, entry);
     entry.loading.then(
       (deployed) => {
-        if (!isWanted()) return this.discard(deployed);
+        if (!isWanted()) return deployed.close();
         entry.deployed = deployed;
         if (this.entries.get(row.project_id) === entry) return;
         this.remove(row.project_id);
@@ -113,37 +114,47 @@ export class Serving {
 
   /** Makes a deployment ready to serve, with all that is written until and after that moment. */
   async prepare(row: DeploymentTable, signal?: AbortSignal): Promise<Deployed> {
-    const { store, pool, log } = this.context;
+    const { store, pool } = this.context;
     const project = await projectOf(store.db, row.project_id);
     const data = await projectData(store.db, project);
     const generator = await modelSource(this.context, row.generator_model_id);
     const ranker = row.ranker_model_id === null ? null : await modelSource(this.context, row.ranker_model_id);
-    const missed = new MissedChanges(data);
-    const listen = (change: Change) => missed.add(change);
-    this.listeners.add(listen);
+    const source = this.eventSource(data);
     try {
-      const task = { kind: "DEPLOYMENT" as const, data, generator, ranker, withEvents: !store.shared };
-      const ends = signal ? AbortSignal.any([signal, missed.tooMany]) : missed.tooMany;
-      const build = await pool.run(task, ends);
-      const onOutdated = () =>
-        void this.sync().catch((error) => log.error({ err: error }, "deployments cannot be read"));
-      const onSeveral = async () => {
-        await this.sync();
-        this.only();
+      const task = {
+        kind: "DEPLOYMENT" as const,
+        data,
+        generator,
+        ranker,
+        withEvents: source.needsAllEvents,
       };
+      const signals = [signal, source.abortsBuild].filter((one) => one !== undefined);
+      const build = await pool.run(task, AbortSignal.any(signals));
       const onStale = () => this.reload(row);
       const sources = ranker ? [generator, ranker] : [generator];
-      const on = { onOutdated, onSeveral, onStale };
-      const deployed = new Deployed(build, data, row, { ...this.context, ...on, sources });
-      deployed.catchUp(missed.changes);
-      const apply = (change: Change) => deployed.apply(change);
-      this.listeners.add(apply);
-      this.listenerOf.set(deployed, apply);
-      return deployed;
-    } finally {
-      this.listeners.delete(listen);
+      return new Deployed(build, data, row, { ...this.context, onStale, sources }, source);
+    } catch (error) {
+      source.close();
+      throw error;
     }
   }
+
+  private eventSource(data: ProjectData): EventSource {
+    const { store, log } = this.context;
+    if (!store.shared) return new MemoryEventSource(data, this.subscribe);
+    const onOutdated = () =>
+      void this.sync().catch((error) => log.error({ err: error }, "deployments cannot be read"));
+    const onSeveral = async () => {
+      await this.sync();
+      this.only();
+    };
+    return new DatabaseEventSource(store.db, data, { onOutdated, onSeveral });
+  }
+
+  private readonly subscribe: Subscribe = (listener) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
 
   /** Loads a deployment again while the one in memory goes on answering. */
   private reload(row: DeploymentTable): void {
@@ -153,14 +164,14 @@ export class Serving {
 
   /** Has all deployments remove what they learned of forgotten users, before these are removed from the models' files. */
   async forgetForgotten(): Promise<void> {
-    for (const { deployed } of this.entries.values()) await deployed?.forgetForgotten();
+    for (const { deployed } of this.entries.values()) await deployed?.events.removeForgotten();
   }
 
   /** Lets a prepared deployment serve in place of the former one. */
   install(row: DeploymentTable, deployed: Deployed, stableAddress?: string): void {
     this.remove(row.project_id);
     if (stableAddress !== undefined) this.projectAt.set(stableAddress, row.project_id);
-    if (this.context.role === "worker") this.discard(deployed);
+    if (this.context.role === "worker") deployed.close();
     else this.entries.set(row.project_id, { row, deployed, loading: Promise.resolve(deployed), failures: 0 });
   }
 
@@ -168,14 +179,7 @@ export class Serving {
   remove(projectId: string): void {
     const former = this.entries.get(projectId);
     this.entries.delete(projectId);
-    if (former?.deployed) this.discard(former.deployed);
-  }
-
-  /** Lets a deployment go. */
-  discard(deployed: Deployed): void {
-    const listener = this.listenerOf.get(deployed);
-    if (listener) this.listeners.delete(listener);
-    this.listenerOf.delete(deployed);
+    if (former?.deployed) former.deployed.close();
   }
 
   /** Whether a deployed project answers without waiting; with what a certain job deployed, where one is named. */
@@ -189,9 +193,8 @@ export class Serving {
     return this.entries.get(projectId)?.isUnusable === true;
   }
 
-  /** Tells all deployments what was written; where others write too, each answer looks at what stands in the store. */
-  tell(change: Change): void {
-    if (this.context.store.shared) return;
+  /** Notifies the deployments of a write. */
+  publish(change: Change): void {
     for (const listener of this.listeners) listener(change);
   }
 

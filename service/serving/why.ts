@@ -1,14 +1,14 @@
 import { isPlaced } from "../algorithms";
 import type { Deployed } from "./deployed";
-import { type Explained, whatIf } from "./what-if";
+import { type Explained, explain } from "./explain";
 
-/** The recommendations of a user with up to so many reasons for each. */
+/** Returns the recommendations for a user with at most `most` reasons for each. */
 export async function reasoned(
   deployed: Deployed,
   asked: { readonly userId: string; readonly limit: number; readonly isAddressed: boolean },
   most: number,
 ) {
-  const { basis, modelId, rankedBy, items } = await whatIf(deployed, { ...asked, add: [], remove: [] });
+  const { basis, modelId, rankedBy, items } = await explain(deployed, { ...asked, add: [], remove: [] });
   return {
     basis: { from: basis, modelId, rankedBy },
     itemIds: items.map(({ itemId }) => itemId),

@@ -20,7 +20,8 @@ const limitOf = (program) => (/(^|\/)(go|mvn)$/.test(program) ? 5 * limitMs : li
 /** Whether a command runs until a test stops it: services, providers, databases, esbuild. @param {string[]} command */
 const isLongRunning = (command) =>
   command.some(
-    (part) => part === "serve" || /dynamic-provider|versitygw|postgres.run-server|^--service=/.test(part),
+    (part) =>
+      part === "serve" || /api-process|dynamic-provider|versitygw|postgres.run-server|^--service=/.test(part),
   );
 
 /** Errors about killed commands, reported after the current test. @type {string[]} */

@@ -154,12 +154,14 @@ describe("a deployment", () => {
   });
 
   test("keeps no answer beyond an event or an item that came while it was made", async () => {
-    const { letGo } = ServedModel.prototype;
+    const { finishForgetting } = ServedModel.prototype;
     /** Does something while a user is answered, after his events were read: a forgotten user makes him wait. */
     const whileAnswering = async (userId: string, forgotten: string, work: () => Promise<unknown>) => {
       let next: (() => Promise<unknown>) | undefined = work;
-      jest.spyOn(ServedModel.prototype, "letGo").mockImplementation(async function (this: ServedModel) {
-        const ids = await letGo.call(this);
+      jest.spyOn(ServedModel.prototype, "finishForgetting").mockImplementation(async function (
+        this: ServedModel,
+      ) {
+        const ids = await finishForgetting.call(this);
         const now = next;
         next = undefined;
         await now?.();

@@ -1,4 +1,4 @@
-import { KeptAttributes } from "../../../service/serving/kept-attributes";
+import { CachedAttributes } from "../../../service/serving/cached-attributes";
 
 /** Records whose reads are counted, and can be held up. */
 function table(records: Record<string, object>) {
@@ -23,7 +23,7 @@ function table(records: Record<string, object>) {
 test("attributes are read once, and again when they were written", async () => {
   const records: Record<string, object> = { a: { n: 1 } };
   const { read, asked } = table(records);
-  const kept = new KeptAttributes(read);
+  const kept = new CachedAttributes(read);
   for (let call = 0; call < 2; call++)
     expect(Object.fromEntries(await kept.of(["a", "none"]))).toEqual({ a: { n: 1 }, none: {} });
   expect(asked).toEqual(["a", "none"]);
@@ -35,7 +35,7 @@ test("attributes are read once, and again when they were written", async () => {
 test("what is written while it is read is read again", async () => {
   const records: Record<string, object> = { a: { n: 1 } };
   const { read, hold } = table(records);
-  const kept = new KeptAttributes(read);
+  const kept = new CachedAttributes(read);
   let go = () => {};
   hold(new Promise((resolve) => (go = resolve)));
   const first = kept.of(["a"]);
@@ -51,7 +51,7 @@ test("no more characters are kept than the limit, and every answer is whole", as
     Array.from({ length: 40 }, (_, at) => [`i${at}`, { text: "x".repeat(100) }]),
   );
   const { read, asked } = table(records);
-  const kept = new KeptAttributes(read, 1000);
+  const kept = new CachedAttributes(read, 1000);
   for (let from = 0; from < 30; from++) {
     const ids = Array.from({ length: 6 }, (_, at) => `i${from + at}`);
     expect([...(await kept.of(ids)).values()]).toEqual(ids.map((id) => records[id]));
@@ -67,7 +67,7 @@ test("no more characters are kept than the limit, and every answer is whole", as
 test("items that are written again and again are counted once", async () => {
   const records = Object.fromEntries(["a", "b", "c"].map((id) => [id, { text: "x".repeat(100) }]));
   const { read, asked } = table(records);
-  const kept = new KeptAttributes(read, 1000);
+  const kept = new CachedAttributes(read, 1000);
   for (let call = 0; call < 50; call++) {
     await kept.of(["a", "b"]);
     kept.changed(["a"]);

@@ -1,0 +1,132 @@
+import { LRUCache } from "lru-cache";
+import type { EventRule, UserItem } from "../algorithms";
+import type { Places } from "../base/places";
+import { weightOf } from "../store/snapshot";
+import { type UserEvents, withOtherTypes } from "./user-events";
+
+/** Bytes of all cached events. */
+const maxBytes = 24 * 1024 * 1024;
+
+/** Bytes of the objects of one entry, without its ids and pairs. */
+const entryBytes = 600;
+
+/** Bytes of one pair of a user and an item. */
+const pairBytes = 8;
+
+/** More events than one user has. The number of an item times this is still a safe integer. */
+const mostEvents = 2 ** 26;
+
+/** Numbers of items in ascending order, with the sums of their events' values. */
+type Sums = readonly [items: Uint32Array, sums: Float32Array];
+
+class CachedUser implements UserEvents {
+  constructor(
+    readonly stamp: string,
+    private readonly target: Sums,
+    private readonly others: ReadonlyMap<string, Sums>,
+  ) {}
+
+  get items(): Uint32Array {
+    return this.target[0];
+  }
+
+  /** Whether the user has no events at all, not even on unknown items. */
+  get isEmpty(): boolean {
+    return this.stamp.startsWith("0:");
+  }
+
+  /** Bytes of the entry, without the objects that every entry has. */
+  get bytes(): number {
+    let bytes = 2 * this.stamp.length + pairBytes * this.items.length;
+    for (const [type, [items]] of this.others)
+      bytes += entryBytes + 2 * type.length + pairBytes * items.length;
+    return bytes;
+  }
+
+  weights(rule?: EventRule): UserItem[] {
+    return withOtherTypes(above(this.target), rule, (type) => above(this.others.get(type) ?? none));
+  }
+}
+
+const none: Sums = [new Uint32Array(0), new Float32Array(0)];
+
+function above([items, sums]: Sums): UserItem[] {
+  const pairs: UserItem[] = [];
+  sums.forEach((weight, at) => {
+    if (weight > 0) pairs.push({ item: items[at] as number, weight });
+  });
+  return pairs;
+}
+
+/** The events of users who were answered recently. An entry is used only if the store reports the same stamp. */
+export class CachedEvents {
+  private readonly users: LRUCache<string, CachedUser>;
+  /** Reused for each user, because a new array each time fragments the memory. */
+  private keys = new Float64Array(1024);
+
+  constructor(
+    private readonly places: Places,
+    private readonly targetEventType: string,
+    maxSize = maxBytes,
+  ) {
+    this.users = new LRUCache({
+      maxSize,
+      sizeCalculation: (read, userId) => entryBytes + 2 * userId.length + read.bytes,
+    });
+  }
+
+  /** Returns the cached events of a user. */
+  find(userId: string): UserEvents | undefined {
+    return this.users.get(userId);
+  }
+
+  /** Caches the events of a user. They come as JSON: a list of items, one of values and, if several types count, one of types. */
+  keep(userId: string, stamp: string, events: string): UserEvents {
+    const [ids, values, types] = JSON.parse(events) as [string[], number[], string[]?];
+    const sumsOf = (type: string): Sums => {
+      const isOfType = (_: unknown, at: number) => types?.[at] === type;
+      return types ? this.sums(ids.filter(isOfType), values.filter(isOfType)) : this.sums(ids, values);
+    };
+    const others = new Set(types);
+    others.delete(this.targetEventType);
+    const read = new CachedUser(
+      stamp,
+      sumsOf(this.targetEventType),
+      new Map(Array.from(others, (type) => [type, sumsOf(type)])),
+    );
+    // Callers can ask for any number of users who do not exist, and reading no events is fast.
+    if (read.isEmpty) this.users.delete(userId);
+    else this.users.set(userId, read);
+    return read;
+  }
+
+  /** Drops all entries, because items that had no number may have one now. */
+  clear(): void {
+    this.users.clear();
+  }
+
+  /** Sums the values of each known item. Sorting takes a third of the time of a map. */
+  private sums(ids: readonly string[], values: readonly number[]): Sums {
+    if (this.keys.length < ids.length) this.keys = new Float64Array(2 * ids.length);
+    const { keys } = this;
+    let length = 0;
+    ids.forEach((id, at) => {
+      const place = this.places.find(id);
+      if (place !== undefined) keys[length++] = place * mostEvents + at;
+    });
+    keys.subarray(0, length).sort();
+    const placeAt = (at: number) => Math.floor((keys[at] as number) / mostEvents);
+    let count = 0;
+    for (let at = 0; at < length; at++) if (at === 0 || placeAt(at) !== placeAt(at - 1)) count++;
+    const [items, sums] = [new Uint32Array(count), new Float32Array(count)];
+    for (let at = 0, to = 0; at < length; to++) {
+      const place = placeAt(at);
+      let sum = 0;
+      for (; at < length && placeAt(at) === place; at++)
+        sum += weightOf(values[(keys[at] as number) % mostEvents] as number);
+      items[to] = place;
+      sums[to] = sum;
+    }
+    return [items, sums];
+  }
+}

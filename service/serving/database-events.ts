@@ -1,0 +1,123 @@
+import type { Attributes } from "../algorithms";
+import type { Db } from "../store/database";
+import { forgettingsOf, forgottenSince } from "../store/forgotten";
+import type { ProjectData } from "../store/project-data";
+import { changesOf, snapshot, writtenRecords } from "../store/snapshot";
+import { type Build, otherTypes } from "../threads/build";
+import { CachedEvents } from "./cached-events";
+import { type Current, CurrentReader } from "./current";
+import type { Deployed } from "./deployed";
+import { notDeployed } from "./deployed-context";
+import type { EventReader, EventSource } from "./event-source";
+import type { UserEvents } from "./user-events";
+
+/** Callbacks for what a read of the database reveals about the deployments of other processes. */
+export interface DeploymentCallbacks {
+  /** Called if another process has replaced this deployment or shut it down. */
+  readonly onOutdated: () => void;
+  /** Called if several projects are deployed and the caller named none. Rejects if that is still so. */
+  readonly onSeveral: () => Promise<void>;
+}
+
+/** Reads from a database that other processes write to as well. */
+export class DatabaseEventSource implements EventSource {
+  readonly needsAllEvents = false;
+
+  constructor(
+    private readonly db: Db,
+    private readonly data: ProjectData,
+    private readonly callbacks: DeploymentCallbacks,
+  ) {}
+
+  start(deployed: Deployed, build: Build): EventReader {
+    return new DatabaseEvents(this.db, this.data, deployed, build, this.callbacks);
+  }
+
+  close(): void {}
+}
+
+class DatabaseEvents implements EventReader {
+  private readonly reader: CurrentReader;
+  private readonly cached: CachedEvents;
+  /** The writes that the models reflect. */
+  private seen: Pick<Build, "itemChanges" | "forgottenUntil">;
+  private refreshing: Promise<void> | undefined;
+
+  constructor(
+    private readonly db: Db,
+    private readonly data: ProjectData,
+    private readonly deployed: Deployed,
+    { generator, ranker, itemChanges, forgottenUntil }: Build,
+    private readonly callbacks: DeploymentCallbacks,
+  ) {
+    const types = otherTypes([generator.model, ranker?.model]);
+    this.reader = new CurrentReader(db, deployed.row.project_id, data, types);
+    this.cached = new CachedEvents(deployed.items, data.targetEventType);
+    this.seen = { itemChanges, forgottenUntil };
+  }
+
+  async read(userId: string, isAddressed: boolean): Promise<UserEvents | null> {
+    const events = await this.readCurrent(userId, isAddressed);
+    await this.deployed.finishForgetting();
+    return events;
+  }
+
+  async removeForgotten(): Promise<void> {
+    if ((await forgettingsOf(this.db, this.data.events.id)) > this.seen.forgottenUntil) await this.refresh();
+    await this.deployed.finishForgetting();
+  }
+
+  private async readCurrent(userId: string, isAddressed: boolean): Promise<UserEvents | null> {
+    const { reader, cached, callbacks } = this;
+    const { job_id, project_id } = this.deployed.row;
+    for (;;) {
+      const known = cached.find(userId);
+      const current = await reader.read(userId, known?.stamp ?? "");
+      if (current.jobId !== job_id) callbacks.onOutdated();
+      if (current.hasOthers && !isAddressed) await callbacks.onSeveral();
+      if (current.jobId === null) throw notDeployed(project_id);
+      while (this.isBehind(current)) await this.refresh();
+      if (current.deletions === null) return null;
+      if (current.events !== null) return cached.keep(userId, current.stamp, current.events);
+      if (known && known === cached.find(userId)) return known;
+      // The cached events were dropped during the read, so they are read in full.
+    }
+  }
+
+  private isBehind({ itemChanges, forgettings }: Current): boolean {
+    return itemChanges > this.seen.itemChanges || (forgettings ?? 0) > this.seen.forgottenUntil;
+  }
+
+  /** Concurrent callers share one refresh. */
+  private refresh(): Promise<void> {
+    this.refreshing ??= this.readChanges().finally(() => {
+      this.refreshing = undefined;
+    });
+    return this.refreshing;
+  }
+
+  /** Updates the models with the items that were written and the users who were forgotten since the last time. */
+  private async readChanges(): Promise<void> {
+    const { data, deployed, seen } = this;
+    const { forgotten, now } = await snapshot(this.db, async (db) => {
+      // Items with equal scores are returned in the order in which they were added, so the pages come in that order.
+      for await (const page of writtenRecords(db, data.items.number, seen.itemChanges)) {
+        // An item that had no number may be one that users have events for.
+        this.cached.clear();
+        const attributes = (text: string): Attributes => JSON.parse(text);
+        deployed.placeItems(
+          new Map(page.map((record) => [record.record_id, { attributes: attributes(record.attributes) }])),
+        );
+      }
+      return {
+        forgotten: await forgottenSince(db, data.events.id, seen.forgottenUntil),
+        now: {
+          itemChanges: await changesOf(db, data.items),
+          forgottenUntil: await forgettingsOf(db, data.events.id),
+        },
+      };
+    });
+    await deployed.forgetAll(forgotten);
+    this.seen = now;
+  }
+}

@@ -1,0 +1,121 @@
+import type { Change, EventChange, EventsChange } from "../store/changes";
+import type { ProjectData } from "../store/project-data";
+import { weightOf } from "../store/snapshot";
+import type { Build } from "../threads/build";
+import type { Deployed } from "./deployed";
+import type { EventReader, EventSource } from "./event-source";
+import { History } from "./history";
+import { MissedChanges } from "./missed-changes";
+import { type UserEvents, withOtherTypes } from "./user-events";
+
+/** Calls a listener with each write from now on. Returns a function that ends this. */
+export type Subscribe = (listener: (change: Change) => void) => () => void;
+
+/** Notes each write, which all go through this process, and keeps the events of a deployment in memory. */
+export class MemoryEventSource implements EventSource {
+  readonly needsAllEvents = true;
+  readonly close: () => void;
+  private readonly missed: MissedChanges;
+  private started: MemoryEvents | undefined;
+
+  constructor(
+    private readonly data: ProjectData,
+    subscribe: Subscribe,
+  ) {
+    this.missed = new MissedChanges(data);
+    this.close = subscribe((change) => (this.started ?? this.missed).add(change));
+  }
+
+  get abortsBuild(): AbortSignal {
+    return this.missed.tooMany;
+  }
+
+  start(deployed: Deployed, build: Build): MemoryEvents {
+    this.started = new MemoryEvents(this.data, deployed, build);
+    this.started.catchUp(this.missed.changes.splice(0));
+    return this.started;
+  }
+}
+
+class MemoryEvents implements EventReader {
+  /** Null once the event dataset is deleted. */
+  private target: History | null;
+  private readonly others: ReadonlyMap<string, History>;
+  private readonly built: Pick<Build, "lastSeq" | "deletions">;
+
+  constructor(
+    private readonly data: ProjectData,
+    private readonly deployed: Deployed,
+    { history, others, lastSeq, deletions }: Build,
+  ) {
+    this.target = history && new History(history);
+    this.others = new Map(Array.from(others, ([type, pairs]) => [type, new History(pairs)]));
+    this.built = { lastSeq, deletions };
+  }
+
+  async read(userId: string): Promise<UserEvents | null> {
+    // Events may arrive during this wait, so they are looked up afterwards.
+    await this.deployed.finishForgetting();
+    const { target } = this;
+    const user = this.deployed.users.find(userId);
+    if (!target || user === undefined) return target && { items: [], weights: () => [] };
+    return {
+      items: target.items(user),
+      weights: (rule) =>
+        withOtherTypes(target.weights(user), rule, (type) => this.others.get(type)?.weights(user) ?? []),
+    };
+  }
+
+  removeForgotten(): Promise<void> {
+    return this.deployed.finishForgetting();
+  }
+
+  /** Applies the writes that were made during the build, except those that the build has read. */
+  catchUp(changes: readonly Change[]): void {
+    // An event that was written and deleted before the build read the events has a seq above the last one that the
+    // build read. It would look like a new event.
+    const deleted = new Set(
+      changes
+        .filter((change): change is EventsChange => "gone" in change && this.wasRead(change))
+        .flatMap((change) => change.gone.map(({ seq }) => seq)),
+    );
+    for (const change of changes)
+      this.add(
+        "come" in change ? { ...change, come: change.come.filter(({ seq }) => !deleted.has(seq)) } : change,
+      );
+  }
+
+  /** Applies a write. */
+  add(change: Change): void {
+    const { data, deployed } = this;
+    if ("items" in change) {
+      if (change.dataset === data.items.number) deployed.placeItems(change.items);
+    } else if ("forgotten" in change) {
+      if (change.eventDatasetId === data.events.id) deployed.forget(change.forgotten);
+    } else if (change.dataset === data.events.number) {
+      if ("cleared" in change) this.target = null;
+      else this.addEvents(change);
+    }
+  }
+
+  private addEvents(change: EventsChange): void {
+    if (!this.wasRead(change)) for (const event of change.gone) this.count(event, -1);
+    for (const event of change.come) if (event.seq > this.built.lastSeq) this.count(event, 1);
+  }
+
+  /** Whether the build read the events after this deletion. */
+  private wasRead({ dataset, deletions }: EventsChange): boolean {
+    return dataset === this.data.events.number && deletions <= this.built.deletions;
+  }
+
+  private count(event: EventChange, by: 1 | -1): void {
+    const { deployed } = this;
+    const isTarget = event.event_type === this.data.targetEventType;
+    const history = isTarget ? this.target : this.others.get(event.event_type);
+    if (!history && !isTarget) return;
+    const user = deployed.users.of(event.user_id);
+    const item = deployed.addItem(event.item_id);
+    history?.change(user, item, weightOf(event.event_value), by);
+    deployed.userChanged(event.user_id);
+  }
+}

@@ -1,0 +1,142 @@
+import type { JsonMap } from "../../contract";
+import type { Attributes, EventRule, Preferences, UserItem } from "../algorithms";
+import type { Deployed } from "./deployed";
+import type { Basis } from "./recommend";
+import type { Candidates, ServedModel } from "./served-model";
+import type { UserEvents } from "./user-events";
+
+/** Somebody whom a deployment recommends items to. */
+export interface Person {
+  readonly userId: string | undefined;
+  /** Returns the events that a model counts. Items are numbered as in that model. */
+  eventsIn(served: ServedModel): UserItem[];
+  /** Returns the preferences in a model: null if only the popularity of items is left. */
+  preferencesIn(
+    served: ServedModel,
+  ): Promise<{ readonly preferences: Preferences | null; readonly basis: Basis }>;
+  /** Returns the best items of the generator, with their scores. */
+  candidates(preferences: Preferences | null, wanted: number): Candidates;
+}
+
+/** Reads a user as the service knows them. */
+export async function readUser(deployed: Deployed, userId: string, isAddressed: boolean): Promise<Person> {
+  // Read first, so that a change during the wait keeps the result from being cached.
+  const { changes } = deployed.generator.recommender;
+  return new StoredUser(deployed, userId, await deployed.events.read(userId, isAddressed), changes);
+}
+
+/** A user as the service knows them. Preferences and candidates are cached. */
+class StoredUser implements Person {
+  private attributes: Promise<Attributes | undefined> | undefined;
+
+  constructor(
+    private readonly deployed: Deployed,
+    readonly userId: string,
+    /** Null if the event dataset is deleted. Then the models answer with what they learned. */
+    private readonly events: UserEvents | null,
+    private readonly changes: number,
+  ) {}
+
+  eventsIn(served: ServedModel): UserItem[] {
+    return this.events ? this.deployed.eventsIn(served, this.events) : [];
+  }
+
+  async preferencesIn(served: ServedModel) {
+    const { events, userId } = this;
+    const preferences = served.preferencesOf(userId, events && (() => this.eventsIn(served)), events?.stamp);
+    if (preferences) return { preferences, basis: events ? ("events" as const) : ("training" as const) };
+    this.attributes ??= this.deployed.attributesOfUser(userId);
+    return fromAttributes(served, await this.attributes);
+  }
+
+  candidates(preferences: Preferences | null, wanted: number): Candidates {
+    const had = () => (this.events ? this.deployed.had(this.events) : []);
+    return this.deployed.generator.bestFor(this.userId, preferences, wanted, this.changes, had);
+  }
+}
+
+/** Changes to what the service knows about a person. */
+export interface Edits {
+  /** A user to begin with, or undefined for somebody new. */
+  readonly userId?: string | undefined;
+  /** Replace the attributes of the user's record. */
+  readonly attributes?: JsonMap | undefined;
+  readonly add: readonly { readonly itemId: string; readonly weight: number }[];
+  readonly remove: readonly string[];
+  /** Whether the caller named the project. */
+  readonly isAddressed?: boolean | undefined;
+}
+
+/** A person with events or attributes that are not stored. Nothing is cached. */
+export class EditedPerson implements Person {
+  readonly userId: string | undefined;
+
+  private constructor(
+    private readonly deployed: Deployed,
+    private readonly edits: Edits,
+    /** Null if the event dataset is deleted, undefined without a user. */
+    private readonly events: UserEvents | null | undefined,
+    readonly attributes: Attributes | undefined,
+  ) {
+    this.userId = edits.userId;
+  }
+
+  /** Reads the user that the edits begin with. */
+  static async read(deployed: Deployed, edits: Edits): Promise<EditedPerson> {
+    const { userId, isAddressed = true } = edits;
+    const events = userId === undefined ? undefined : await deployed.events.read(userId, isAddressed);
+    const stored = () => (userId === undefined ? undefined : deployed.attributesOfUser(userId));
+    return new EditedPerson(deployed, edits, events, edits.attributes ?? (await stored()));
+  }
+
+  eventsIn(served: ServedModel): UserItem[] {
+    return this.deployed.eventsIn(served, this);
+  }
+
+  /** Returns the events with the edits applied. Items that the generator does not know are left out. */
+  weights(rule: EventRule | undefined): UserItem[] {
+    const { items } = this.deployed;
+    const pairs = new Map((this.events?.weights(rule) ?? []).map(({ item, weight }) => [item, weight]));
+    for (const id of this.edits.remove) pairs.delete(items.find(id) ?? -1);
+    for (const { itemId, weight } of this.edits.add) {
+      const item = items.find(itemId);
+      if (item !== undefined) pairs.set(item, (pairs.get(item) ?? 0) + weight);
+    }
+    return [...pairs].map(([item, weight]) => ({ item, weight })).filter(({ weight }) => weight > 0);
+  }
+
+  async preferencesIn(served: ServedModel) {
+    const user = this.userId === undefined ? undefined : served.users.find(this.userId);
+    const isUnchanged = this.edits.add.length === 0 && this.edits.remove.length === 0;
+    const learned =
+      this.events === null && isUnchanged && user !== undefined
+        ? served.recommender.learnedPreferences(user)
+        : null;
+    if (learned) return { preferences: learned, basis: "training" as const };
+    const preferences = served.recommender.preferencesFromItems(this.eventsIn(served), user);
+    if (preferences) return { preferences, basis: "events" as const };
+    return fromAttributes(served, this.attributes);
+  }
+
+  candidates(preferences: Preferences | null, wanted: number): Candidates {
+    const { recommender } = this.deployed.generator;
+    const items = recommender.candidates(preferences, wanted, this.had());
+    return { items, scores: recommender.foundScores(items) };
+  }
+
+  private had(): Set<number> {
+    const { items } = this.deployed;
+    const had = new Set(this.events ? this.deployed.had(this.events) : []);
+    for (const id of this.edits.remove) had.delete(items.find(id) ?? -1);
+    for (const { itemId } of this.edits.add) {
+      const item = items.find(itemId);
+      if (item !== undefined) had.add(item);
+    }
+    return had;
+  }
+}
+
+function fromAttributes(served: ServedModel, attributes: Attributes | undefined) {
+  const preferences = served.recommender.preferencesFromAttributes(attributes);
+  return { preferences, basis: preferences ? ("attributes" as const) : ("popularity" as const) };
+}
