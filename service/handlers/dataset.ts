@@ -3,7 +3,7 @@ import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import type { Db } from "../store/database";
 import { anyDatasetOf, datasetOf } from "../store/find";
-import { countRecords, keepUpsertsOut } from "../store/shards";
+import { blockUpserts, countRecords } from "../store/shards";
 import type { Dataset, DatasetKind } from "../store/tables";
 import type { Call, Handlers } from "./handler";
 
@@ -78,7 +78,7 @@ export const datasetHandlers: Handlers<
     const dataset = await call.write(async (db) => {
       const found = await datasetOf(db, "event", eventDatasetId);
       // Whatever they write must be there when it is swept away.
-      await keepUpsertsOut(db, found);
+      await blockUpserts(db, found);
       await db.updateTable("datasets").set({ kind: "deleted" }).where("id", "=", found.id).execute();
       return found;
     });

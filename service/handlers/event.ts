@@ -3,7 +3,7 @@ import type { EventsChange } from "../store/changes";
 import type { Db } from "../store/database";
 import { type NewEvent, writeEvents } from "../store/events";
 import { datasetOf } from "../store/find";
-import { countShards, freePlaces } from "../store/shards";
+import { countShards, freeCapacity } from "../store/shards";
 import { pruneEvents } from "../store/sweep";
 import type { Dataset } from "../store/tables";
 import type { Call, Handlers } from "./handler";
@@ -53,7 +53,7 @@ async function upsert(
   parted: Parted<EventRecord>,
   { takeSeqs }: Call,
 ): Promise<{ fitting: Parted<EventRecord>; change: EventsChange | undefined }> {
-  const free = await freePlaces(db, dataset);
+  const free = await freeCapacity(db, dataset);
   const ids = [...parted.kept.keys()];
   const fitting =
     ids.length > free ? withinCeiling(parted, dataset, free, await existingIds(db, dataset, ids)) : parted;

@@ -3,7 +3,7 @@ import { modelName } from "../files/places/files";
 import type { Db } from "../store/database";
 import { dropNeedless } from "../store/forgotten";
 import { nameOf, type OrphanRef, orphansIn, refuseUnlessDeletable } from "../store/orphans";
-import { keepUpsertsOut } from "../store/shards";
+import { blockUpserts } from "../store/shards";
 import type { Call, Handlers } from "./handler";
 
 /** The operations on orphaned objects: what a replacement left behind because the specification cannot delete it. */
@@ -90,7 +90,7 @@ async function remove(db: Parameters<Parameters<Call["write"]>[0]>[0], ref: Orph
     .where("id", "=", objectId)
     .executeTakeFirstOrThrow();
   // An upsert under way would leave records that nothing removes.
-  await keepUpsertsOut(db, dataset);
+  await blockUpserts(db, dataset);
   await db.updateTable("datasets").set({ kind: "deleted" }).where("id", "=", objectId).execute();
   return [];
 }

@@ -12,7 +12,7 @@ import { storable } from "../base/validation";
 import type { Db } from "../store/database";
 import { datasetOf } from "../store/find";
 import { countRefusals } from "../store/history/refusals";
-import { countShards, freePlaces } from "../store/shards";
+import { countShards, freeCapacity } from "../store/shards";
 import type { Dataset } from "../store/tables";
 import type { Call, Handlers } from "./handler";
 import { type Failure, outcomeOf, oversize, type Parted, part, withinCeiling } from "./upsert";
@@ -109,7 +109,7 @@ async function upsert<T extends { attributes: JsonMap }>(
     .where("record_id", "in", ids)
     .execute();
   const existing = new Set(found.map((row) => row.record_id));
-  const fitting = withinCeiling(parted, dataset, await freePlaces(db, dataset), existing);
+  const fitting = withinCeiling(parted, dataset, await freeCapacity(db, dataset), existing);
   const rows = [...fitting.kept].map(([record_id, { attributes }]) => ({
     dataset: dataset.number,
     record_id,

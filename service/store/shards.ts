@@ -3,75 +3,60 @@ import { limits } from "../../contract";
 import { ConflictError, type Db, isPostgres } from "./database";
 import type { Dataset } from "./tables";
 
+/** Upserts run concurrently while a dataset has room for this many, and one after another once it is nearly full. */
+const concurrentUpserts = 20;
+
 /**
- * How many records the dataset can still take; no other transaction takes these places before this one has ended, nor
- * is the dataset deleted before.
+ * Returns how many more records a dataset can take. Until the transaction ends, the dataset is not deleted. A dataset
+ * over PostgreSQL can exceed its limit by one batch for each upsert beyond 20 at once.
  */
-export async function freePlaces(db: Db, dataset: Dataset): Promise<number> {
-  if (!isPostgres(db)) return countFree(db, dataset);
-  const { free: seen, most } = await look(db, dataset);
-  const isWide = seen >= most;
-  // What upserts beside each other could take at most: so many as there can be or, where that is too much, as there are.
-  const wanted = async () =>
-    isWide ? most : (1 + (await upsertsInto(db, dataset))) * limits.recordsPerUpsert;
-  const together = isWide || seen >= 2 * (await wanted());
-  await lockPlaces(db, dataset, together ? "together" : "alone");
-  // In this order: what a transaction wrote can be seen before its lock is gone.
-  const needed = together ? await wanted() : Number.NEGATIVE_INFINITY;
-  const { free, isThere } = await look(db, dataset);
-  if (!isThere || free < needed) throw new ConflictError();
-  return free;
+export async function freeCapacity(db: Db, dataset: Dataset): Promise<number> {
+  if (!isPostgres(db)) return capacityOf(dataset) - (await countRecords(db, dataset));
+  const isNearlyFull = ({ free }: { readonly free: number }) =>
+    free < concurrentUpserts * limits.recordsPerUpsert;
+  const isExclusive = isNearlyFull(await readCapacity(db, dataset));
+  await lockUpserts(db, dataset, isExclusive ? "exclusive" : "shared");
+  const capacity = await readCapacity(db, dataset);
+  if (!capacity.exists || (!isExclusive && isNearlyFull(capacity))) throw new ConflictError();
+  return capacity.free;
 }
 
-/** Waits until no upsert into the dataset is under way, and keeps others out until this transaction has ended. */
-export async function keepUpsertsOut(db: Db, dataset: Dataset): Promise<void> {
-  if (isPostgres(db)) await lockPlaces(db, dataset, "alone");
+/** Waits until no upsert into the dataset is running, and blocks new ones until this transaction ends. */
+export async function blockUpserts(db: Db, dataset: Dataset): Promise<void> {
+  if (isPostgres(db)) await lockUpserts(db, dataset, "exclusive");
 }
 
-/** Locks of two numbers are others than those of one. */
-const placesLock = 1;
+/** First key of the advisory locks of datasets. Locks with two keys never conflict with locks with one. */
+const upsertLock = 1;
 
-async function lockPlaces(db: Db, { number }: Dataset, how: "together" | "alone"): Promise<void> {
-  const lock = sql.raw(how === "together" ? "pg_advisory_xact_lock_shared" : "pg_advisory_xact_lock");
-  await sql`select ${lock}(${sql.lit(placesLock)}, ${number})`.execute(db);
+async function lockUpserts(db: Db, { number }: Dataset, mode: "shared" | "exclusive"): Promise<void> {
+  const lock = sql.raw(mode === "shared" ? "pg_advisory_xact_lock_shared" : "pg_advisory_xact_lock");
+  await sql`select ${lock}(${sql.lit(upsertLock)}, ${number})`.execute(db);
 }
 
-/** How many others have that lock or wait for it. */
-async function upsertsInto(db: Db, { number }: Dataset): Promise<number> {
-  const { rows } = await sql<{ others: number }>`
-    select count(*) as others from pg_locks
-    where locktype = 'advisory' and classid = ${sql.lit(placesLock)} and objid = ${number} and objsubid = 2
-      and database = (select oid from pg_database where datname = current_database())
-      and pid <> pg_backend_pid()`.execute(db);
-  return rows[0]?.others as number;
-}
-
-async function look(db: Db, dataset: Dataset): Promise<{ free: number; most: number; isThere: boolean }> {
-  const { rows } = await sql<{ free: number; most: number; isThere: boolean }>`
-    select current_setting('max_connections')::int * ${sql.lit(limits.recordsPerUpsert)} as most,
-      ${dataset.num_shards * limits.recordsPerShard}::bigint -
+async function readCapacity(db: Db, dataset: Dataset): Promise<{ free: number; exists: boolean }> {
+  const { rows } = await sql<{ free: number; exists: boolean }>`
+    select ${capacityOf(dataset)}::bigint -
         (select coalesce(sum(records), 0) from shards where dataset = ${dataset.number}) as free,
-      exists (select from datasets where number = ${dataset.number} and kind = ${dataset.kind}) as "isThere"`.execute(
-    db,
-  );
-  return rows[0] as { free: number; most: number; isThere: boolean };
+      exists (select from datasets where number = ${dataset.number} and kind = ${dataset.kind})`.execute(db);
+  return rows[0] as { free: number; exists: boolean };
 }
 
-async function countFree(db: Db, dataset: Dataset): Promise<number> {
-  return dataset.num_shards * limits.recordsPerShard - (await countRecords(db, dataset));
+function capacityOf({ num_shards }: Dataset): number {
+  return num_shards * limits.recordsPerShard;
 }
 
-/** The number of records in a dataset, by the counts that every write keeps. */
+/** Returns the number of records in a dataset, from the counts that every write updates. */
 export async function countRecords(db: Db, dataset: Dataset): Promise<number> {
-  const { held } = await db
+  const { records } = await db
     .selectFrom("shards")
-    .select((of) => of.fn.coalesce(of.fn.sum<number>("records"), of.lit(0)).as("held"))
+    .select((of) => of.fn.coalesce(of.fn.sum<number>("records"), of.lit(0)).as("records"))
     .where("dataset", "=", dataset.number)
     .executeTakeFirstOrThrow();
-  return Number(held);
+  return Number(records);
 }
 
-/** Adds to (or takes from) the counts of the shards in which the ids lie. */
+/** Adds records to the counts of their shards, or subtracts them. */
 export async function countShards(
   db: Db,
   dataset: Dataset,
@@ -98,7 +83,7 @@ export async function countShards(
     .execute();
 }
 
-/** The shard of a record: a stable hash of its id (FNV-1a), so that the same id always lands in the same shard. */
+/** Returns the shard of a record. The hash (FNV-1a) is stable, so an id is always in the same shard. */
 function shardOf(id: string, shards: number): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);

@@ -6,7 +6,7 @@ import { writeEvents } from "../../service/store/events";
 import { migrate, migrationsOf } from "../../service/store/migrations";
 import { projectData } from "../../service/store/project-data";
 import { take } from "../../service/store/queue";
-import { countShards, freePlaces } from "../../service/store/shards";
+import { countShards, freeCapacity } from "../../service/store/shards";
 import { newDatabase } from "./database";
 
 /** The last migration that the old processes of this test know. */
@@ -62,7 +62,7 @@ test("processes of an older version upsert, answer and run jobs while a newer on
       ...{ ts: round, event_type: "buy", event_value: 1, attributes: "{}" },
     }));
     await db.transaction().execute(async (inside) => {
-      await freePlaces(inside, events);
+      await freeCapacity(inside, events);
       const { fresh } = await writeEvents(inside, events, rows, () => 0);
       await countShards(inside, events, fresh, 1);
     });

@@ -11,7 +11,7 @@ import { connect, type Db, openStore, type Store } from "../../service/store/dat
 import { migrate } from "../../service/store/migrations";
 import { unreachable } from "../../service/store/postgres-errors";
 import { livingProcesses, Processes } from "../../service/store/processes";
-import { countShards, freePlaces, keepUpsertsOut } from "../../service/store/shards";
+import { blockUpserts, countShards, freeCapacity } from "../../service/store/shards";
 import { hear } from "../../service/store/signals";
 import { sweepDeleted } from "../../service/store/sweep";
 import type { Dataset } from "../../service/store/tables";
@@ -164,7 +164,7 @@ describe("a dataset of one shard", () => {
   });
   const upsert = (id: string, ready: () => void, end: Promise<unknown>) =>
     store.beside(async (db) => {
-      const free = await freePlaces(db, dataset);
+      const free = await freeCapacity(db, dataset);
       await sql`insert into events (dataset, event_id, user_id, item_id, ts, event_type, event_value, attributes)
         values (1, ${id}, 'u', 'i', 1, 't', 1, '{}')`.execute(db);
       ready();
@@ -194,11 +194,11 @@ describe("a dataset of one shard", () => {
     sql`insert into shards values (1, 0, ${records})
       on conflict (dataset, shard) do update set records = excluded.records`.execute(store.db);
 
-  test("has upserts beside each other as long as those under way fit, and one after the other then", async () => {
-    await held(90_000);
+  test("takes upserts concurrently, and one after another once it is nearly full", async () => {
+    await held(70_000);
     const [first, second] = [await underWay("a"), await underWay("b")];
     await Promise.all([first.begun, second.begun]);
-    expect(await first.letGo()).toBe(10_000);
+    expect(await first.letGo()).toBe(30_000);
     await second.letGo();
     await held(99_999);
     const [last, late] = [await underWay("c"), await underWay("d")];
@@ -209,12 +209,12 @@ describe("a dataset of one shard", () => {
     expect(await waiting.letGo()).toBe(0);
   });
 
-  test("that is deleted leaves nothing of an upsert that was under way, and takes no more", async () => {
+  test("keeps nothing of a running upsert when it is deleted, and rejects later ones", async () => {
     await held(4);
     const before = await underWay("e");
     await before.begun;
     const deleted = store.transaction(async (db) => {
-      await keepUpsertsOut(db, dataset);
+      await blockUpserts(db, dataset);
       await db.updateTable("datasets").set({ kind: "deleted" }).execute();
     });
     expect(await waits(deleted)).toBe(true);
