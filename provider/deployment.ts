@@ -155,7 +155,7 @@ export const deployment = lifecycle({
     return { ...state, ...addresses, ...(live && replacedBy(live, state)) };
   },
 
-  unsettled: ({ checkFailed }) => checkFailed === true,
+  unsettled: async ({ checkFailed }) => (checkFailed ? { checkFailed } : undefined),
 
   async update(projectId, olds, news, context) {
     const submitted = news.submittedJobId ?? "";

@@ -27,7 +27,6 @@ export const eventDataset = lifecycle({
   type: "EventDataset",
   args: datasetArgs,
   outputs: datasetOutputs,
-  isFilled: true,
   replaceOn: ["numShards"],
 
   replacing: ({ title, reason }) =>

@@ -12,7 +12,6 @@ export const itemDataset = lifecycle({
   type: "ItemDataset",
   args: datasetArgs,
   outputs: z.object({ itemDatasetId: id }),
-  isFilled: true,
   orphanType: "ITEM_DATASET",
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
   ...readBeyond({

@@ -12,7 +12,6 @@ export const userDataset = lifecycle({
   type: "UserDataset",
   args: datasetArgs,
   outputs: z.object({ userDatasetId: id }),
-  isFilled: true,
   orphanType: "USER_DATASET",
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
   ...readBeyond({

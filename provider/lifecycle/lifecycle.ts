@@ -26,7 +26,7 @@ import { discreet } from "./discretion";
 import { createOrAdopt, orphan, orphanLost, refusalToAdopt, stays } from "./existing";
 import { PartialStateError, withoutStack } from "./failure";
 import { type Declaration, type Noun, rulesOf } from "./noun";
-import { doubtful, observe } from "./observation";
+import { observe } from "./observation";
 import type { Call, Lifecycle } from "./protocol";
 import { scopeFault } from "./scopes";
 import { reportedOnce, titled } from "./titled";
@@ -55,9 +55,9 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     const { __provider, __instance, ...rest } = properties;
     return { ...rest, ...outputs, ...serviceMark(settings()) };
   };
-  const isUnsettled = async (id: string, olds: Properties): Promise<boolean> => {
-    const row = { id, urn: olds.__urn, run: runOf(settings()), settings: settings() };
-    return (await noun.unsettled?.(olds as State, row)) === true;
+  const unsettledIn = (id: string, state: Properties): Promise<Properties | undefined> | undefined => {
+    const row = { id, urn: state.__urn, run: runOf(settings()), settings: settings() };
+    return noun.unsettled?.(state as State, row);
   };
 
   const titleOf = (urn: Urn) => `${type} ${logicalName(urn)}`.trim();
@@ -120,7 +120,8 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         // Configuration that is missing or contradicts itself is reported by the preview.
         const declaration = { urn: news.__urn, title: titleOf(news.__urn), run: runOf(settings()), config };
         await reportedOnce(declaration, () => refuseWithoutTokens(settings(), news.__urn));
-        if (noun.isFilled && Object.keys(olds).length > 0) await declaration.run.pending.look(news.__urn);
+        // The engine drops its notes of a killed run with the first change of this run.
+        if (Object.keys(olds).length > 0) await declaration.run.pending.look(news.__urn);
         const schema = acceptedAt(settings().baseUrl, noun.args);
         const named = withName(schema, olds, withUnresolved(news));
         const given = (await noun.complete?.(named, declaration)) ?? named;
@@ -188,7 +189,9 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         const undone = effective.length === 0 && leftovers.length > 0;
         if (undone) await log.warn(news.__urn as Urn, orphanWarning(leftovers));
         const isUpdated =
-          effective.length > 0 || (undone && noun.redo === true) || (await isUnsettled(id, olds));
+          effective.length > 0 ||
+          (undone && noun.redo === true) ||
+          (await unsettledIn(id, olds)) !== undefined;
         const calls = isUpdated && replaces.length === 0 ? noun.calls(news as Args).update : [];
         const fault = await scopeFault(calls, declared, settings());
         if (fault) throw new Error(fault);
@@ -222,9 +225,8 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         if ((await located(id, properties)) === "gone") return { id: "", props: {} };
         const found = await observe(noun, id, properties as State, () => contextOf(properties));
         if (found === "gone") return { id: "", props: {} };
-        const isDoubtful = found === "not seen" && (await isUnsettled(id, properties));
-        const seen = found !== "not seen" ? found : isDoubtful ? doubtful : {};
-        const props = kept({ ...properties, ...seen }, {});
+        const seen: Properties = { ...properties, ...(found === "not seen" ? {} : found) };
+        const props = kept({ ...seen, ...(await unsettledIn(id, seen)) }, {});
         return { id, props, inputs: argumentsIn(props, argKeys) };
       });
     },
@@ -234,7 +236,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       const where = refuseGone(await located(id, olds), settings());
       const { update } = noun;
       // Only its service is remembered again: there is nothing to change.
-      const isSettled = !olds.__partial && !(await isUnsettled(id, olds));
+      const isSettled = !olds.__partial && (await unsettledIn(id, olds)) === undefined;
       const isSame = where === "moved" && isSettled && compare(noun, id, olds, news).effective.length === 0;
       if (!update || isSame) return { outs: kept({ ...olds, ...news }, {}) };
       const context = await contextOf(news, call);

@@ -60,10 +60,11 @@ export interface Noun<Args extends object, Outputs extends object> {
   update?(id: string, olds: Args & Outputs, news: Args, context: Context): Promise<Outputs>;
   /** Outputs that no update changes. */
   readonly stableOutputs?: readonly (keyof Outputs & string)[];
-  /** Whether an update has something to see to, even if no argument changes. */
-  unsettled?(state: Args & Outputs, row: Stored): boolean | Promise<boolean>;
-  /** Whether records are uploaded into it: what a killed run had begun is then looked up before anything changes. */
-  readonly isFilled?: true;
+  /**
+   * The properties that mark the state as unsettled: an update has work to do even if no argument changes. A refresh stores
+   * them, because the engine then drops its own notes of a killed run. Undefined if the state is settled.
+   */
+  unsettled?(state: Args & Outputs, row: Stored): Promise<Properties | undefined>;
   /** What our own service calls it, if the specification cannot delete it: a service that can is told that it is orphaned. */
   readonly orphanType?: OrphanType;
   /** Called when no other resource of the stack holds it. Absent where the API cannot delete it: it is orphaned then. */

@@ -9,9 +9,6 @@ import type { Context } from "../run/context";
 import type { Noun } from "./noun";
 import { titled } from "./titled";
 
-/** Marks state as unsettled: the engine drops what it has noted of a killed run when it writes what a read returned. */
-export const doubtful = { __partial: true, __upload: "" } as const;
-
 /** Whether the service lets this caller read a kind of object back. */
 export async function canRead<Args extends object, Outputs extends object>(
   { read, readWith }: Pick<Noun<Args, Outputs>, "read" | "readWith">,

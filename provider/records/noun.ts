@@ -13,13 +13,12 @@ import { defaultParallel, type Progress } from "../../records/upload-order";
 import { PartialStateError } from "../lifecycle/failure";
 import { lifecycle } from "../lifecycle/lifecycle";
 import type { ObjectSchema } from "../lifecycle/noun";
-import { doubtful } from "../lifecycle/observation";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { masked } from "../run/masking";
 import { isSecret, keepingSecret } from "../run/secrecy";
 import { format, located } from "./declaration";
-import { isUnsettledRow, killedUploads, ownerOf } from "./settled";
+import { killedUploads, ownerOf, unsettledRow } from "./settled";
 
 type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";
 
@@ -87,22 +86,21 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
      * No API reads records back, so the state decides which upload was the last one. Our own service counts them: a
      * dataset that holds none has lost the upload.
      */
-    async read(datasetId, state, { client, run, settings, urn }) {
+    async read(datasetId, state, { client, urn }) {
       const found = await undefinedIfMissing(client.call(routes.countDatasetRecords, { datasetId }));
       if (!found) return undefined;
       if (found.recordCount === 0 && state.recordCount > state.failedCount) {
         await log.warn(urn, `dataset ${datasetId} holds no ${kind.noun}s`);
         return undefined;
       }
-      const isDoubtful = await isUnsettledRow(state, { id: datasetId, urn, run, settings });
-      return isDoubtful ? { ...state, ...doubtful } : state;
+      return state;
     },
 
     async update(datasetId, olds, news, context) {
       return fill(kind, datasetId, news, context, olds);
     },
 
-    unsettled: isUnsettledRow,
+    unsettled: unsettledRow,
 
     async leave(datasetId, _state, { urn }) {
       const fate =

@@ -1,4 +1,4 @@
-import { type Evidence, isUnsettled } from "../../records/trust";
+import { isUnsettled, type Evidence as UploadEvidence } from "../../records/trust";
 import { UploadJournal } from "../../records/upload-journal";
 import { serviceMark } from "../lifecycle/belonging";
 import type { Stored } from "../lifecycle/noun";
@@ -15,7 +15,7 @@ export function ownerOf(urn: Urn): string | undefined {
 /** Uploads of a resource that killed runs began and that the state does not hold. */
 export interface KilledUploads {
   /** Those that may have written after the upload in the state. */
-  readonly unrecorded: NonNullable<Evidence["unrecorded"]>;
+  readonly unrecorded: NonNullable<UploadEvidence["unrecorded"]>;
   /** Contents of all first uploads among them and before them, which an upload that begins now supersedes. */
   readonly first: readonly string[];
 }
@@ -49,13 +49,14 @@ const unreadableState =
   "the records are sent again in case one was";
 
 /**
- * Whether the dataset may hold something other than the state says. An upload that failed has marked the state. One that
- * was killed has left a note of the engine in the state, which every machine can read, and a journal on its own machine.
+ * The properties that mark a row as unsettled, because the dataset may hold something other than the state says; undefined
+ * if the row is settled. A failed upload has marked the state. A killed one has left a note of the engine in the state,
+ * which every machine can read, and a journal on its own machine.
  */
-export async function isUnsettledRow(
+export async function unsettledRow(
   state: Properties,
   { id, urn, run, settings }: Stored,
-): Promise<boolean> {
+): Promise<Properties | undefined> {
   const { __upload: recorded, __partial, __superseded } = state;
   const { finished, open } = new UploadJournal({
     service: serviceOf(settings),
@@ -64,8 +65,9 @@ export async function isUnsettledRow(
   });
   const { unrecorded } = await killedUploads(run, urn, __superseded);
   const isDoubtful = __partial === true || isUnsettled({ recorded, unrecorded, finished, open });
-  if (isDoubtful) await run.warnOnce(urn, unrecorded === "unknown" ? unreadableState : unfinished);
-  return isDoubtful;
+  if (!isDoubtful) return undefined;
+  await run.warnOnce(urn, unrecorded === "unknown" ? unreadableState : unfinished);
+  return { __partial: true, __upload: "" };
 }
 
 /** What a client of these settings calls its service; no connection is needed to know it. */

@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { Client, fixedToken } from "../../../client/client";
+import { systemClock } from "../../../client/clock";
+import { readSettings } from "../../../client/settings";
+import { lifecycle } from "../../../provider/lifecycle/lifecycle";
+import { carryBy } from "../../../provider/run/engine";
+import { PendingOperations } from "../../../provider/run/pending-operations";
+import { Run, useSession } from "../../../provider/run/session";
+import { stackState } from "../../faults/carriers";
+
+const config: Record<string, string> = {
+  ...{ "recommender:baseUrl": "http://127.0.0.1:9", "recommender:apiKey": "k" },
+  ...{ "recommender:tokenUrl": "http://127.0.0.1:9/oauth/token" },
+  ...{ "recommender:clientId": "c", "recommender:clientSecret": "s" },
+};
+const __urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:Probe::probe";
+const looked: string[] = [];
+
+/** A resource that no service can read, and that is unsettled while its note is not "done". */
+const probe = lifecycle({
+  type: "Probe",
+  args: z.strictObject({ name: z.string() }),
+  outputs: z.object({ note: z.string().optional() }),
+  replaceOn: [],
+  calls: () => ({}),
+  create: async () => ({ id: "probe-1" }),
+  update: async () => ({ note: "done" }),
+  unsettled: async ({ note }) => (note === "done" ? undefined : { note: "open" }),
+});
+
+let client: Client;
+beforeAll(async () => {
+  carryBy({ connect: () => {}, engineAddress: () => undefined, log: async () => {} });
+  const settings = readSettings((key) => config[`recommender:${key}`], {});
+  client = new Client({ baseUrl: settings.baseUrl, apiKey: "k", token: fixedToken("t") });
+  const pending = new PendingOperations(async (urn) => {
+    looked.push(urn);
+    return [];
+  });
+  const run = new Run(
+    stackState(async () => []),
+    new AbortController().signal,
+    pending,
+  );
+  useSession({ settings, client, clock: systemClock, run });
+  await probe.configure({ config: { get: (key: string) => config[key] } });
+});
+afterAll(() => client.close());
+
+test("a refresh stores what marks a resource as unsettled, and nothing that belongs to another resource", async () => {
+  const { props } = await probe.read("probe-1", { __urn, name: "n" });
+  expect(props).toMatchObject({ name: "n", note: "open" });
+  expect(props).not.toHaveProperty("__upload");
+  expect((await probe.read("probe-1", { __urn, name: "n", note: "done" })).props).toMatchObject({
+    note: "done",
+  });
+});
+
+test("an unsettled resource is updated although no argument changes", async () => {
+  expect((await probe.diff("probe-1", { __urn, name: "n" }, { __urn, name: "n" })).changes).toBe(true);
+  expect(
+    (await probe.diff("probe-1", { __urn, name: "n", note: "done" }, { __urn, name: "n" })).changes,
+  ).toBe(false);
+});
+
+test("what a killed run began is read once, when the first resource of any type is checked", async () => {
+  await probe.check({}, { __urn, name: "n" });
+  expect(looked).toEqual([]);
+  for (let times = 0; times < 2; times++) await probe.check({ __urn, name: "n" }, { __urn, name: "n" });
+  expect(looked).toEqual([__urn]);
+});
