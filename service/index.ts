@@ -1,5 +1,5 @@
-// The recommendation service itself. What others use of it is exported here; its rooms, from top to bottom, are
-// http, handlers, jobs, serving, threads, files, store, base and algorithms.
+// The recommendation service. This file exports what other parts use. The directories, from top to bottom, are
+// http, console, handlers, jobs, serving, threads, backup, files, store, base and algorithms.
 
 export { exportService, type Progress } from "./backup/export";
 export type { Manifest } from "./backup/manifest";

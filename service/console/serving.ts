@@ -12,14 +12,6 @@ export async function servingResponse(context: Context, projectId: string): Prom
   await projectOf(db, projectId);
   const deployment = (await deploymentsOf(context, [projectId])).get(projectId);
   if (!deployment) throw notDeployed(projectId);
-  const others = await db
-    .selectFrom("deployments")
-    .select("project_id")
-    .where("project_id", "!=", projectId)
-    .limit(1)
-    .execute();
-  // Calls without a project go to the only deployment, so they count as its traffic.
-  const keys = others.length === 0 ? [projectId, ""] : [projectId];
   const history = await deploymentJobs(db, projectId);
   const models = await modelsById(
     db,
@@ -27,7 +19,7 @@ export async function servingResponse(context: Context, projectId: string): Prom
   );
   return {
     ...deployment,
-    recent: context.recentCalls.of(keys),
+    recent: context.recentCalls.of([projectId]),
     history,
     modelNames: Object.fromEntries([...models].map(([id, { name }]) => [id, name])),
   };

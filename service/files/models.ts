@@ -100,8 +100,7 @@ async function decoded<T>(files: Files, modelId: string, how: How, decode: Decod
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
     throw new JobError(
-      `The file ${modelName(modelId)} in ${files.place} cannot be used: it ${error.message}. ` +
-        "Put it back from a backup, or train another model and delete this one.",
+      `The file ${modelName(modelId)} in ${files.place} cannot be used: it ${error.message}. ${error.remedy}`,
     );
   }
 }
@@ -119,7 +118,10 @@ async function opened<T>(files: Files, modelId: string, how: How, decode: Decode
   try {
     const isFirst = await isFirstVersion(file);
     if (isFirst && !files.isOwn)
-      throw new FormatError("is in the format of version 0.1.0, which is read in a data folder alone");
+      throw new FormatError(
+        "is in the format of version 0.1.0, which can only be read from a data directory, not from a bucket or a database",
+        "Train another model and delete this one, or move the data directory with `recommender export` and `restore`.",
+      );
     return await decode(file, isFirst);
   } finally {
     await file.close();

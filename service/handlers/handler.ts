@@ -32,6 +32,8 @@ export interface Call extends Context {
   readonly addressedProject: string | undefined;
   /** The deployment of a stack that a stable address names, as PROJECT/STACK/RESOURCE. */
   readonly addressedStack: string | undefined;
+  /** Counts the call as traffic of a project, which the console shows. */
+  countFor(projectId: string): void;
 }
 
 /** Carries out one operation: the request with its defaults filled in, to the whole reply. */

@@ -1,31 +1,41 @@
 import { explainHeader } from "../../contract";
 import { attributeOf } from "../algorithms";
 import { ServiceError } from "../base/error";
+import type { Deployed } from "../serving/deployed";
 import { recommend } from "../serving/recommend";
 import { reasoned } from "../serving/why";
-import type { Handler, Handlers } from "./handler";
+import type { Call, Handler, Handlers } from "./handler";
 
-/** The call that all the others are for. */
+/** The operation that recommends items. */
 export const recommendationHandlers: Handlers<"recommendItemsToUser"> = {
   recommendItemsToUser: async (input, call) => {
+    const deployed = await deploymentFor(call);
     try {
-      return await answer(input, call);
+      return await answer(input, call, deployed);
     } catch (error) {
       const isGone = error instanceof ServiceError && error.code === "NOT_DEPLOYED";
       if (!isGone || call.addressedProject !== undefined || !call.store.shared) throw error;
       // Another process may have deployed another project as it shut this one down, also behind a stable address.
       await call.serving.sync();
-      return answer(input, call);
+      return answer(input, call, await deploymentFor(call));
     }
   },
 };
 
+/** Finds the deployment that answers a call, and counts the call for its project. */
+async function deploymentFor(call: Call): Promise<Deployed> {
+  const { serving, addressedStack, addressedProject } = call;
+  const projectId = addressedStack
+    ? await serving.projectOf(addressedStack)
+    : (addressedProject ?? (await serving.onlyProject()));
+  call.countFor(projectId);
+  return serving.find(projectId);
+}
+
+type Input = Parameters<Handler<"recommendItemsToUser">>[0];
 type Answer = Awaited<ReturnType<Handler<"recommendItemsToUser">>>;
 
-const answer: Handler<"recommendItemsToUser"> = async ({ userId, attributes, limit }, call) => {
-  const { addressedStack } = call;
-  const projectId = addressedStack ? await call.serving.projectOf(addressedStack) : call.addressedProject;
-  const deployed = await call.serving.find(projectId);
+async function answer({ userId, attributes, limit }: Input, call: Call, deployed: Deployed): Promise<Answer> {
   const waitSec = deployed.rateLimit.take();
   if (waitSec > 0) {
     throw new ServiceError(
@@ -34,7 +44,7 @@ const answer: Handler<"recommendItemsToUser"> = async ({ userId, attributes, lim
       { headers: { "retry-after": String(Math.ceil(waitSec)) } },
     );
   }
-  const isAddressed = projectId !== undefined;
+  const isAddressed = call.addressedStack !== undefined || call.addressedProject !== undefined;
   const most = call.headers[explainHeader];
   const explained =
     most === undefined ? undefined : await reasoned(deployed, { userId, limit, isAddressed }, Number(most));
@@ -58,4 +68,4 @@ const answer: Handler<"recommendItemsToUser"> = async ({ userId, attributes, lim
     }),
     // Without the header the answer is that of the specification, and nothing else.
   } as Answer;
-};
+}

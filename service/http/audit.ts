@@ -19,11 +19,6 @@ export function remember(request: FastifyRequest, more: Known): void {
   known.set(request, { ...known.get(request), ...more });
 }
 
-/** Whether the caller of a request has shown credentials that allow it. */
-export function isAuthenticated(request: FastifyRequest): boolean {
-  return known.get(request)?.client !== undefined;
-}
-
 /** Calls by the thousand that carry records or answer users; all others change or show how the service is set up. */
 const dataPlane = new Set<RouteName | "other">([
   "upsertDatasetUsers",

@@ -17,7 +17,7 @@ export function fingerprintOf(path: string, body: Buffer): string {
   return createHash("sha256").update(`${path}\n`).update(body).digest("base64");
 }
 
-/** Makes calls of the same key one call. Refused calls are not kept: they changed nothing and may be mended. */
+/** Runs calls with the same key once. Rejected calls are not stored: they changed nothing, and the caller may correct them. */
 export class Idempotency {
   constructor(
     private readonly store: Store,

@@ -22,7 +22,7 @@ import type { Call, Handler } from "../handlers/handler";
 import { envelopes } from "../handlers/record";
 import type { Db } from "../store/database";
 import { unreachable } from "../store/postgres-errors";
-import { auditOf, idsIn, isAudited, isAuthenticated, remember } from "./audit";
+import { auditOf, idsIn, isAudited, remember } from "./audit";
 import { Bodies, type Body, tooLarge } from "./body";
 import { createBoundedServer } from "./connections";
 import { isFromConsole, visitorOf } from "./console";
@@ -98,6 +98,9 @@ function isMet(expectation: string | undefined): boolean {
 
 /** Faults that strike after the call was carried out. */
 const late = new WeakMap<FastifyRequest, CallFault>();
+
+/** The projects that answered recommendation calls. */
+const answering = new WeakMap<FastifyRequest, string>();
 
 function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName): void {
   const route = routes[name];
@@ -184,6 +187,7 @@ function callOf(
     leaving: () => leavingOf(reply.raw),
     addressedProject: (request.params as { projectId?: string }).projectId,
     addressedStack: stackIn(request.params as StackParams),
+    countFor: (projectId: string) => answering.set(request, projectId),
     write: <T>(work: (db: Db) => Promise<T>) =>
       store.transaction(async (db) => {
         if (!keyed) return work(db);
@@ -255,10 +259,8 @@ function recordCall(
 ): void {
   const { operation = "other" } = request.routeOptions.config as { operation?: string };
   metrics.calls.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
-  if (operation === "recommendItemsToUser" && isAuthenticated(request)) {
-    const { projectId = "" } = request.params as { projectId?: string };
-    recentCalls.count(projectId, reply.statusCode, reply.elapsedTime);
-  }
+  const projectId = answering.get(request);
+  if (projectId !== undefined) recentCalls.count(projectId, reply.statusCode, reply.elapsedTime);
   log.info(
     {
       requestId: request.id,

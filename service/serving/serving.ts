@@ -1,5 +1,6 @@
 // serving/ holds what is deployed in memory, ready to answer and in step with every write.
 
+import { systemClock } from "../base/clock";
 import { ServiceError } from "../base/error";
 import { JobError } from "../base/job-error";
 import type { Basis } from "../files/basis";
@@ -31,6 +32,12 @@ interface Entry {
 /** How long a deployment that cannot be loaded is left alone: twice as long after each failure. */
 const [firstPauseMs, longestPauseMs] = [2000, 60_000];
 
+/**
+ * How often, at most, calls with unknown addresses make this process read which deployments exist. Each such call waits
+ * for the next reading, so one that asks for a new deployment is answered, and many calls cost no more than one.
+ */
+const unknownEveryMs = 100;
+
 /** What the deployments are prepared and served with. */
 export interface ServingContext extends Basis {
   readonly pool: Pool;
@@ -48,6 +55,9 @@ export class Serving {
   private readonly listeners = new Set<(change: Change) => void>();
   private looking: Promise<void> = Promise.resolve();
   private nextLook: Promise<void> | undefined;
+  /** The reading that calls with unknown addresses wait for, and when it may begin. */
+  private unknownLook: Promise<void> | undefined;
+  private unknownDue = 0;
 
   constructor(private readonly context: ServingContext) {}
 
@@ -65,6 +75,19 @@ export class Serving {
         return this.looking;
       });
     return this.nextLook;
+  }
+
+  /** Reads which deployments exist if another process may have made the one that a call asks for. */
+  private async lookForUnknown(): Promise<void> {
+    if (!this.context.store.shared) return;
+    this.unknownLook ??= (async () => {
+      // By the time of the machine, because it protects the database from load.
+      await systemClock.wait(Math.max(0, this.unknownDue - performance.now()), this.context.closing);
+      this.unknownLook = undefined;
+      this.unknownDue = performance.now() + unknownEveryMs;
+      await this.sync();
+    })();
+    await this.unknownLook;
   }
 
   private async look(): Promise<void> {
@@ -198,12 +221,10 @@ export class Serving {
     for (const listener of this.listeners) listener(change);
   }
 
-  /** The deployment that answers: that of the addressed project, or the only one where none is addressed. */
-  async find(projectId: string | undefined): Promise<Deployed> {
-    const isKnown = projectId === undefined ? this.entries.size === 1 : this.entries.has(projectId);
-    if (this.context.store.shared && !isKnown) await this.sync();
-    const entry =
-      projectId === undefined ? this.only() : (this.entries.get(projectId) ?? (await this.refuse(projectId)));
+  /** The deployment of a project. */
+  async find(projectId: string): Promise<Deployed> {
+    if (!this.entries.has(projectId)) await this.lookForUnknown();
+    const entry = this.entries.get(projectId) ?? (await this.refuse(projectId));
     if (entry.deployed) return entry.deployed;
     try {
       return await entry.loading;
@@ -216,9 +237,15 @@ export class Serving {
     }
   }
 
+  /** The only project that is deployed, which answers calls without an address. */
+  async onlyProject(): Promise<string> {
+    if (this.entries.size !== 1) await this.lookForUnknown();
+    return this.only().row.project_id;
+  }
+
   /** The project that a stack's stable address leads to now. */
   async projectOf(address: string): Promise<string> {
-    if (this.context.store.shared && !this.projectAt.has(address)) await this.sync();
+    if (!this.projectAt.has(address)) await this.lookForUnknown();
     const projectId = this.projectAt.get(address);
     if (projectId !== undefined) return projectId;
     const [, stack, resource] = address.split("/").map(decodeURIComponent);

@@ -1,4 +1,4 @@
-// store/ is the database: its tables, their migrations, and the queries that several rooms share.
+// store/ is the database: its tables, their migrations, and the queries that several directories use.
 
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -41,7 +41,10 @@ export class Processes {
     private readonly role: Role,
   ) {}
 
-  /** Gives a sign of life and counts the others. */
+  /**
+   * Writes the heartbeat of this process, removes processes without a recent one, and counts the API processes,
+   * including this one.
+   */
   async beat(): Promise<void> {
     if (this.hasLeft) return;
     this.beating = this.giveSign();

@@ -8,6 +8,14 @@ import { shortened } from "../../base/error";
 /** What is wrong with a file, in words that follow "it". */
 export class FormatError extends Error {
   override readonly name = "FormatError";
+
+  /** @param remedy - what the user can do about it */
+  constructor(
+    message: string,
+    readonly remedy = "Put it back from a backup, or train another model and delete this one.",
+  ) {
+    super(message);
+  }
 }
 
 /** The kinds of numbers, all of them little-endian. */

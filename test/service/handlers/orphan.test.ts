@@ -1,6 +1,8 @@
 import { originHeader } from "../../../contract/origin";
+import { testOfOneApi } from "../database";
 import { Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
+import { signIn } from "../visitor";
 
 describe("orphaned objects", () => {
   let api: Running;
@@ -153,6 +155,18 @@ describe("the stable address of a stack", () => {
     expect((await ask()).status).toBe(200);
     await api.call("shutdownDeployment", { projectId: second.projectId });
     expect(await ask()).toMatchObject({ status: 409, body: { error: { code: "NOT_DEPLOYED" } } });
+  });
+
+  testOfOneApi("counts its calls as traffic of the project that answers", async () => {
+    const { projectId, stable } = await deployFrom(origin);
+    const other = await deployFrom({ [originHeader]: "shop/dev/live" });
+    await api.call("recommendItemsToUser", { userId: "u1" }, { base: stable });
+    await api.call("recommendItemsToUser", { userId: "u2" }, { base: stable });
+    const headers = await signIn(api);
+    const answered = async (project: string) =>
+      (await api.raw(`/console/api/serving?project=${project}`, { headers })).body.recent.answered;
+    expect([await answered(projectId), await answered(other.projectId)]).toEqual([2, 0]);
+    for (const one of [projectId, other.projectId]) await api.call("shutdownDeployment", { projectId: one });
   });
 
   test("does not exist for a deployment whose stack is unknown", async () => {

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { limits, routes } from "../../../contract";
 import { ManualClock } from "../../../service";
-import { testOfOneApi, testOnPostgres } from "../database";
+import { Serving } from "../../../service/serving/serving";
+import { testOfOneApi, testOnPostgres, testTwoApis } from "../database";
 import { Running } from "../running";
 import { deploy, openShop, shopRecords, trainModel } from "../shop";
 
@@ -39,6 +40,28 @@ describe("recommendations", () => {
     const answer = await api.raw(`/serving/%00${recommend}`, { method: "POST", headers, body });
     expect([answer.status, answer.body.error.code]).toEqual([404, "NOT_FOUND"]);
   });
+
+  testOnPostgres(
+    "of unknown addresses make a process read the deployments ten times a second at most",
+    async () => {
+      const look = jest.spyOn(Serving.prototype as unknown as { look(): Promise<void> }, "look");
+      const headers = { "content-type": "application/json", ...(await api.headers(recommend)) };
+      const body = JSON.stringify({ user_id: "u1" });
+      const began = performance.now();
+      const call = async (address: string) =>
+        (await api.raw(`/serving/${address}${recommend}`, { method: "POST", headers, body })).status;
+      for (let round = 0; round < 5; round++) {
+        const stacks = Array.from({ length: 20 }, (_, at) => call(`stack/shop/s${round}-${at}/live`));
+        const projects = Array.from({ length: 20 }, (_, at) => call(`project-${round}-${at}`));
+        expect(new Set(await Promise.all(stacks))).toEqual(new Set([409]));
+        expect(new Set(await Promise.all(projects))).toEqual(new Set([404]));
+      }
+      const most = (testTwoApis ? 2 : 1) * ((performance.now() - began) / 100 + 1);
+      const looks = look.mock.calls.length;
+      look.mockRestore();
+      expect(looks).toBeLessThanOrEqual(most);
+    },
+  );
 
   test("echo the request and carry the attributes that were asked for", async () => {
     const attributes = ["genre", "title", "missing"];
