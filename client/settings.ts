@@ -85,7 +85,7 @@ const schema = z.object({
     }),
   /** Whether every deployment rolls back to the previous models if its check fails, not only those that declare it. */
   rollback: z.enum(["true", "false"], { error: "expected true or false" }).default("false").transform(isTrue),
-  /** Whether to send the stack and resource that submit a job to the service. */
+  /** Whether to send the stack and resource that create an object or submit a job to the service. */
   tellOrigin: z
     .enum(["true", "false"], { error: "expected true or false" })
     .default("true")

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { eventType, id, type JsonMap, jsonMap, label, mapOf, maybe, recordId, withTolerant } from "./field";
 import { limits } from "./limits";
+import { originHeaders } from "./origin";
 import { route } from "./route";
 
 /** Algorithm types in the specification. */
@@ -91,6 +92,7 @@ export const createAlgorithm = route({
   path: "/create-algorithm",
   summary: "Creates an algorithm in a project.",
   request: algorithmFields,
+  headers: originHeaders,
   reply: algorithm,
 });
 

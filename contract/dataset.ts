@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { atMost, attributeName, id, label, mapOf, maybe, recordId, withAliases, withTolerant } from "./field";
 import { limits } from "./limits";
+import { originHeaders } from "./origin";
 import { route } from "./route";
 
 /** How an attribute is interpreted: as a number, or as one or more categories. */
@@ -46,6 +47,7 @@ export const createUserDataset = route({
   path: "/create-user-dataset",
   summary: "Creates a user dataset.",
   request: datasetFields,
+  headers: originHeaders,
   reply: userDataset,
 });
 
@@ -63,6 +65,7 @@ export const createItemDataset = route({
   path: "/create-item-dataset",
   summary: "Creates an item dataset. Some services return its id as user_dataset_id.",
   request: datasetFields,
+  headers: originHeaders,
   reply: itemDataset,
 });
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** Header with the origin of a job. It is not a field, because services that follow the specification reject unknown fields. */
+/** Header with the origin of a call. It is not a field, because services that follow the specification reject unknown fields. */
 export const originHeader = "recommender-origin";
 
-/** Where a job comes from: a resource of a stack, and the release that deployed it, if any. */
+/** Where a call comes from: a resource of a stack, and the release that deployed it, if any. */
 export interface Origin {
   readonly project: string;
   readonly stack: string;
@@ -51,7 +51,7 @@ export function parseOrigin(text: string): Origin | undefined {
   }
 }
 
-/** Headers of calls that submit a job or change an orphan mark. */
+/** Headers of calls that create an object, submit a job, or mark an orphan. */
 export const originHeaders = z.object({
   [originHeader]: z
     .string()
@@ -61,5 +61,7 @@ export const originHeaders = z.object({
       "expected PROJECT/STACK/RESOURCE or PROJECT/STACK/RESOURCE/RELEASE, each part percent-encoded",
     )
     .optional()
-    .describe("Stack, resource and release that make the call. The console shows them (extension)."),
+    .describe(
+      "Stack, resource and release that make the call (extension). The service records which stacks use an object, and the console shows them.",
+    ),
 });

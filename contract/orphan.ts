@@ -17,17 +17,26 @@ const objectRef = {
 export const markOrphaned = route({
   method: "PUT",
   path: "/mark-orphaned",
-  summary: "Marks an object as orphaned, or removes the mark (extension).",
+  summary: "Records that a stack no longer uses an object, or that it uses it again (extension).",
   extension: true,
   request: z.strictObject({
     ...objectRef,
     orphaned: z
       .boolean()
       .default(true)
-      .describe("False removes the mark, because a program uses the object again."),
+      .describe(
+        "True marks the object as orphaned, unless other stacks use it. False removes the mark, because a stack uses it.",
+      ),
   }),
   headers: originHeaders,
-  reply: z.object({ objectType: maybe(z.string()), objectId: maybe(id), orphaned: maybe(z.boolean()) }),
+  reply: z.object({
+    objectType: maybe(z.string()),
+    objectId: maybe(id),
+    orphaned: maybe(z.boolean()).describe("Whether the object is marked as orphaned now."),
+    heldBy: maybe(z.array(z.string())).describe(
+      "Stacks that still use the object, as PROJECT/STACK. It is not orphaned then.",
+    ),
+  }),
 });
 
 export const listOrphans = route({

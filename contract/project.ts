@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { eventType, id, label, maybe, recordId } from "./field";
+import { originHeaders } from "./origin";
 import { route } from "./route";
 
 /** Project types in the specification. */
@@ -31,6 +32,7 @@ export const createProject = route({
   path: "/create-project",
   summary: "Creates a project from a user, an item and an event dataset.",
   request: projectFields,
+  headers: originHeaders,
   reply: project,
 });
 

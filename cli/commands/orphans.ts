@@ -26,8 +26,9 @@ Examples:
   recommender orphans list --json`;
 
 const deleteHelp = `${about} A project is deleted with its algorithms, models and jobs, a
-dataset with its records. With --stack, --all deletes only what that stack left
-behind; without it, what any stack left behind.
+dataset with its records. What another stack still uses is never deleted. With
+--stack, --all deletes only what that stack left behind; without it, what any
+stack left behind.
 
 Examples:
   recommender orphans delete ID ID --stack dev

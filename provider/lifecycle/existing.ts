@@ -1,6 +1,6 @@
 import { isOutage } from "../../client/errors";
 import { isUnreachable } from "../../client/unreachable";
-import { type OrphanType, routes } from "../../contract";
+import { type OrphanType, type Reply, routes } from "../../contract";
 import { truncate } from "../../contract/messages";
 import { NamedByUser } from "../recovery/adoption";
 import { orphanAll } from "../recovery/earlier-run";
@@ -85,12 +85,18 @@ export async function stays({ urn }: StackRow, id: string, context: Context): Pr
 
 /**
  * Leaves an object behind that the API cannot delete. A service that keeps a list of orphans is told, so the object can be
- * found and deleted later.
+ * found and deleted later, unless another stack uses it.
  */
 export async function orphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
   const { urn, title } = context;
-  const marked = type && (await mark(id, type, true, context));
-  const next = marked
+  const noted = type && (await note(id, type, true, context));
+  if (noted?.orphaned === false) {
+    const stacks = noted.heldBy ?? [];
+    const users = stacks.length > 0 ? `stack ${stacks.join(" and ")}` : "another program";
+    await log.info(urn, `keeping ${truncate(id)}: ${users} uses it`);
+    return;
+  }
+  const next = noted
     ? `Delete it with \`recommender orphans delete ${truncate(id)}\`.`
     : "The API cannot delete it.";
   await log.warn(urn, `${title} (${truncate(id)}) is orphaned: it stays in the service. ${next}`);
@@ -106,27 +112,33 @@ export async function orphanLost(lost: LostCall, row: StackRow, context: Context
   await log.warn(context.urn, `${context.title}: ${what}; if it succeeded, the object is orphaned`);
 }
 
-/** Takes an adopted object off the service's list of orphans. */
+/** Records at the service that this stack uses an adopted object. It is no orphan then. */
 async function unorphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
-  if (type) await mark(id, type, false, context);
+  if (type) await note(id, type, false, context);
 }
 
-/** Whether the service keeps a list of orphans and has noted the change. Without it the object only stays unlisted. */
-async function mark(
+/** Records whether this stack uses an object. Returns undefined if the service keeps no list of orphans, or if it fails. */
+async function note(
   id: string,
   objectType: OrphanType,
   orphaned: boolean,
   context: Context,
-): Promise<boolean> {
+): Promise<Reply<typeof routes.markOrphaned> | undefined> {
   const { client, urn } = context;
   const route = routes.markOrphaned;
   try {
-    if (!(await client.supports(route))) return false;
+    if (!(await client.supports(route))) return undefined;
     const headers = originHeaders(context, route);
-    await client.call(route, { objectType, objectId: id, orphaned }, headers ? { headers } : {});
-    return true;
+    return await client.call(route, { objectType, objectId: id, orphaned }, headers ? { headers } : {});
   } catch (error) {
-    await log.debug(urn, `could not mark ${truncate(id)}: ${(error as Error).message}`);
-    return false;
+    const { message } = error as Error;
+    if (orphaned) await log.debug(urn, `could not mark ${truncate(id)}: ${message}`);
+    else
+      await log.warn(
+        urn,
+        `could not record that this stack uses ${truncate(id)}: ${message}. ` +
+          "If another stack leaves it, the service may list it as orphaned.",
+      );
+    return undefined;
   }
 }

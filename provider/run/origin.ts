@@ -6,7 +6,7 @@ import { partsOf } from "./urn";
 /** Names the release that a run brings to a stack; `recommender promote` and `recommender rollback` set it. */
 export const releaseVariable = "RECOMMENDER_RELEASE";
 
-/** The header that tells the service which stack and resource submit a job; none where that is switched off. */
+/** Returns the header with the stack and resource that make a call, or undefined if `tellOrigin` is off. */
 export function originHeaders(
   { urn, settings }: Pick<Context, "urn" | "settings">,
   route: Route,

@@ -18,6 +18,7 @@ const held: Record<keyof Tables, boolean> = {
   refusals: true,
   dataset_sizes: true,
   orphans: true,
+  holders: true,
   stable_addresses: true,
   // Their secrets go on being taken; a backup has only hashes of them.
   clients: true,

@@ -2,6 +2,7 @@ import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import { algorithmOf, projectOf } from "../store/find";
 import type { Handlers } from "./handler";
+import { holdFor } from "./origin";
 
 /** The operations on algorithms. The specification can only create them. */
 export const algorithmHandlers: Handlers<"createAlgorithm" | "getAlgorithm"> = {
@@ -29,6 +30,7 @@ export const algorithmHandlers: Handlers<"createAlgorithm" | "getAlgorithm"> = {
           algorithm_parameters: JSON.stringify(input.algorithmParameters),
         })
         .execute();
+      await holdFor(call, db, "ALGORITHM", algorithmId);
       return { algorithmId, ...input };
     }),
 

@@ -6,6 +6,7 @@ import { anyDatasetOf, datasetOf } from "../store/find";
 import { blockUpserts, countRecords } from "../store/shards";
 import type { Dataset, DatasetKind } from "../store/tables";
 import type { Call, Handlers } from "./handler";
+import { holdFor } from "./origin";
 
 type Fields = Parameters<Handlers<"createUserDataset">["createUserDataset"]>[0];
 
@@ -88,7 +89,7 @@ export const datasetHandlers: Handlers<
   },
 };
 
-async function create(db: Db, kind: DatasetKind, fields: Fields, { clock }: Call): Promise<string> {
+async function create(db: Db, kind: DatasetKind, fields: Fields, call: Call): Promise<string> {
   const id = newId(`${kind}-dataset`);
   const { highest } = await db
     .selectFrom("datasets")
@@ -104,9 +105,11 @@ async function create(db: Db, kind: DatasetKind, fields: Fields, { clock }: Call
       num_shards: fields.numShards,
       attribute_schema: schemaText(fields.attributeSchema),
       deletions: 0,
-      created_ts: clock.now(),
+      created_ts: call.clock.now(),
     })
     .execute();
+  if (kind === "user" || kind === "item")
+    await holdFor(call, db, kind === "user" ? "USER_DATASET" : "ITEM_DATASET", id);
   return id;
 }
 

@@ -1,5 +1,5 @@
 import type { FullReply, routes } from "../../contract";
-import { type Origin, originHeader, parseOrigin, stableAddress } from "../../contract/origin";
+import { type Origin, stableAddress } from "../../contract/origin";
 import { notFound, ServiceError } from "../base/error";
 import { downloadUrl } from "../files/download";
 import type { Db } from "../store/database";
@@ -7,6 +7,7 @@ import { algorithmOf, findDataset, modelOf, projectOf } from "../store/find";
 import { enqueue, type Retry } from "../store/queue";
 import type { Job, ProjectTable } from "../store/tables";
 import type { Call, Handlers } from "./handler";
+import { originIn } from "./origin";
 
 type JobReply = FullReply<(typeof routes)["getJob"]>;
 
@@ -95,8 +96,7 @@ async function submit(
   call: Call,
   prepare: (db: Db) => Promise<Omit<Parameters<typeof enqueue>[1], "requestId" | "now">>,
 ): Promise<{ jobId: string }> {
-  const told = call.headers[originHeader];
-  const origin = typeof told === "string" ? parseOrigin(told) : undefined;
+  const origin = originIn(call);
   const reply = await call.write(async (db) => {
     const { data, ...job } = await prepare(db);
     const jobId = await enqueue(db, {

@@ -1,31 +1,36 @@
-import { formatOrigin, type Origin, originHeader, parseOrigin } from "../../contract/origin";
+import { formatOrigin, type Origin } from "../../contract/origin";
 import { modelName } from "../files/places/files";
 import type { Db } from "../store/database";
 import { dropNeedless } from "../store/forgotten";
-import { nameOf, type OrphanRef, orphansIn, refuseUnlessDeletable } from "../store/orphans";
+import { dropMarks, hold, holderOf, knownIn, type OrphanRef, release } from "../store/holders";
+import { nameOf, orphansIn, refuseUnlessDeletable } from "../store/orphans";
 import { blockUpserts } from "../store/shards";
 import type { Call, Handlers } from "./handler";
+import { originIn } from "./origin";
 
 /** The operations on orphaned objects: what a replacement left behind because the specification cannot delete it. */
 export const orphanHandlers: Handlers<"markOrphaned" | "listOrphans" | "deleteOrphan"> = {
   markOrphaned: ({ orphaned, ...ref }, call) =>
     call.write(async (db) => {
       await nameOf(db, ref);
+      const origin = originIn(call);
       await unmark(db, ref);
-      if (orphaned) {
-        const header = call.headers[originHeader];
-        const origin = typeof header === "string" ? parseOrigin(header) : undefined;
-        await db
-          .insertInto("orphans")
-          .values({
-            object_type: ref.objectType,
-            object_id: ref.objectId,
-            orphaned_ts: call.clock.now(),
-            origin: origin ? JSON.stringify(origin) : null,
-          })
-          .execute();
+      if (!orphaned) {
+        await hold(db, ref, holderOf(origin));
+        return { ...ref, orphaned, heldBy: [] };
       }
-      return { ...ref, orphaned };
+      const holders = await release(db, ref, holderOf(origin));
+      if (holders.length > 0) return { ...ref, orphaned: false, heldBy: knownIn(holders) };
+      await db
+        .insertInto("orphans")
+        .values({
+          object_type: ref.objectType,
+          object_id: ref.objectId,
+          orphaned_ts: call.clock.now(),
+          origin: origin ? JSON.stringify(origin) : null,
+        })
+        .execute();
+      return { ...ref, orphaned, heldBy: [] };
     }),
 
   listOrphans: async (_, { db }) => ({
@@ -42,7 +47,7 @@ export const orphanHandlers: Handlers<"markOrphaned" | "listOrphans" | "deleteOr
   deleteOrphan: async (ref, call) => {
     const models = await call.write(async (db) => {
       await refuseUnlessDeletable(db, ref);
-      await unmark(db, ref);
+      await dropMarks(db, ref.objectType, [ref.objectId]);
       return remove(db, ref);
     });
     // A model file that cannot be removed now goes with the next clean-up of files without an entry.
@@ -72,13 +77,17 @@ async function remove(db: Parameters<Parameters<Call["write"]>[0]>[0], ref: Orph
   }
   if (objectType === "PROJECT") {
     const models = await db.deleteFrom("models").where("project_id", "=", objectId).returning("id").execute();
-    const algorithms = db.selectFrom("algorithms").select("id").where("project_id", "=", objectId);
-    await db
-      .deleteFrom("orphans")
-      .where("object_type", "=", "ALGORITHM")
-      .where("object_id", "in", algorithms)
+    const algorithms = await db
+      .deleteFrom("algorithms")
+      .where("project_id", "=", objectId)
+      .returning("id")
       .execute();
-    for (const table of ["algorithms", "jobs", "stable_addresses"] as const)
+    await dropMarks(
+      db,
+      "ALGORITHM",
+      algorithms.map(({ id }) => id),
+    );
+    for (const table of ["jobs", "stable_addresses"] as const)
       await db.deleteFrom(table).where("project_id", "=", objectId).execute();
     await db.deleteFrom("projects").where("id", "=", objectId).execute();
     await dropNeedless(db);

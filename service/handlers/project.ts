@@ -2,6 +2,7 @@ import type { FullReply, routes } from "../../contract";
 import { newId } from "../base/id";
 import { datasetOf, projectOf } from "../store/find";
 import type { Handlers } from "./handler";
+import { holdFor } from "./origin";
 
 /** The operations on projects. The specification can only create them. */
 export const projectHandlers: Handlers<"createProject" | "getProject"> = {
@@ -24,6 +25,7 @@ export const projectHandlers: Handlers<"createProject" | "getProject"> = {
           created_ts: call.clock.now(),
         })
         .execute();
+      await holdFor(call, db, "PROJECT", projectId);
       return { projectId, ...input, servingUri: call.addresses.servingUri(projectId) };
     }),
 

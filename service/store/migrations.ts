@@ -142,6 +142,21 @@ const migrations: Record<string, Migration> = {
     "create index jobs_of_type on jobs (project_id, job_type, finished_ts)",
     "create index models_of_project on models (project_id, number)",
   ),
+  "12-holders": each(
+    `create table holders (
+      object_type text not null, object_id text not null, holder text not null,
+      primary key (object_type, object_id, holder))`,
+    // Some program may use what exists by now; nobody knows which one.
+    ...[
+      ["USER_DATASET", "datasets where kind = 'user' and"],
+      ["ITEM_DATASET", "datasets where kind = 'item' and"],
+      ["PROJECT", "projects where"],
+      ["ALGORITHM", "algorithms where"],
+    ].map(
+      ([type, existing]) => `insert into holders (object_type, object_id, holder)
+        select '${type}', id, '' from ${existing} id not in (select object_id from orphans)`,
+    ),
+  ),
 };
 
 /** What a single process does without. */

@@ -1,13 +1,7 @@
-import type { OrphanType } from "../../contract";
 import { notFound, ServiceError } from "../base/error";
 import type { Db } from "./database";
+import { heldAlgorithmOf, type OrphanRef } from "./holders";
 import type { OrphanTable } from "./tables";
-
-/** An object that can be orphaned. */
-export interface OrphanRef {
-  readonly objectType: OrphanType;
-  readonly objectId: string;
-}
 
 /** An object as `recommender orphans list` shows it. */
 export interface Orphan extends OrphanTable {
@@ -74,7 +68,9 @@ export async function whatBlocks(db: Db, { objectType, objectId }: OrphanRef): P
       .where("project_id", "=", objectId)
       .where("finished_ts", "is", null);
     const job = await unfinished.executeTakeFirst();
-    return job ? `Its job ${job.id} has not finished. Wait until it has.` : null;
+    if (job) return `Its job ${job.id} has not finished. Wait until it has.`;
+    const used = await heldAlgorithmOf(db, objectId);
+    return used ? `Stack ${used.holder} uses its algorithm ${used.id}.` : null;
   }
   const column = objectType === "USER_DATASET" ? "user_dataset_id" : "item_dataset_id";
   const project = await db

@@ -23,6 +23,7 @@ export interface Tables {
   refusals: RefusalTable;
   dataset_sizes: DatasetSizeTable;
   orphans: OrphanTable;
+  holders: HolderTable;
   stable_addresses: StableAddressTable;
 }
 
@@ -215,6 +216,14 @@ export interface OrphanTable {
   orphaned_ts: number;
   /** The resource that left it behind, as JSON; null if the caller did not say. */
   origin: string | null;
+}
+
+/** A stack that created or adopted an object which the specification cannot delete, and has not left it yet. */
+export interface HolderTable {
+  object_type: OrphanType;
+  object_id: string;
+  /** PROJECT/STACK, each part percent-encoded; empty if the program is unknown. */
+  holder: string;
 }
 
 /** The project that the stable address of a stack's deployment leads to. */

@@ -1,4 +1,6 @@
 import { originHeader } from "../../../contract/origin";
+import { folderAt } from "../../../service";
+import { connect } from "../../../service/store/database";
 import { testOfOneApi } from "../database";
 import { Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
@@ -31,6 +33,70 @@ describe("orphaned objects", () => {
     ]);
     await api.call("markOrphaned", { objectType: "ITEM_DATASET", objectId: itemDatasetId, orphaned: false });
     expect(await listed()).toEqual([]);
+  });
+
+  describe("that several stacks use", () => {
+    const from = (stack: string) => ({ headers: { [originHeader]: `shop/${stack}/users` } });
+    const objectType = "USER_DATASET" as const;
+    const create = async (sent = {}) =>
+      (await api.call("createUserDataset", { name: "shared", numShards: 1 }, sent)).userDatasetId;
+    const adopt = (objectId: string, stack: string) =>
+      api.call("markOrphaned", { objectType, objectId, orphaned: false }, from(stack));
+    const leave = (objectId: string, stack: string) =>
+      api.call("markOrphaned", { objectType, objectId }, from(stack));
+    const leavers = async (objectId: string) =>
+      (await listed()).flatMap((orphan) => (orphan.objectId === objectId ? orphan.orphanedBy : []));
+
+    test("are orphaned when the last stack leaves them, and not before", async () => {
+      const objectId = await create(from("a"));
+      await adopt(objectId, "b");
+      expect(await leave(objectId, "a")).toMatchObject({ orphaned: false, heldBy: ["shop/b"] });
+      expect(await leavers(objectId)).toEqual([]);
+      await expect(api.call("deleteOrphan", { objectType, objectId })).rejects.toMatchObject({ status: 409 });
+      expect(await leave(objectId, "b")).toMatchObject({ orphaned: true, heldBy: [] });
+      expect(await leavers(objectId)).toEqual(["shop/b/users"]);
+      await adopt(objectId, "c");
+      expect(await leavers(objectId)).toEqual([]);
+      await leave(objectId, "c");
+      await api.call("deleteOrphan", { objectType, objectId });
+      expect(await api.ask(`select holder from holders where object_id = '${objectId}'`)).toEqual([]);
+    });
+
+    test("stay if only the adopting stack leaves them, also if their creator is unknown", async () => {
+      const objectId = await create();
+      await adopt(objectId, "b");
+      expect(await leave(objectId, "b")).toMatchObject({ orphaned: false, heldBy: [] });
+      expect(await leave(objectId, "creator")).toMatchObject({ orphaned: true });
+      await api.call("deleteOrphan", { objectType, objectId });
+    });
+
+    test("are orphaned by the first stack that leaves them if an earlier version recorded nobody", async () => {
+      const objectId = await create(from("a"));
+      await removeHolders(objectId);
+      expect(await leave(objectId, "b")).toMatchObject({ orphaned: true });
+      await api.call("deleteOrphan", { objectType, objectId });
+    });
+
+    test("keep a project if a stack uses one of its algorithms", async () => {
+      const { projectId, algorithmId } = await openShop(api);
+      await api.call(
+        "markOrphaned",
+        { objectType: "ALGORITHM", objectId: algorithmId, orphaned: false },
+        from("b"),
+      );
+      await mark("PROJECT", projectId);
+      const project = { objectType: "PROJECT" as const, objectId: projectId };
+      await expect(api.call("deleteOrphan", project)).rejects.toMatchObject({
+        message: expect.stringContaining(`Stack shop/b uses its algorithm ${algorithmId}.`),
+      });
+      await api.call("markOrphaned", { ...project, orphaned: false }, from("b"));
+    });
+
+    async function removeHolders(objectId: string): Promise<void> {
+      const db = connect(api.options.store ?? folderAt(api.service.dataDir).database, { writes: true });
+      await db.deleteFrom("holders").where("object_id", "=", objectId).execute();
+      await db.destroy();
+    }
   });
 
   test("can be deleted with everything in them, and nothing else can", async () => {

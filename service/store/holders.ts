@@ -1,0 +1,86 @@
+import type { OrphanType } from "../../contract";
+import { formatOrigin, type Origin } from "../../contract/origin";
+import type { Db } from "./database";
+
+/** An object that can be orphaned. */
+export interface OrphanRef {
+  readonly objectType: OrphanType;
+  readonly objectId: string;
+}
+
+/** The holder of an object if its program did not send an origin, or if the object is older than the table. */
+const unknown = "";
+
+/** Returns the holder that an origin stands for: its stack, because one stack may use an object in several resources. */
+export function holderOf(origin: Origin | undefined): string {
+  if (!origin) return unknown;
+  const { project, stack } = origin;
+  return formatOrigin({ project, stack, resource: "" }).slice(0, -1);
+}
+
+/** Records that a stack uses an object. */
+export async function hold(db: Db, { objectType, objectId }: OrphanRef, holder: string): Promise<void> {
+  await db
+    .insertInto("holders")
+    .values({ object_type: objectType, object_id: objectId, holder })
+    .onConflict((on) => on.columns(["object_type", "object_id", "holder"]).doNothing())
+    .execute();
+}
+
+/**
+ * Records that a stack no longer uses an object. A stack without an entry counts as the unknown holder.
+ * @returns the holders that are left.
+ */
+export async function release(db: Db, ref: OrphanRef, holder: string): Promise<string[]> {
+  const before = await holdersOf(db, ref);
+  const left = before.includes(holder) ? holder : unknown;
+  await db
+    .deleteFrom("holders")
+    .where("object_type", "=", ref.objectType)
+    .where("object_id", "=", ref.objectId)
+    .where("holder", "=", left)
+    .execute();
+  return before.filter((one) => one !== left);
+}
+
+async function holdersOf(db: Db, { objectType, objectId }: OrphanRef): Promise<string[]> {
+  const rows = await db
+    .selectFrom("holders")
+    .select("holder")
+    .where("object_type", "=", objectType)
+    .where("object_id", "=", objectId)
+    .orderBy("holder")
+    .execute();
+  return rows.map(({ holder }) => holder);
+}
+
+/** Returns the names of stacks among holders. */
+export function knownIn(holders: readonly string[]): string[] {
+  return holders.filter((holder) => holder !== unknown);
+}
+
+/** Finds an algorithm of a project that a known stack uses. */
+export function heldAlgorithmOf(
+  db: Db,
+  projectId: string,
+): Promise<{ readonly id: string; readonly holder: string } | undefined> {
+  return db
+    .selectFrom("holders")
+    .innerJoin("algorithms", "algorithms.id", "holders.object_id")
+    .select(["algorithms.id", "holders.holder"])
+    .where("holders.object_type", "=", "ALGORITHM")
+    .where("holders.holder", "!=", unknown)
+    .where("algorithms.project_id", "=", projectId)
+    .executeTakeFirst();
+}
+
+/** Removes the marks and holders of objects that are deleted. */
+export async function dropMarks(
+  db: Db,
+  objectType: OrphanRef["objectType"],
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  for (const table of ["orphans", "holders"] as const)
+    await db.deleteFrom(table).where("object_type", "=", objectType).where("object_id", "in", ids).execute();
+}
