@@ -10,16 +10,21 @@ interface JobState {
 }
 
 /**
- * How a submitted job is read back. Only our own service keeps every job; another may forget it. A job is a record of the
- * past, so the row stays even if the service has lost the job: nothing is trained or deployed again for that.
+ * How a submitted job is read back. A job is a record of the past, so the row stays whatever is found: nothing is trained or
+ * deployed again. The jobs themselves are not read: only their project can be missed, and one read answers for all its jobs.
  */
 export const readBack = {
   readWith: routes.getProject,
 
-  async read<State extends JobState>(_id: string, state: State, { client, urn }: Context): Promise<State> {
+  async read<State extends JobState>(_id: string, state: State, context: Context): Promise<State> {
+    const { client, clock, run, urn } = context;
     const { projectId, jobId } = state;
-    if (!(await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }))))
-      await log.warn(urn, `job ${jobId} of project ${projectId} is gone from the service`);
+    const found = await run.projects.get(projectId, clock, async () => {
+      const project = await undefinedIfMissing(client.call(routes.getProject, { projectId }));
+      return new Map(project ? [[projectId, project]] : []);
+    });
+    if (!found.has(projectId))
+      await log.warn(urn, `project ${projectId} is gone from the service, and job ${jobId} with it`);
     return state;
   },
 };

@@ -67,6 +67,7 @@ export class Run {
   warnedOfJournal = false;
   readonly eventDatasets = new Listing<Reply<typeof routes.getEventDataset>>();
   readonly models = new Listing<Reply<typeof routes.getModel>>();
+  readonly projects = new Listing<Reply<typeof routes.getProject>>();
 
   constructor(
     /** What the stacks of the backend hold. */

@@ -11,7 +11,8 @@ import { Folder } from "../../records/folder";
 
 const always = { times: Number.POSITIVE_INFINITY };
 const folder = new Folder();
-const carriers = new Carriers();
+const said: string[] = [];
+const carriers = new Carriers((_, message) => said.push(message));
 let observed: ObservedService;
 let proxy: FaultProxy;
 let stack: LocalStack;
@@ -205,14 +206,25 @@ describe("a refresh of a deployment without a check", () => {
   });
 });
 
-test("a job is read back, and stays in the state even if the service has lost it", async () => {
+test("one read of a project answers for all its jobs, which stay in the state even if it is gone", async () => {
   const { projectId } = world;
   await stack.begin("dynamic");
   const query = { queryType: "user_distribution", queries: [{ attribute: "genre", value: "jazz", bins: 2 }] };
-  await stack.up("QueryingJob", "asked", { name: "asked", projectId, modelId: world.modelId, ...query });
+  const names = ["asked", "asked-again"];
+  for (const name of names)
+    await stack.up("QueryingJob", name, { name, projectId, modelId: world.modelId, ...query });
+  const refreshBoth = async () => {
+    for (const name of names) expect(await stack.refresh("QueryingJob", name)).toMatchObject({ projectId });
+  };
+  await stack.begin("dynamic");
   proxy.clear();
-  expect(await stack.refresh("QueryingJob", "asked")).toMatchObject({ projectId });
-  expect(proxy.came).toContain("GET /get-job");
+  await refreshBoth();
+  expect(proxy.came.filter((call) => call.startsWith("GET /get-"))).toEqual(["GET /get-project"]);
+  await stack.begin("dynamic");
+  const error = { code: "NOT_FOUND", message: `Project ${projectId} not found.` };
+  proxy.on("GET /get-project", instead(404, JSON.stringify({ error }), { taken: false }), always);
+  await refreshBoth();
+  expect(said.join()).toContain(`project ${projectId} is gone from the service, and job`);
 });
 
 /** The state without what only the package itself uses. */
