@@ -5,14 +5,14 @@ import { join, resolve } from "node:path";
 import { PassThrough, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { ensureFolder, harmlessNames, isDataFolder, readSecret } from "../files/folder";
 import { FolderBusyError, holdFile } from "../files/lock";
 import { encodedAnew } from "../files/models";
 import { type Content, modelName } from "../files/places/files";
 import { connect, type Db } from "../store/database";
 import { snapshot } from "../store/snapshot";
-import type { Tables } from "../store/tables";
+import type { InstanceTable, Tables } from "../store/tables";
 import { type Copied, copiedBefore, forgetCopied, noteCopied } from "./copied";
 import { type Entry, type Manifest, manifestFile, writeManifest } from "./manifest";
 import { type Located, located, type Place } from "./place";
@@ -71,7 +71,7 @@ function beginIn(dir: string): () => void {
     // What a link leads to is not ours to tidy up.
     if (!lstatSync(join(dir, "models"), { throwIfNoEntry: false })?.isDirectory())
       rmSync(join(dir, "models"), { force: true });
-    for (const name of ["tables", "results", "key", "secret"])
+    for (const name of ["tables", "results", "key", "secret", "tombstone-key"])
       rmSync(join(dir, name), { recursive: true, force: true });
     for (const name of ["tables", "models", "results"]) ensureFolder(join(dir, name));
     // A backup inside a repository must not be committed, for it has the key.
@@ -139,7 +139,7 @@ class Export {
     const instance = this.known.has("instance")
       ? await db.selectFrom("instance").selectAll().executeTakeFirst()
       : undefined;
-    await this.writeSecrets(instance?.signing_secret);
+    await this.writeSecrets(instance);
     return writeManifest(this.dir, {
       takenAt,
       instanceId: instance?.id ?? null,
@@ -219,11 +219,14 @@ class Export {
     }
   }
 
-  private async writeSecrets(signingSecret: string | null | undefined): Promise<void> {
+  private async writeSecrets(instance: Partial<Selectable<InstanceTable>> = {}): Promise<void> {
     const { folder } = this.source;
-    const secrets = folder
-      ? { key: existingSecret(folder.keyFile), secret: existingSecret(folder.secretFile) }
-      : { secret: signingSecret };
+    const secrets = {
+      ...(folder
+        ? { key: existingSecret(folder.keyFile), secret: existingSecret(folder.secretFile) }
+        : { secret: instance.signing_secret }),
+      "tombstone-key": instance.tombstone_key,
+    };
     for (const [name, text] of Object.entries(secrets))
       if (text) this.files.set(name, await this.writeFile(name, [Buffer.from(`${text}\n`)]));
   }

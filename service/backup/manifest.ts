@@ -12,7 +12,7 @@ import { writeWhole } from "../files/folder";
 
 /** The names that files of a backup may have: nothing outside its folder is ever read or written. */
 const fileName =
-  /^(tables\/[a-z_]+-\d+\.ndjson\.gz|models\/model-[0-9a-f]+|results\/job-[0-9a-f]+(\.\d+)?\.(json|\d+\.svg)|key|secret)$/;
+  /^(tables\/[a-z_]+-\d+\.ndjson\.gz|models\/model-[0-9a-f]+|results\/job-[0-9a-f]+(\.\d+)?\.(json|\d+\.svg)|key|secret|tombstone-key)$/;
 
 const entry = z.object({
   name: z.string().regex(fileName),
@@ -22,11 +22,12 @@ const entry = z.object({
   rows: z.int().nonnegative().optional(),
 });
 
-const formatVersion = 1;
+/** Version 2 has the file `tombstone-key`. */
+const formatVersion = 2;
 
 const schema = z.object({
   kind: z.literal("recommender-backup"),
-  version: z.literal(formatVersion),
+  version: z.int().min(1).max(formatVersion),
   writtenBy: z.string(),
   takenAt: z.string(),
   /** Null in a folder that an early version wrote. */

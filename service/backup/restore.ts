@@ -183,6 +183,8 @@ class Restore {
     const key = await textIn(this.dir, this.manifest, "key");
     const { instanceId } = this.manifest;
     if (instanceId !== null) await this.db.updateTable("instance").set({ id: instanceId }).execute();
+    const tombstone_key = await textIn(this.dir, this.manifest, "tombstone-key");
+    if (tombstone_key) await this.db.updateTable("instance").set({ tombstone_key }).execute();
     if (folder) {
       if (secret) writeWhole(folder.secretFile, `${secret}\n`);
       if (key) writeWhole(folder.keyFile, `${key}\n`);

@@ -22,7 +22,7 @@ const held: Record<keyof Tables, boolean> = {
   stable_addresses: true,
   // Their secrets go on being taken; a backup has only hashes of them.
   clients: true,
-  // In the manifest, and the secret in a file of its own.
+  // The id is in the manifest, and each secret in a separate file.
   instance: false,
   // Of the moment.
   processes: false,

@@ -1,34 +1,79 @@
 import { sql } from "kysely";
 import { type Db, isPostgres } from "../store/database";
 import { forgettingsOf, forgottenSince } from "../store/forgotten";
-import { readModel, saveModel } from "./models";
-import type { Files } from "./places/files";
+import { encodeModel, type StoredModel } from "./format/model";
+import { readModel } from "./models";
+import { type Files, modelName } from "./places/files";
 import { withoutUsers } from "./without-users";
 
 /**
  * Rewrites the file of a model without the users who were forgotten since its training.
  * @returns the count of deletions up to which the file is free of them; undefined if the model is gone.
  */
-export function removeForgotten(db: Db, files: Files, modelId: string): Promise<number | undefined> {
-  return exclusively(db, modelId, async () => {
-    const model = await db
+export async function removeForgotten(db: Db, files: Files, modelId: string): Promise<number | undefined> {
+  for (;;) {
+    try {
+      return await exclusively(db, modelId, (locked) => rewrite(locked, files, modelId));
+    } catch (error) {
+      if (!(error instanceof SupersededError)) throw error;
+    }
+  }
+}
+
+async function rewrite(db: Db, files: Files, modelId: string): Promise<number | undefined> {
+  const model = await db
+    .selectFrom("models")
+    .innerJoin("projects", "projects.id", "models.project_id")
+    .select(["models.seen_deletions", "models.forgotten_until", "projects.event_dataset_id"])
+    .where("models.id", "=", modelId)
+    .executeTakeFirst();
+  if (!model) return undefined;
+  // Read first: a user who is forgotten after this has a higher count, and the file is rewritten again.
+  const until = await forgettingsOf(db, model.event_dataset_id);
+  const version = model.forgotten_until;
+  const seen = Math.max(model.seen_deletions, version);
+  const forgotten = await forgottenSince(db, model.event_dataset_id, seen);
+  if (forgotten.size === 0) return seen;
+  // Not from a local copy, which may still contain users whom another process has removed.
+  const stored = await readModel(files, modelId, { anew: true, version });
+  const without = withoutUsers(stored, forgotten);
+  if (without !== stored) await replace(db, files, { modelId, version }, without);
+  return until;
+}
+
+/** Another process has rewritten the file since it was read. */
+class SupersededError extends Error {}
+
+/**
+ * Replaces the file of a model, unless another process has rewritten it. The check comes after the last byte and before
+ * the file gets its name. It uses the connection of the lock, so it fails if the lock was lost. It is not repeated
+ * after an outage of the database; housekeeping rewrites the file later.
+ */
+async function replace(
+  db: Db,
+  files: Files,
+  { modelId, version }: { readonly modelId: string; readonly version: number },
+  stored: StoredModel,
+): Promise<void> {
+  let fault: unknown;
+  const refuseOutdated = async () => {
+    const row = await db
       .selectFrom("models")
-      .innerJoin("projects", "projects.id", "models.project_id")
-      .select(["models.seen_deletions", "models.forgotten_until", "projects.event_dataset_id"])
-      .where("models.id", "=", modelId)
+      .select("forgotten_until")
+      .where("id", "=", modelId)
       .executeTakeFirst();
-    if (!model) return undefined;
-    // Read first: a user who is forgotten after this has a higher count, and the file is rewritten again.
-    const until = await forgettingsOf(db, model.event_dataset_id);
-    const version = model.forgotten_until;
-    const seen = Math.max(model.seen_deletions, version);
-    const forgotten = await forgottenSince(db, model.event_dataset_id, seen);
-    if (forgotten.size === 0) return seen;
-    // Not from a copy on this machine, which may still hold users whom another process has removed.
-    const stored = await readModel(files, modelId, { anew: true, version });
-    const without = withoutUsers(stored, forgotten);
-    if (without !== stored) await saveModel(files, modelId, without);
-    return until;
+    if (row?.forgotten_until !== version) throw new SupersededError();
+  };
+  const content = async function* () {
+    yield* encodeModel(stored);
+    await refuseOutdated().catch((error) => {
+      fault = error;
+      throw error;
+    });
+  };
+  // The places of files wrap errors.
+  await files.write(modelName(modelId), content()).catch((error) => {
+    throw fault ?? error;
   });
 }
 
@@ -36,10 +81,10 @@ export function removeForgotten(db: Db, files: Files, modelId: string): Promise<
 const modelLock = 2;
 
 /** Of two processes that rewrite a file at once, the later one would bring back the users whom the other removed. */
-function exclusively<T>(db: Db, modelId: string, work: () => Promise<T>): Promise<T> {
-  if (!isPostgres(db)) return work();
+function exclusively<T>(db: Db, modelId: string, work: (locked: Db) => Promise<T>): Promise<T> {
+  if (!isPostgres(db)) return work(db);
   return db.transaction().execute(async (locked) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(modelLock)}, hashtext(${modelId}))`.execute(locked);
-    return work();
+    return work(locked);
   });
 }

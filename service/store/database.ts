@@ -200,10 +200,13 @@ async function alone(db: Db): Promise<void> {
 }
 
 async function instanceOf(db: Db): Promise<string> {
-  const id = newId("instance");
-  const known = await db.selectFrom("instance").select("id").executeTakeFirst();
+  const known = await db.selectFrom("instance").select(["id", "tombstone_key"]).executeTakeFirst();
+  const tombstone_key = known?.tombstone_key ?? randomBytes(32).toString("base64url");
+  if (known && known.tombstone_key === null)
+    await db.updateTable("instance").set({ tombstone_key }).execute();
   if (known) return known.id;
-  await db.insertInto("instance").values({ id }).execute();
+  const id = newId("instance");
+  await db.insertInto("instance").values({ id, tombstone_key }).execute();
   return id;
 }
 

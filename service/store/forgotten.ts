@@ -1,5 +1,9 @@
 import { createHmac } from "node:crypto";
+import type { Selectable } from "kysely";
 import type { Db } from "./database";
+import type { ForgottenUserTable } from "./tables";
+
+type Tombstone = Selectable<ForgottenUserTable>;
 
 /** A set of users that can be asked about, but that need not list their ids. */
 export interface UserSet {
@@ -19,11 +23,11 @@ interface Forgetting {
  * has read the user's data just before the deletion.
  */
 export async function forget(db: Db, { eventDatasetId, userId, deletions }: Forgetting): Promise<void> {
-  const user_id = hashOf(userId, await hashKey(db));
+  const user_id = hashOf(userId, await hashKeys(db));
   await db
     .insertInto("forgotten_users")
-    .values({ event_dataset_id: eventDatasetId, user_id, deletions, hashed: 1 })
-    .onConflict((on) => on.columns(["event_dataset_id", "user_id"]).doUpdateSet({ deletions, hashed: 1 }))
+    .values({ event_dataset_id: eventDatasetId, user_id, deletions, hashed: 2 })
+    .onConflict((on) => on.columns(["event_dataset_id", "user_id"]).doUpdateSet({ deletions }))
     .execute();
 }
 
@@ -41,10 +45,10 @@ export async function forgottenSince(db: Db, eventDatasetId: string, seen: numbe
     .where("event_dataset_id", "=", eventDatasetId)
     .where("deletions", ">", seen)
     .execute();
-  const key = rows.length > 0 ? await hashKey(db) : "";
+  const keys = rows.length > 0 ? await hashKeys(db) : { id: "", secret: "" };
   return new HashedUsers(
-    key,
-    rows.map(({ user_id, hashed }) => (hashed ? user_id : hashOf(user_id, key))),
+    keys,
+    rows.map((row) => currentHash(row, keys)),
   );
 }
 
@@ -53,7 +57,7 @@ export class HashedUsers implements UserSet {
   private readonly hashes: ReadonlySet<string>;
 
   constructor(
-    private readonly key: string,
+    private readonly keys: HashKeys,
     hashes: Iterable<string>,
   ) {
     this.hashes = new Set(hashes);
@@ -64,24 +68,47 @@ export class HashedUsers implements UserSet {
   }
 
   has(userId: string): boolean {
-    return this.size > 0 && this.hashes.has(hashOf(userId, this.key));
+    return this.size > 0 && this.hashes.has(hashOf(userId, this.keys));
   }
 
   /** The hash of any user, and the hashes of these users, for callers that look for them among many. */
   get lookup(): { readonly hashOf: (userId: string) => string; readonly hashes: Iterable<string> } {
-    return { hashOf: (userId) => hashOf(userId, this.key), hashes: this.hashes };
+    return { hashOf: (userId) => hashOf(userId, this.keys), hashes: this.hashes };
   }
 }
 
-/** Tombstones outlive the user's data, so they must not name the user. */
-function hashOf(userId: string, key: string): string {
-  return createHmac("sha256", key).update(userId).digest("base64url");
+/** The keys of the hashes, the same in every process and thread, and after a restore. */
+interface HashKeys {
+  /** The id of the data, which is public. */
+  readonly id: string;
+  readonly secret: string;
 }
 
-/** The same in every process and thread, and after a restore: the models of a backup come with its tombstones. */
-async function hashKey(db: Db): Promise<string> {
-  const { id } = await db.selectFrom("instance").select("id").executeTakeFirstOrThrow();
-  return id;
+/**
+ * Hashes the id of a user for a tombstone, which outlives the user's data and must not name the user. The secret keeps
+ * others from finding ids by trial. It is applied to the hash of earlier versions, so their tombstones can be converted.
+ */
+function hashOf(userId: string, keys: HashKeys): string {
+  return hmac(hmac(userId, keys.id), keys.secret);
+}
+
+/** Returns the hash in a tombstone as this version writes it. */
+function currentHash({ user_id, hashed }: Pick<Tombstone, "user_id" | "hashed">, keys: HashKeys): string {
+  if (hashed === 2) return user_id;
+  return hashed === 1 ? hmac(user_id, keys.secret) : hashOf(user_id, keys);
+}
+
+function hmac(text: string, key: string): string {
+  return createHmac("sha256", key).update(text).digest("base64url");
+}
+
+async function hashKeys(db: Db): Promise<HashKeys> {
+  const { id, tombstone_key } = await db
+    .selectFrom("instance")
+    .select(["id", "tombstone_key"])
+    .executeTakeFirstOrThrow();
+  if (tombstone_key === null) throw new Error("The database has no tombstone key; start the service again.");
+  return { id, secret: tombstone_key };
 }
 
 /** How often events of a dataset were deleted or users forgotten in it, also after the dataset was deleted. */
@@ -114,17 +141,22 @@ export async function modelsWithForgotten(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Drops the tombstones that no model needs, and hashes the ids in those that an earlier version wrote. */
+/** Drops the tombstones that no model needs, and converts those of earlier versions to the current hash. */
 export async function tidyTombstones(db: Db): Promise<void> {
   await dropNeedless(db);
-  const named = await db.deleteFrom("forgotten_users").where("hashed", "=", 0).returningAll().execute();
-  if (named.length === 0) return;
-  const key = await hashKey(db);
-  for (const row of named)
+  const earlier = await db.deleteFrom("forgotten_users").where("hashed", "<", 2).returningAll().execute();
+  if (earlier.length === 0) return;
+  const keys = await hashKeys(db);
+  for (const row of earlier)
     await db
       .insertInto("forgotten_users")
-      .values({ ...row, user_id: hashOf(row.user_id, key), hashed: 1 })
-      .onConflict((on) => on.columns(["event_dataset_id", "user_id"]).doNothing())
+      .values({ ...row, user_id: currentHash(row, keys), hashed: 2 })
+      .onConflict((on) =>
+        on
+          .columns(["event_dataset_id", "user_id"])
+          .doUpdateSet({ deletions: row.deletions })
+          .where("forgotten_users.deletions", "<", row.deletions),
+      )
       .execute();
 }
 

@@ -157,6 +157,8 @@ const migrations: Record<string, Migration> = {
         select '${type}', id, '' from ${existing} id not in (select object_id from orphans)`,
     ),
   ),
+  // Only rows with `hashed` 2 use it; earlier ones are hashed again at the next start.
+  "13-tombstone-key": each("alter table instance add column tombstone_key text"),
 };
 
 /** What a single process does without. */

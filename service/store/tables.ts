@@ -32,6 +32,8 @@ export interface InstanceTable {
   id: string;
   /** Only in a database that several processes share; a single one has it in its folder. */
   signing_secret: Generated<string | null>;
+  /** Random; makes the hashes of forgotten users useless without the database. Set when the database is opened. */
+  tombstone_key: Generated<string | null>;
 }
 
 /** The kinds of dataset; a deleted one stays, so that its number is not given again. */
@@ -247,11 +249,11 @@ export interface DeploymentTable {
 /** The tombstone of a user who was forgotten in a dataset: models trained before do not know the user any more. */
 export interface ForgottenUserTable {
   event_dataset_id: string;
-  /** A keyed hash of the id; the id itself in rows that an earlier version wrote. */
+  /** A keyed hash of the id. */
   user_id: string;
   /** The dataset's count of deletions when the user was forgotten. */
   deletions: number;
-  /** 1 if `user_id` is a hash. */
+  /** 2 if `tombstone_key` is part of the hash. Earlier versions wrote 1 for a hash without it, and 0 for the id itself. */
   hashed: Generated<number>;
 }
 
