@@ -1,49 +1,29 @@
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
 import { undefinedIfMissing, undefinedIfNotServing } from "../client/error-meaning";
 import { isOffered } from "../client/extensions";
 import { findServingFault, isServing, runCheck } from "../client/serving";
 import { isUnreachable } from "../client/unreachable";
-import { deploymentFields, limits, type Reply, routes } from "../contract";
-import { atMost, id } from "../contract/field";
+import { type Reply, routes } from "../contract";
 import { truncate } from "../contract/messages";
-import { requestOf, submitDeployment, withPinned } from "./deployment-job";
-import { finishJob, type Job, jobKinds, withoutJob } from "./jobs/jobs";
+import { requestOf, withPinned } from "./deployment-job";
+import {
+  addressesIn,
+  checked,
+  deploy,
+  deploymentArgs,
+  deploymentOutputs,
+  jobToWaitFor,
+  type Outputs,
+  rollBack,
+  type State,
+} from "./deployment-steps";
+import { withoutJob } from "./jobs/jobs";
 import { holdsUnknown } from "./lifecycle/arguments";
-import { PartialStateError } from "./lifecycle/failure";
 import { lifecycle } from "./lifecycle/lifecycle";
-import { changeTexts } from "./lifecycle/wording";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 import { pinnedAt } from "./run/pinned";
 import { partsOf, titleOf } from "./run/urn";
-
-const checkArgs = z.strictObject({
-  userIds: z.array(id).min(1),
-  minResults: atMost(z.int().min(0), limits.recommendedItems).default(1),
-  maxLatencyMs: z.number().positive().optional(),
-});
-
-const deploymentArgs = deploymentFields.extend({
-  submittedJobId: id.optional().describe("Id of the job that deploys it: `jobId` of a `DeploymentJob`."),
-  check: checkArgs.optional(),
-  rollback: z.boolean().default(false),
-  existingId: id.optional(),
-});
-
-const deploymentOutputs = z.object({
-  servingUri: z.string().optional(),
-  stableServingUri: z.string().optional(),
-  deploymentJobId: id.optional(),
-  rolledBackJobId: id
-    .optional()
-    .describe("The submitted job whose models a rollback or another deployment has replaced."),
-  // The check of what serves failed; it is run again until it passes. The reason is not an output: the engine keeps the message itself.
-  checkFailed: z.literal(true).optional().describe("Whether the check of what serves failed."),
-});
-
-type State = z.output<typeof deploymentArgs>;
-type Outputs = z.output<typeof deploymentOutputs>;
 
 /** What serves a project; the API has one for each. */
 export const deployment = lifecycle({
@@ -155,10 +135,19 @@ export const deployment = lifecycle({
     return { ...state, ...addresses, ...(live && replacedBy(live, state)) };
   },
 
-  unsettled: async ({ checkFailed }) => (checkFailed ? { checkFailed } : undefined),
+  async unsettled({ checkFailed, __rollbackOf }) {
+    if (!checkFailed && __rollbackOf === undefined) return undefined;
+    return { ...(checkFailed && { checkFailed }), ...(__rollbackOf && { __rollbackOf }) };
+  },
 
   async update(projectId, olds, news, context) {
     const submitted = news.submittedJobId ?? "";
+    const { __rollbackOf: failedJobId, rolledBackJobId = "" } = olds;
+    // The former models may serve already, so nothing else can be known before the outcome of the rollback.
+    if (failedJobId !== undefined) {
+      const fault = `the check of job ${failedJobId} failed`;
+      return rollBack(olds, { failedJobId, rolledBackJobId, fault }, context);
+    }
     // The name is only that of the job.
     const { name } = news;
     const same =
@@ -174,18 +163,8 @@ export const deployment = lifecycle({
     if (!news.rollback && !context.settings.rollback) return checked(news, outputs, context);
     const fault = await runCheck(news, outputs.servingUri, context);
     if (!fault) return outputs;
-    try {
-      const former = { ...olds, name: `${olds.name} (rollback)` };
-      const back = await submitDeployment(former, context, `rollback-of-${outputs.deploymentJobId}`);
-      const { deploymentJobId } = await deploy(former, back, context);
-      const state = { ...olds, deploymentJobId, rolledBackJobId: submitted };
-      const reason = `${fault}; rolled back to the former models by job ${deploymentJobId}`;
-      throw new PartialStateError(projectId, state, reason);
-    } catch (error) {
-      if (error instanceof PartialStateError) throw error;
-      const reason = `${fault}; and the rollback failed: ${(error as Error).message}`;
-      throw new PartialStateError(projectId, { ...news, ...outputs, checkFailed: true }, reason);
-    }
+    const undone = { failedJobId: outputs.deploymentJobId ?? "", rolledBackJobId: submitted, fault };
+    return rollBack(olds, undone, context, { ...news, ...outputs });
   },
 
   async delete(projectId, { check, servingUri }, context) {
@@ -197,17 +176,6 @@ export const deployment = lifecycle({
     run.shutDown.add(projectId);
   },
 });
-
-/** The addresses that a job's result or the state has. */
-function addressesIn(
-  from:
-    | { readonly [Key in "servingUri" | "stableServingUri"]?: string | null | undefined }
-    | null
-    | undefined,
-): Pick<Outputs, "servingUri" | "stableServingUri"> {
-  const { servingUri, stableServingUri } = from ?? {};
-  return { ...(servingUri && { servingUri }), ...(stableServingUri && { stableServingUri }) };
-}
 
 type Live = Reply<typeof routes.getDeployment>;
 
@@ -248,53 +216,4 @@ function replacedBy(live: Live, state: State & Outputs): Partial<State & Outputs
 function cannotKnow(error: Error): never {
   if (isUnreachable(error)) throw error;
   throw new Error(`cannot know whether it serves: ${error.message}`, { cause: error });
-}
-
-/** What was deployed, once its check passes; where it fails, the state keeps it with the reason, so that it is not lost. */
-async function checked(args: State, outputs: Outputs, context: Context): Promise<Outputs> {
-  const fault = await runCheck(args, outputs.servingUri, context);
-  if (!fault) return outputs;
-  const state = { ...args, ...outputs, checkFailed: true as const };
-  throw new PartialStateError(args.projectId, state, `it is deployed, but ${fault}`);
-}
-
-/** The job that was submitted; another one where a rollback has taken that back or where none was submitted. */
-async function jobToWaitFor(olds: State & Outputs, news: State, context: Context): Promise<string> {
-  const { submittedJobId } = news;
-  if (submittedJobId && olds.rolledBackJobId !== submittedJobId) return submittedJobId;
-  const follows = submittedJobId && `after-rollback-${olds.deploymentJobId}`;
-  return submitDeployment(news, context, follows);
-}
-
-/** Waits for the job and compares its record with the request. */
-async function deploy(
-  args: State,
-  jobId: string,
-  context: Context,
-  resultIsThere?: (job: Job, earlier: boolean) => Promise<boolean>,
-): Promise<Outputs> {
-  const job = await finishJob(context, {
-    kind: jobKinds.deployment,
-    projectId: args.projectId,
-    jobId,
-    submitAgain: (follows, name = args.name) => submitDeployment({ ...args, name }, context, follows),
-    ...(resultIsThere && { resultIsThere }),
-  });
-  checkRecord(job, args, context);
-  return { deploymentJobId: job.id, servingUri: context.client.baseUrl, ...addressesIn(job.jobResult) };
-}
-
-/** The job's record holds the models of an earlier declaration, which may have been secret. */
-function checkRecord({ id: jobId, jobData }: Job & { id: string }, args: State, { run, urn }: Context): void {
-  const { generatorModelId, rankerModelId = null, qps } = args;
-  const differing = Object.entries({ generatorModelId, rankerModelId, qps }).flatMap(([key, value]) => {
-    const recorded = jobData?.[key as "qps"];
-    return recorded === undefined || (recorded ?? null) === value ? [] : changeTexts(key, recorded, value);
-  });
-  if (differing.length === 0) return;
-  const jobUrn = urn?.replace(":Deployment::", ":DeploymentJob::");
-  const fix = run.reached.has(jobUrn)
-    ? ""
-    : `. The job is of an earlier run: target the DeploymentJob too, with --target '${jobUrn}'`;
-  throw new Error(`job ${jobId} deployed something other than declared: ${differing.join(", ")}${fix}`);
 }

@@ -17,6 +17,7 @@ const hidden = z
     __account: z.string(),
     __partial: z.boolean(),
     __unknown: z.string(),
+    __rollbackOf: z.string(),
     __firstName: z.string(),
     __named: z.boolean(),
     __replaceOn: texts,

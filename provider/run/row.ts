@@ -25,6 +25,8 @@ export interface HiddenProperties {
   readonly __partial?: boolean;
   /** The placeholder of a lost call of an update; that of a create is the id itself. */
   readonly __unknown?: string;
+  /** The deployment job whose rollback got no response. */
+  readonly __rollbackOf?: string | undefined;
   /** The logical name that became the name in the service, where an alias has changed the former since. */
   readonly __firstName?: string;
   /** Whether the program gives the name; only where the plugin carries the resource, which keeps no URN among the inputs. */

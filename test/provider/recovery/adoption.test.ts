@@ -119,6 +119,38 @@ describe.each(carrierNames)("carried by the %s provider, RECOMMENDER_ADOPT", (ca
     await adopt(carrier, "Deployment", name, args, jobId);
   });
 
+  test("ends a rollback whose submission was lost, before anything else is deployed or checked", async () => {
+    const name = `rolled-back-${carrier}`;
+    const existingId = world.projectId;
+    const before = await observed.call(routes.submitDeploymentJob, { name: "before", ...deployment });
+    await observed.service.idle();
+    await stack.begin(carrier);
+    await stack.up("Deployment", name, { name, ...deployment, existingId });
+    const { jobId: submitted } = await observed.call(routes.submitDeploymentJob, {
+      ...{ name, ...deployment, qps: 900 },
+    });
+    await observed.service.idle();
+    const check = { userIds: ["u1"], minResults: 50 };
+    const news = {
+      name,
+      ...deployment,
+      qps: 900,
+      existingId,
+      submittedJobId: submitted,
+      check,
+      rollback: true,
+    };
+    const jobId = await lose(carrier, "Deployment", name, news);
+    expect([before.jobId, submitted]).not.toContain(jobId);
+    process.env.RECOMMENDER_ADOPT = `${name}=${jobId}`;
+    await stack.begin(carrier);
+    const rolledBack = new RegExp(`rolled back to the former models by job ${jobId}`);
+    await expect(stack.up("Deployment", name, news)).rejects.toThrow(rolledBack);
+    const state = await stack.refresh("Deployment", name);
+    expect(state).toMatchObject({ qps: 1000, deploymentJobId: jobId, rolledBackJobId: submitted });
+    expect(state).not.toHaveProperty("__rollbackOf");
+  });
+
   test.each(["job", "model"])("takes the %s of a training that a Model submitted again", async (what) => {
     const name = `trained-${what}-${carrier}`;
     const { projectId, algorithmId } = world;
