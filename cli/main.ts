@@ -35,19 +35,19 @@ import { wrapLines } from "./terminal/layout";
 
 const help = `
 Every command has --help with examples. The service and its credentials come
-from RECOMMENDER_… variables or, with --stack NAME, from a Pulumi stack; without
-any of them it is the embedded service of ./.recommender.`;
+from RECOMMENDER_… variables or, with --stack NAME, from a Pulumi stack. The
+default is the embedded service of ./.recommender.`;
 
-/** The `recommender` command. */
+/** Creates the `recommender` command. */
 export async function createProgram(): Promise<Command> {
   const program = new Command("recommender")
-    .description("Recommendation services as code: the embedded service, data, models and questions.")
+    .description("Recommendation services as code: the embedded service, data, models and stacks.")
     .version(version, "-V, --version", "show the version")
     .helpOption("-h, --help", "show help")
-    // The process ends by itself, so that all that was written gets out, or is known not to have.
+    // Do not call process.exit, which can lose output that is not written yet.
     .exitOverride()
     .showHelpAfterError("Run with --help for the options.")
-    .configureHelp({ subcommandTerm: (command) => command.name(), groupItems: ownFirst })
+    .configureHelp({ subcommandTerm: (command) => command.name(), groupItems: sharedOptionsLast })
     .configureOutput({ writeErr: (text) => process.stderr.write(wrapLines(text, process.stderr)) })
     .addHelpText("after", help);
 
@@ -70,7 +70,7 @@ export async function createProgram(): Promise<Command> {
   addUsers(program);
   addOrphans(program);
 
-  program.commandsGroup("Models and what they know:");
+  program.commandsGroup("Models:");
   addModels(program);
   addJobs(program);
   addRecommend(program);
@@ -94,8 +94,8 @@ export async function createProgram(): Promise<Command> {
   return program;
 }
 
-/** What a command is for comes before what all of them share. */
-const ownFirst: Help["groupItems"] = (items, visible, groupOf) => {
+/** Lists a command's own options before the options that all service commands share. */
+const sharedOptionsLast: Help["groupItems"] = (items, visible, groupOf) => {
   const shared = (item: (typeof items)[number]) => Number(groupOf(item) === serviceGroup);
   return new Help().groupItems(
     [...items].sort((a, b) => shared(a) - shared(b)),
@@ -105,7 +105,7 @@ const ownFirst: Help["groupItems"] = (items, visible, groupOf) => {
 };
 
 if (require.main === module) {
-  // A variable that is set to nothing is as good as none; options would take it for a value.
+  // Treat empty variables as unset. Commander would use them as values.
   for (const [name, value] of Object.entries(process.env))
     if (name.startsWith("RECOMMENDER_") && value === "") delete process.env[name];
   for (const stream of [process.stdout, process.stderr]) stream.on("error", handleWriteError);

@@ -1,18 +1,23 @@
 import { type Command, Option } from "commander";
 import type { Client, Clients } from "../../service";
-import { type DataDirectoryOptions, dataDirectoryOf, withDataDirectory } from "../stack/data-directory";
+import {
+  type DataDirectoryOptions,
+  dataDirectoryOf,
+  storeOption,
+  withDataDirectory,
+} from "../stack/data-directory";
 import { table } from "../terminal/layout";
-import { postgresUrl, commaSeparated as words } from "../terminal/option-values";
+import { commaSeparated } from "../terminal/option-values";
 import { formatTime, type OutputOptions, print } from "../terminal/output";
 
 const scopesHelp = `
-A scope is the path of an operation, as in /create-project, or a group of them:
-  read       what is there: datasets, jobs, models
-  write      everything that creates, changes or deletes
+A scope is the path of an operation, as in /create-project, or a group:
+  read       read datasets, jobs and models
+  write      create, change and delete
   recommend  /recommend-items-to-user
   metrics    /metrics and /status
   all        all of these
-A Pulumi program needs read,write and, for the check of a deployment, recommend.
+A Pulumi program needs read,write and, for deployment checks, recommend.
 `;
 
 interface ClientOptions extends DataDirectoryOptions, OutputOptions {
@@ -24,26 +29,21 @@ interface ClientOptions extends DataDirectoryOptions, OutputOptions {
 export function addClients(program: Command): void {
   const clients = program
     .command("clients")
-    .description("Give others access to the service, each with a secret and scopes of its own.")
+    .description("Manage clients of the service, each with its own secret and scopes.")
     .addHelpText(
       "after",
       "\nExamples:\n  recommender clients list\n  recommender clients add --help\n  recommender clients revoke ci",
     );
   const command = (usage: string, description: string) =>
     withDataDirectory(clients.command(usage).description(description))
-      .addOption(
-        new Option("--store <url>", "PostgreSQL database of the service instead of a folder")
-          .env("RECOMMENDER_STORE")
-          .argParser(postgresUrl)
-          .conflicts(["data", "stack", "cwd"]),
-      )
-      .option("--json", "print one line of JSON");
+      .addOption(storeOption().conflicts(["data", "stack", "cwd"]))
+      .option("--json", "print the result as one line of JSON");
   const scopes = () =>
-    new Option("--scopes <scopes>", "paths and groups, separated by commas")
-      .argParser(words)
+    new Option("--scopes <scopes>", "comma-separated paths and groups")
+      .argParser(commaSeparated)
       .makeOptionMandatory();
 
-  command("add <name>", "Add a client. Its secret is shown this once; the service keeps only a hash.")
+  command("add <name>", "Add a client. Its secret is shown only once; the service stores a hash.")
     .addOption(scopes())
     .addHelpText(
       "after",
@@ -58,11 +58,11 @@ export function addClients(program: Command): void {
       "\nExamples:\n  recommender clients list\n  recommender clients list --stack dev --json",
     )
     .action(list);
-  command("update <name>", "Give a client other scopes in place of those it has; its secret stays.")
+  command("update <name>", "Replace the scopes of a client. Its secret stays valid.")
     .addOption(scopes())
     .addHelpText("after", `${scopesHelp}\nExamples:\n  recommender clients update ci --scopes read`)
     .action(update);
-  command("revoke <name>", "Remove a client: its secret and all of its tokens end at once.")
+  command("revoke <name>", "Remove a client. Its secret and tokens become invalid at once.")
     .addHelpText(
       "after",
       "\nExamples:\n  recommender clients revoke ci\n  recommender clients revoke ci --data ./other --json",
@@ -70,53 +70,53 @@ export function addClients(program: Command): void {
     .action(revoke);
 }
 
-/** Loaded here and not above, so that `--help` comes at once. */
-async function using<T>(options: ClientOptions, work: (clients: Clients) => Promise<T>): Promise<T> {
+/** Runs `work` with the clients of the service. Loads the service here, to keep `--help` fast. */
+async function usingClients<T>(options: ClientOptions, work: (clients: Clients) => Promise<T>): Promise<T> {
   const { withClients } = await import("../../service/index.js");
   const { store } = options;
   return withClients(store === undefined ? { dataDir: await dataDirectoryOf(options) } : { store }, work);
 }
 
 async function add(name: string, options: ClientOptions): Promise<void> {
-  const { secret, ...client } = await using(options, (clients) => clients.add(name, options.scopes));
-  const scopes = await shown(client);
+  const { secret, ...client } = await usingClients(options, (clients) => clients.add(name, options.scopes));
+  const scopes = await scopesText(client);
   print(options, { ...client, secret }, () =>
     [
-      `Added the client ${name} with ${scopes}. Its secret, which cannot be shown again:`,
+      `Added client ${name} with the scopes ${scopes}. Its secret, which is shown only now:`,
       "",
       secret,
       "",
-      `It goes with the client_id ${name} to /oauth/token, and is the APIKey of all calls. For Pulumi: ` +
-        `recommender:clientId is ${name}, recommender:apiKey is the secret.`,
+      `Use it with the client_id ${name} at /oauth/token, and as the APIKey of all calls. For Pulumi, set ` +
+        `recommender:clientId to ${name} and recommender:apiKey to the secret.`,
       "",
     ].join("\n"),
   );
 }
 
 async function list(options: ClientOptions): Promise<void> {
-  const found = await using(options, (clients) => clients.list());
+  const found = await usingClients(options, (clients) => clients.list());
   const rows = await Promise.all(
-    found.map(async (client) => [client.name, formatTime(client.createdTs) ?? "", await shown(client)]),
+    found.map(async (client) => [client.name, formatTime(client.createdTs) ?? "", await scopesText(client)]),
   );
   print(options, { clients: found }, () =>
     rows.length === 0
-      ? "There are no clients; the service's own key may do everything.\n"
+      ? "There are no clients. The service's own key has all scopes.\n"
       : table(["NAME", "CREATED", "SCOPES"], rows),
   );
 }
 
 async function update(name: string, options: ClientOptions): Promise<void> {
-  const client = await using(options, (clients) => clients.update(name, options.scopes));
-  const scopes = await shown(client);
-  print(options, client, () => `The client ${name} has ${scopes}\n`);
+  const client = await usingClients(options, (clients) => clients.update(name, options.scopes));
+  const scopes = await scopesText(client);
+  print(options, client, () => `Client ${name} has the scopes ${scopes}\n`);
 }
 
 async function revoke(name: string, options: ClientOptions): Promise<void> {
-  const client = await using(options, (clients) => clients.revoke(name));
-  print(options, { revoked: client }, () => `Revoked the client ${name}\n`);
+  const client = await usingClients(options, (clients) => clients.revoke(name));
+  print(options, { revoked: client }, () => `Revoked client ${name}\n`);
 }
 
-async function shown({ scopes }: Client): Promise<string> {
+async function scopesText({ scopes }: Client): Promise<string> {
   const { foldScopes } = await import("../../service/index.js");
   return foldScopes(scopes).join(", ");
 }

@@ -21,7 +21,7 @@ Examples:
 
 /** Adds `recommender cluster`. */
 export function addCluster(program: Command): void {
-  withResultJob(program.command("cluster").description("Group the users whose tastes are alike."))
+  withResultJob(program.command("cluster").description("Group users with similar preferences."))
     .option("--min-users <number>", "leave out groups with fewer users", wholeNumber(1), 1)
     .addHelpText("after", help)
     .action(cluster);
@@ -31,17 +31,17 @@ async function cluster(options: ResultJobOptions & { readonly minUsers: number }
   await runResultJob(
     options,
     routes.submitClusteringJob,
-    (of) => ({ ...of, clusterType: "user", parameters: { minUserNum: options.minUsers } }),
-    async (answer) => {
-      const json = parseResult(answer.result);
+    (common) => ({ ...common, clusterType: "user", parameters: { minUserNum: options.minUsers } }),
+    async (finished) => {
+      const json = parseResult(finished.result);
       const known = groupings.safeParse(json);
-      if (!known.success) return saveUnknownResult(answer, options, json);
-      print(options, { jobId: answer.jobId, result: json }, () => describe(known.data.groups));
+      if (!known.success) return saveUnknownResult(finished, options, json);
+      print(options, { jobId: finished.jobId, result: json }, () => describe(known.data.groups));
     },
   );
 }
 
-/** The result as the embedded service gives it; the specification shows no form. */
+/** Result format of the service in this package. The API specification does not define one. */
 const groupings = z.object({
   groups: z.array(
     z.object({
@@ -61,7 +61,7 @@ function describe(groups: readonly Group[]): string {
     const marks = markers.slice(0, 3).map(({ attribute, value, share, overall_share }) => {
       return `${attribute} = ${value}: ${percent(share)} of usage, ${percent(overall_share)} of all users'`;
     });
-    return (marks.length > 0 ? marks : ["nothing in particular"]).map((mark, line) =>
+    return (marks.length > 0 ? marks : ["no distinctive attribute"]).map((mark, line) =>
       line === 0 ? [String(at + 1), formatNumber(size), mark] : ["", "", mark],
     );
   });

@@ -1,22 +1,21 @@
 import type { Command } from "commander";
 
 const help = `
-It completes commands, options and their fixed values, and files elsewhere,
-wherever \`recommender\` is on the PATH. The one for bash needs the package
-bash-completion.
+Completes commands, options, their fixed values and file names. \`recommender\`
+must be on PATH. In bash, install the package bash-completion first.
 
 Examples:
   source <(recommender completion bash)    # in ~/.bashrc
   source <(recommender completion zsh)     # in ~/.zshrc, after compinit
   recommender completion fish > ~/.config/fish/completions/recommender.fish`;
 
-/** Adds `recommender completion`; comes last, for it completes what is there. */
+/** Adds `recommender completion`. Call it last, because it completes only the commands that exist. */
 export async function addCompletion(program: Command): Promise<void> {
   const { default: tab } = await import("@bomb.sh/tab/commander");
   const { ShellCompDirective } = await import("@bomb.sh/tab");
   const completer = tab(program, { completionCommandName: "completion" });
   const { ShellCompDirectiveDefault: files, ShellCompDirectiveNoFileComp: noFiles } = ShellCompDirective;
-  // The library never lets a shell complete files; here they are what is meant wherever nothing else is.
+  // The library never completes file names. Complete them if there is nothing else to complete.
   Object.defineProperty(completer, "directive", {
     get: () => (completer.completions.length > 0 ? noFiles : files),
     set: () => undefined,
@@ -30,7 +29,7 @@ export async function addCompletion(program: Command): Promise<void> {
     });
 }
 
-/** The library's script, as a shell can read it again after an update, and with files completed in bash. */
+/** Returns the library's script. The script for bash can be sourced twice, and completes file names. */
 function scriptFor(shell: string, printScript: () => void): string {
   let script = "";
   const { log } = console;
@@ -43,6 +42,6 @@ function scriptFor(shell: string, printScript: () => void): string {
     console.log = log;
   }
   if (shell !== "bash") return script;
-  const again = "complete -o default -F __recommender_complete recommender\n";
-  return script.replace(/^readonly /gm, "") + again;
+  const withFiles = "complete -o default -F __recommender_complete recommender\n";
+  return script.replace(/^readonly /gm, "") + withFiles;
 }

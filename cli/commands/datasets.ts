@@ -14,8 +14,8 @@ Examples:
   recommender datasets list --stack dev`;
 
 const deleteHelp = `
-User and item datasets cannot be deleted: the API has no call for it. Remove
-what a program declares from the program instead.
+The API cannot delete user and item datasets. If a program declares an event
+dataset, remove it from the program instead.
 
 Examples:
   recommender datasets delete ID --stack dev
@@ -42,9 +42,11 @@ export function addDatasets(program: Command): void {
     .addHelpText("after", help)
     .action(list);
   withService(
-    datasets.command("delete <ids...>").description("Delete event datasets for good, with all their events."),
+    datasets
+      .command("delete <ids...>")
+      .description("Permanently delete event datasets with all their events."),
   )
-    .option("--yes", "do not ask")
+    .option("--yes", "skip the confirmation")
     .addHelpText("after", deleteHelp)
     .action(remove);
 }
@@ -53,16 +55,17 @@ async function list(options: ServiceOptions): Promise<void> {
   await usingService(options, async ({ client, stack }) => {
     const { eventDatasets } = await client.call(routes.listEventDatasets, {});
     const events = eventDatasets.map(({ eventDatasetId, name, numShards, attributeSchema }): Row => {
-      return { kind: "event", id: eventDatasetId, ...described({ name, numShards, attributeSchema }) };
+      return { kind: "event", id: eventDatasetId, ...details({ name, numShards, attributeSchema }) };
     });
-    const others = (["user", "item"] as const).flatMap((kind) =>
+    const declared = (["user", "item"] as const).flatMap((kind) =>
       (stack?.resources ?? [])
         .filter(({ type }) => type.toLowerCase() === `${kind}dataset`)
-        .map(({ id, outputs }): Row => ({ kind, id, ...described(outputs) })),
+        .map(({ id, outputs }): Row => ({ kind, id, ...details(outputs) })),
     );
-    const rows = [...others, ...events];
+    const rows = [...declared, ...events];
     print(options, { datasets: rows }, () => {
-      if (!stack) note("The API lists event datasets only; --stack NAME adds those of a stack.");
+      if (!stack)
+        note("The API lists event datasets only. --stack NAME adds user and item datasets of a stack.");
       if (rows.length === 0) return "There are no datasets.\n";
       const cells = rows.map(({ kind, id, name, numShards, attributeSchema }) => {
         const schema = Object.entries(attributeSchema ?? {}).map((entry) => entry.join(": ").toLowerCase());
@@ -75,7 +78,7 @@ async function list(options: ServiceOptions): Promise<void> {
 
 async function remove(given: readonly string[], options: ServiceOptions & { yes?: true }): Promise<void> {
   await usingService(options, async (opened) => {
-    const ids = given.map((one) => opened.resolveId("EventDataset", one, "dataset"));
+    const ids = given.map((id) => opened.resolveId("EventDataset", id, "dataset"));
     await confirm(`Delete ${ids.join(", ")} and all events in them?`, options.yes);
     const deleted: string[] = [];
     try {
@@ -84,13 +87,13 @@ async function remove(given: readonly string[], options: ServiceOptions & { yes?
         deleted.push(eventDatasetId);
       }
     } finally {
-      // What is gone is reported also where a later one could not be deleted.
+      // Report what was deleted, also if a later call failed.
       print(options, { deleted }, () => deleted.map((id) => `Deleted ${id}\n`).join(""));
     }
   });
 }
 
-function described(of: Readonly<Record<string, unknown>>): Omit<Row, "kind" | "id"> {
-  const { name = null, numShards = null, attributeSchema = null } = of;
+function details(dataset: Readonly<Record<string, unknown>>): Omit<Row, "kind" | "id"> {
+  const { name = null, numShards = null, attributeSchema = null } = dataset;
   return { name, numShards, attributeSchema } as Omit<Row, "kind" | "id">;
 }

@@ -17,7 +17,8 @@ import { escapeControls, terminalWidth } from "../terminal/layout";
 import { wholeNumber } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
 
-interface Asked {
+/** An item attribute value whose distribution is drawn. */
+interface AttributeValue {
   readonly attribute: string;
   readonly value: string;
 }
@@ -28,10 +29,9 @@ interface DistributionOptions extends ResultJobOptions {
 }
 
 const help = `
-The chart is drawn on the terminal and written as SVG, for genre=jazz into
-distribution-genre-jazz.svg unless --svg names a file. Several values make
-several charts. A value that no item has makes none: the nearest values are
-named, and the exit code is 1.
+Prints a chart per value, and writes it as SVG: for genre=jazz to
+distribution-genre-jazz.svg, or to the file of --svg. If no item has a value,
+the command lists the nearest values and ends with exit code 1.
 ${resultJobExitCodes}
 
 Examples:
@@ -44,46 +44,50 @@ export function addDistribution(program: Command): void {
   withResultJob(
     program
       .command("distribution")
-      .description("Draw how the usage of an item attribute value is spread over the users."),
+      .description("Draw the distribution of users by their usage of an item attribute value."),
   )
     .argument("<attribute=value...>", "item attribute values, as in genre=jazz", attributeValue)
-    .option("--bins <number>", "bars of the chart", wholeNumber(1), limits.defaultBins)
-    .option("--svg <file>", "file for the chart; with several values, its number is added")
+    .option("--bins <number>", "number of bars", wholeNumber(1), limits.defaultBins)
+    .option("--svg <file>", "file for the chart; several charts are numbered")
     .addHelpText("after", help)
     .action(distribution);
 }
 
-async function distribution(asked: readonly Asked[], options: DistributionOptions): Promise<void> {
+async function distribution(values: readonly AttributeValue[], options: DistributionOptions): Promise<void> {
   const { bins } = options;
-  const files = svgFiles(asked, options.svg);
+  const files = svgFiles(values, options.svg);
   await runResultJob(
     options,
     routes.submitQueryingJob,
-    (of) => ({ ...of, queryType: "user_distribution", queries: asked.map((one) => ({ ...one, bins })) }),
-    async (answer) => {
-      const json = parseResult(answer.result);
+    (common) => ({
+      ...common,
+      queryType: "user_distribution",
+      queries: values.map((one) => ({ ...one, bins })),
+    }),
+    async (finished) => {
+      const json = parseResult(finished.result);
       const known = distributions.safeParse(json);
-      if (!known.success) return tellOther(answer, options, files[0] as string, json);
+      if (!known.success) return saveOtherFormat(finished, options, files[0] as string, json);
       const isAbsent = (at: number) => known.data.queries[at]?.item_count === 0;
       const charts: string[] = [];
       for (const [at, file] of files.entries()) {
-        // All users would stand at no usage, which is no distribution of anything; the service's message says so.
+        // All users would be in the first bar. The service's message already explains the missing value.
         if (isAbsent(at)) {
           process.exitCode = exitCodes.failed;
           continue;
         }
-        const chart = await fetchResult(answer.job, { format: "svg", query: String(at) });
+        const chart = await fetchResult(finished.job, { format: "svg", query: String(at) });
         if (chart.type !== "image/svg+xml") {
-          note("The service draws no SVG.");
+          note("The service does not provide the chart as SVG.");
           break;
         }
         writeResultFile(file, chart.body);
         charts.push(file);
       }
-      print(options, { jobId: answer.jobId, charts, result: json }, () => {
+      print(options, { jobId: finished.jobId, charts, result: json }, () => {
         const columns = terminalWidth(process.stdout);
         const drawn = known.data.queries.flatMap(({ bins: bars }, at) => {
-          const { attribute, value } = asked[at] as Asked;
+          const { attribute, value } = values[at] as AttributeValue;
           if (isAbsent(at)) return [];
           return [
             histogram(
@@ -100,15 +104,20 @@ async function distribution(asked: readonly Asked[], options: DistributionOption
   );
 }
 
-/** The specification says no more than that the result is a chart: a picture is kept as it is. */
-function tellOther(answer: FinishedJob, options: DistributionOptions, file: string, json: unknown): void {
-  if (answer.result.type === "image/svg+xml") {
-    writeResultFile(file, answer.result.body);
-    print(options, { jobId: answer.jobId, charts: [file] }, () => `Chart: ${file}\n`);
-  } else saveUnknownResult(answer, options, json);
+/** Saves a result of another service. The API specification says only that the result is a chart. */
+function saveOtherFormat(
+  finished: FinishedJob,
+  options: DistributionOptions,
+  file: string,
+  json: unknown,
+): void {
+  if (finished.result.type === "image/svg+xml") {
+    writeResultFile(file, finished.result.body);
+    print(options, { jobId: finished.jobId, charts: [file] }, () => `Chart: ${file}\n`);
+  } else saveUnknownResult(finished, options, json);
 }
 
-/** The result as the embedded service gives it. */
+/** Result format of the service in this package. */
 const distributions = z.object({
   queries: z.array(
     z.object({
@@ -118,23 +127,23 @@ const distributions = z.object({
   ),
 });
 
-/** A file for each chart; no two are the same, however alike the values are. */
-function svgFiles(asked: readonly Asked[], given: string | undefined): string[] {
-  if (given !== undefined && asked.length === 1) return [given];
-  if (given !== undefined) return asked.map((_, at) => given.replace(/(\.svg)?$/i, `-${at + 1}.svg`));
+/** Returns a unique file name for each chart. */
+function svgFiles(values: readonly AttributeValue[], given: string | undefined): string[] {
+  if (given !== undefined && values.length === 1) return [given];
+  if (given !== undefined) return values.map((_, at) => given.replace(/(\.svg)?$/i, `-${at + 1}.svg`));
   const taken = new Set<string>();
-  return asked.map((one) => {
+  return values.map((one) => {
     const stem = svgStem(one);
     let name = stem;
-    // Some file systems take capitals and small letters for the same.
+    // Some file systems ignore case.
     for (let at = 2; taken.has(name.toLowerCase()); at++) name = `${stem}-${at}`;
     taken.add(name.toLowerCase());
     return `${name}.svg`;
   });
 }
 
-/** A name that a file can have; where it does not contain the whole value, a digest distinguishes it. */
-function svgStem({ attribute, value }: Asked): string {
+/** Returns a valid file name. A digest keeps it unique if characters had to be replaced. */
+function svgStem({ attribute, value }: AttributeValue): string {
   const safe = (text: string) => text.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 60);
   const stem = `distribution-${safe(attribute)}-${safe(value)}`;
   if (safe(attribute) === attribute && safe(value) === value && !attribute.includes("-")) return stem;
@@ -144,7 +153,7 @@ function svgStem({ attribute, value }: Asked): string {
   return `${stem}-${digest.slice(0, 8)}`;
 }
 
-function attributeValue(text: string, earlier: readonly Asked[] = []): Asked[] {
+function attributeValue(text: string, earlier: readonly AttributeValue[] = []): AttributeValue[] {
   const at = text.indexOf("=");
   if (at < 1) throw new InvalidArgumentError("Expected ATTRIBUTE=VALUE, as in genre=jazz.");
   return [...earlier, { attribute: text.slice(0, at), value: text.slice(at + 1) }];

@@ -15,7 +15,7 @@ interface DriftOptions {
 }
 
 const help = `
-Two comparisons, kept apart; neither writes to the state or to the service:
+Runs two comparisons, which change nothing:
   drift            state ↔ service: changed outside the program
   pending changes  program ↔ state: what \`pulumi up\` would do
 
@@ -23,9 +23,9 @@ With --output, the file's extension selects the format (.txt, .md, .json,
 .sarif, .html) unless --format is given. It may be repeated.
 
 Exit codes:
-  0  nothing of what --fail-on names was found
+  0  nothing that --fail-on selects was found
   1  the comparison failed
-  2  something of it was found
+  2  something that --fail-on selects was found
 
 Examples:
   recommender drift --stack dev
@@ -37,11 +37,11 @@ Examples:
 export function addDrift(program: Command): void {
   program
     .command("drift")
-    .description("Tell what has drifted, and what the program would change.")
-    .option("--stack <name...>", "stacks to compare; the selected one unless given")
-    .option("--cwd <dir>", "folder of the project", ".")
+    .description("Show drift, and what the program would change.")
+    .option("--stack <name...>", "stacks to compare (default: the selected stack)")
+    .option("--cwd <dir>", "project directory", ".")
     .addOption(
-      new Option("--format <name>", "form of the report; text unless given").choices([
+      new Option("--format <name>", "format of the report (default: text)").choices([
         "text",
         "markdown",
         "json",
@@ -50,19 +50,19 @@ export function addDrift(program: Command): void {
       ]),
     )
     .option("--json", "the same as --format json")
-    .option("--output <file>", "file for the report; may be repeated", collect)
+    .option("--output <file>", "write the report to a file; may be repeated", collect)
     .option(
       "--fail-on <what>",
-      "drift, changes, replace, unmanaged, orphans or none; commas between",
+      "drift, changes, replace, unmanaged, orphans or none, comma-separated",
       failOn,
       ["drift", "changes"],
     )
-    .option("--schema", "print the schema of the JSON report, and compare nothing")
+    .option("--schema", "only print the JSON schema of the report")
     .addHelpText("after", help)
     .action(drift);
 }
 
-/** Loaded here and not above, so that the other commands do not wait for the engine's interface. */
+/** Loads modules here, because loading the Automation API slows down other commands. */
 async function drift(options: DriftOptions): Promise<void> {
   if (options.schema) {
     const { jsonSchema } = await import("../drift/finding.js");
@@ -75,7 +75,7 @@ async function drift(options: DriftOptions): Promise<void> {
   const { summaryLine } = await import("../drift/render/wording.js");
   const { writeFile } = await import("node:fs/promises");
   const chosen = options.json ? "json" : options.format;
-  // A name without a known extension is reported before the comparison, which takes a while.
+  // Check the extensions before the comparison, which takes a while.
   const files = (options.output ?? []).map((file) => ({ file, format: chosen ?? formatOf(file) }));
   const { cwd } = options;
   const names = new Set(options.stack ?? [await selectedStack(cwd)]);

@@ -20,8 +20,8 @@ interface PruneOptions extends EventOptions {
 }
 
 const dateForms = `
-A date is an ISO date (UTC where it names no zone), or seconds or milliseconds
-since 1970.`;
+A date is an ISO date (UTC unless it has a time zone), or seconds or
+milliseconds since 1970.`;
 
 const pruneHelp = `${dateForms}
 
@@ -32,9 +32,9 @@ Examples:
 
 const forgetHelp = `
 The service of this package also removes the users from all models, results and
-refusals, and learns nothing from their records, which stay. \`recommender users
-forget\` deletes the records too. It works after the dataset was deleted. What
-this covers, and what not: docs/forgetting.md.
+rejected records. Their user records stay, but training ignores them.
+\`recommender users forget\` deletes the records too. This also works after the
+dataset was deleted. Limits: docs/forgetting.md.
 
 Examples:
   recommender events forget-user ada --dataset ID
@@ -44,7 +44,7 @@ Examples:
 export function addEvents(program: Command): void {
   const events = program
     .command("events")
-    .description("Delete events by their age or by their user.")
+    .description("Delete events by age or by user.")
     .addHelpText(
       "after",
       "\nExamples:\n  recommender events prune --stack dev --older-than 90d\n  recommender events forget-user ada --stack dev",
@@ -52,9 +52,9 @@ export function addEvents(program: Command): void {
   const command = (usage: string, description: string) =>
     withService(events.command(usage).description(description))
       .option("--dataset <id>", "event dataset; with --stack its name, or the only one")
-      .option("--yes", "do not ask");
+      .option("--yes", "skip the confirmation");
 
-  command("prune", "Delete the events before a time, for good.")
+  command("prune", "Permanently delete events before a time.")
     .addOption(
       new Option("--before <date>", "delete events before this time").argParser(date).conflicts("olderThan"),
     )
@@ -63,7 +63,7 @@ export function addEvents(program: Command): void {
     .addHelpText("after", pruneHelp)
     .action(prune);
 
-  command("forget-user <users...>", "Delete all events of users, for good.")
+  command("forget-user <users...>", "Permanently delete all events of users.")
     .addHelpText("after", forgetHelp)
     .action(forget);
 }
@@ -71,17 +71,16 @@ export function addEvents(program: Command): void {
 async function prune(options: PruneOptions): Promise<void> {
   const { before, olderThan, start, yes } = options;
   const ts = before ?? (olderThan === undefined ? undefined : Date.now() - olderThan);
-  if (ts === undefined) throw new Error("Say which events: --before DATE or --older-than TIME, as in 90d.");
-  if (ts < 0) throw new Error("--older-than reaches back to before 1970, where there are no events.");
+  if (ts === undefined)
+    throw new Error("Choose the events to delete with --before DATE or --older-than TIME, as in 90d.");
+  if (ts < 0) throw new Error("--older-than reaches back before 1970. Choose a shorter time.");
   if (start !== undefined && start >= ts)
-    throw new Error(
-      `--start ${formatTime(start)} is not before ${formatTime(ts)}: there is nothing between them.`,
-    );
+    throw new Error(`--start ${formatTime(start)} is not before ${formatTime(ts)}, so the range is empty.`);
   await usingService(options, async ({ client, resolveId }) => {
     const eventDatasetId = resolveId("EventDataset", options.dataset, "--dataset");
     const range = `${start === undefined ? "" : `from ${formatTime(start)} `}before ${formatTime(ts)}`;
     await confirm(`Delete the events ${range} in ${eventDatasetId}?`, yes);
-    noteDeletion(client, eventDatasetId);
+    recordDeletion(client, eventDatasetId);
     await client.call(routes.deleteDatasetEventsBeforeTs, {
       eventDatasetId,
       ts,
@@ -99,7 +98,7 @@ async function forget(users: readonly string[], options: EventOptions): Promise<
   await usingService(options, async ({ client, resolveId }) => {
     const eventDatasetId = resolveId("EventDataset", options.dataset, "--dataset");
     await confirm(`Delete all events of ${users.join(", ")} in ${eventDatasetId}?`, options.yes);
-    noteDeletion(client, eventDatasetId);
+    recordDeletion(client, eventDatasetId);
     const forgotten: string[] = [];
     try {
       for (const userId of users) {
@@ -114,13 +113,13 @@ async function forget(users: readonly string[], options: EventOptions): Promise<
   });
 }
 
-/** Makes the next import send everything, also what was imported before. */
-function noteDeletion(client: Client, eventDatasetId: string): void {
+/** Records the deletion, so the next import sends all events again instead of only changed batches. */
+function recordDeletion(client: Client, eventDatasetId: string): void {
   try {
     new LastWriter(client, eventDatasetId).note();
   } catch (error) {
     const problem = (error as Error).message;
-    note(`Cannot record the deletion (${problem}): if you import these events again, use --force.`);
+    note(`Cannot record the deletion: ${problem}. To import these events again, use --force.`);
   }
 }
 

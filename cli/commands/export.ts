@@ -14,11 +14,10 @@ import {
 import { rowProgress } from "../terminal/progress";
 
 const help = `
-The service may run, and be written to: the backup is as the service was at one
-moment. An export that was broken off left no backup. The same command makes it,
-and copies only the models that are not in the folder yet. The folder holds all
-records, the API key and the secret that signs tokens: keep it as you keep the
-service's own.
+The service may keep running: the backup is a consistent snapshot. An
+interrupted export leaves no valid backup. Run the same command again to finish
+it; it skips models that are already copied. The backup contains all records,
+the API key and the secret that signs tokens. Protect it like the data directory.
 
 Examples:
   recommender export backup-monday
@@ -27,25 +26,23 @@ Examples:
 
 /** Adds `recommender export`. */
 export function addExport(program: Command): void {
-  withStorage(
-    program.command("export").description("Write everything that a service keeps into a folder: a backup."),
-  )
-    .argument("<dir>", "a new or empty folder")
-    .option("--json", "print one line of JSON")
+  withStorage(program.command("export").description("Write a backup of a service to a directory."))
+    .argument("<dir>", "new or empty directory")
+    .option("--json", "print the result as one line of JSON")
     .addHelpText("after", help)
     .action((dir: string, options: StorageOptions & OutputOptions) =>
       withJsonErrors(options, async () => {
         const { exportService } = await import("../../service/index.js");
         const place = await storageOf(options);
         const progress = rowProgress(options);
-        const callOff = onInterrupt(() => {
+        const removeHandler = onInterrupt(() => {
           progress.end();
-          note("Interrupted; the same command goes on.");
+          note("Interrupted. Run the same command again to continue.");
         });
         const began = performance.now();
         const manifest = await exportService(place, dir, progress.update).finally(() => {
           progress.end();
-          callOff();
+          removeHandler();
         });
         const seconds = Math.round(performance.now() - began) / 1000;
         const outcome = { dir: resolve(dir), ...summaryOf(manifest), seconds };
@@ -54,13 +51,13 @@ export function addExport(program: Command): void {
     );
 }
 
-/** What a backup holds, for whoever reads JSON. */
+/** Returns the contents of a backup for `--json`. */
 export function summaryOf({ takenAt, writtenBy, instanceId, rows, files }: Manifest) {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   return { takenAt, writtenBy, instanceId, rows, files: files.length, bytes };
 }
 
-/** What a backup holds, for people. */
+/** Describes the contents of a backup. */
 export function contentsOf({ rows, files }: Manifest): string {
   const megabytes = files.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6;
   const count = (table: string, noun: string) => formatCount(rows[table] ?? 0, noun);

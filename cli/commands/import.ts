@@ -12,28 +12,27 @@ import { importProgress } from "../terminal/progress";
 const datasetTypes = { users: "UserDataset", items: "ItemDataset", events: "EventDataset" };
 
 const help = `
-Columns that are no fields become attributes. An event without an id gets one of
-its user, item and ts. A ts may be an ISO date (UTC where it names no zone),
-seconds or milliseconds: a number below 100,000,000,000 is seconds, from there
-on it is milliseconds. --ts-unit says otherwise. Without it a number is refused
-that would be after 2100, or that reads as a date, as 20250131 does.
+Columns that are not fields become attributes. An event without an id gets one
+from its user, item and ts. A ts is an ISO date (UTC unless it has a time zone)
+or a number: below 100,000,000,000 seconds, otherwise milliseconds. --ts-unit
+sets the unit. Without it, numbers after the year 2100 and numbers that look
+like a date, such as 20250131, are rejected.
 
-An import that was interrupted continues where it was, one of an unchanged
-source makes no call, and one of a changed source sends only the batches that
-changed. If another command of this machine has written to the dataset since
-(another import, events prune, events forget-user), the import sends everything.
---force always does. After 1,000 refused records more than
---max-failures allows for the import stops.
+An interrupted import continues where it stopped. An unchanged source is not
+sent again, and of a changed source only the changed batches. If another command
+on this machine has written to the dataset since (another import, events prune,
+events forget-user), all records are sent. --force always sends all records. The
+import aborts 1,000 rejected records beyond --max-failures.
 
---dry-run needs neither service nor dataset: it reads the source and shows its
-columns, the fields that they would be, what would be refused and why, and the
-times of the first and the last event.
+--dry-run needs no service and no dataset. It reads the source and shows its
+columns, how they map to fields, which records would be rejected and why, and
+the times of the first and last event.
 
 Exit codes:
-  0  all records are in the dataset (or as many as --max-failures allows for)
+  0  all records are in the dataset, except up to --max-failures rejected ones
   1  the import failed; run the same command again to continue
-  2  more records were refused than --max-failures allows for; they are in the
-     file of rejects with the reasons, the others are in the dataset
+  2  more records than --max-failures were rejected; they are in the rejects
+     file with the reasons, and the other records are in the dataset
 
 Examples:
   recommender import users users.csv --dataset ID --map userId=customer
@@ -45,11 +44,11 @@ Examples:
 /** Adds `recommender import`. */
 export function addImport(program: Command): void {
   withService(program.command("import").description("Import records from a file or a glob into a dataset."))
-    .addArgument(new Argument("<kind>", "what the records are").choices(["users", "items", "events"]))
-    .argument("<source>", "a file or a glob in quotes: NDJSON, JSON, CSV or Parquet, plain or gzip")
-    .option("--dataset <id>", "dataset to import into; with --stack its name, or the only one")
+    .addArgument(new Argument("<kind>", "kind of records").choices(["users", "items", "events"]))
+    .argument("<source>", "file or quoted glob: NDJSON, JSON, CSV or Parquet, plain or gzip")
+    .option("--dataset <id>", "target dataset; with --stack its name, or the only one")
     .addOption(
-      new Option("--format <name>", "format of the files; taken from their extensions unless given").choices([
+      new Option("--format <name>", "format of the files (default: by extension)").choices([
         "ndjson",
         "json",
         "csv",
@@ -66,20 +65,16 @@ export function addImport(program: Command): void {
       "value of a field for all records; may be repeated",
       keyValue("field=value"),
     )
-    .option("--attributes <columns>", "columns to take as attributes, separated by commas", commaSeparated)
+    .option("--attributes <columns>", "comma-separated columns to import as attributes", commaSeparated)
     .addOption(
-      new Option("--ts-unit <unit>", "unit of a ts that is a number; by its size unless given").choices([
-        "s",
-        "ms",
-        "us",
-      ]),
+      new Option("--ts-unit <unit>", "unit of numeric ts (default: by size)").choices(["s", "ms", "us"]),
     )
-    .option("--parallel <number>", "calls under way at once", wholeNumber(1, 64), 8)
-    .option("--max-failures <number>", "records that may be refused", wholeNumber(), 0)
-    .option("--shards <number>", "shards of the dataset, to check first whether all will fit", wholeNumber(1))
-    .option("--rejects <file>", "file for refused records; recommender-rejects-SOURCE.ndjson unless given")
-    .option("--force", "send everything again")
-    .option("--dry-run", "send nothing; show what the source holds and what would be refused")
+    .option("--parallel <number>", "concurrent calls", wholeNumber(1, 64), 8)
+    .option("--max-failures <number>", "number of records that may be rejected", wholeNumber(), 0)
+    .option("--shards <number>", "shards of the dataset, to check the capacity first", wholeNumber(1))
+    .option("--rejects <file>", "file for rejected records (default: recommender-rejects-SOURCE.ndjson)")
+    .option("--force", "send all records again")
+    .option("--dry-run", "send nothing; show what would be imported and rejected")
     .addHelpText("after", help)
     .action((kind: RecordKindName, source: string, options: ImportOptions) =>
       withJsonErrors(options, async () =>
@@ -90,7 +85,7 @@ export function addImport(program: Command): void {
     );
 }
 
-/** Whose limits a dry run shows; it asks for no credentials. */
+/** Returns the address of the service whose limits a dry run checks. Reads no credentials. */
 async function addressOf(options: ImportOptions): Promise<string> {
   if (options.stack !== undefined) return (await settingsOf(options)).settings.baseUrl;
   return options.service ?? process.env.RECOMMENDER_BASE_URL ?? "embedded:";
@@ -114,13 +109,15 @@ async function importRecords(
 
   const datasetId = resolveId(datasetTypes[kindName], options.dataset, "--dataset");
   const { kind, files, mapping } = await planImport(settings.baseUrl, kindName, source, options);
-  for (const doubt of await assertColumns(files, kind, mapping, mappingFlags)) note(doubt);
+  for (const warning of await assertColumns(files, kind, mapping, mappingFlags)) note(warning);
   const hash = await contentHash(files, mapping);
   const owner = `${kindName} ${resolve(source)}`;
   const rejectsFile = options.rejects ?? rejectsFileFor(basename(source));
   const began = performance.now();
   const outcomeOf = ({ recordCount, failedCount, sentCount }: Outcome) => ({
-    ...{ recordCount, failedCount, sentCount },
+    recordCount,
+    failedCount,
+    sentCount,
     contentHash: hash,
     seconds: Math.round(performance.now() - began) / 1000,
     ...(failedCount > 0 ? { rejectsFile } : {}),
@@ -128,22 +125,27 @@ async function importRecords(
   const report = (uploaded: Outcome) => {
     const outcome = outcomeOf(uploaded);
     print(options, outcome, () => describe(kindName, datasetId, outcome));
-    if (uploaded.failedCount > 0) note(`The refused records are in ${rejectsFile}`);
+    if (uploaded.failedCount > 0) note(`The rejected records are in ${rejectsFile}`);
   };
   const finished = options.force ? undefined : finishedUpload(client, datasetId, owner);
-  // Records that were refused before are looked at again: how many may be is a question of this command, not of that.
+  // If records were rejected before, send them again, because --max-failures may be lower now.
   if (finished?.contentHash === hash && finished.totals.failedCount === 0)
     return report({ ...finished.totals, sentCount: 0 });
   const progress = importProgress(options);
-  let next = options.force ? "run it without --force to continue" : "the same command continues";
-  next += " where it was.";
-  const callOff = onInterrupt(() => {
+  let next = `Run the same command ${options.force ? "without --force " : ""}to continue.`;
+  const removeHandler = onInterrupt(() => {
     progress.end();
-    note(`Interrupted; ${next}`);
+    note(`Interrupted. ${next}`);
   });
   try {
     const uploaded = await upload({
-      ...{ client, kind, datasetId, files, mapping, owner, rejectsFile },
+      client,
+      kind,
+      datasetId,
+      files,
+      mapping,
+      owner,
+      rejectsFile,
       contentHash: hash,
       parallel: options.parallel,
       maxFailures: options.maxFailures,
@@ -153,7 +155,7 @@ async function importRecords(
       force: options.force ?? false,
       onProgress: progress.update,
       onUnresumable: (message) => {
-        next = "the next import starts over.";
+        next = "The next import starts over.";
         note(message);
       },
       onHint: (message) => {
@@ -168,26 +170,27 @@ async function importRecords(
     if (!(error instanceof TooManyFailuresError)) throw error;
     throw new CommandError(error.message, exitCodes.rejected, outcomeOf(error.uploaded));
   } finally {
-    callOff();
+    removeHandler();
   }
 }
 
 function describe(
   kind: string,
   datasetId: string,
-  of: Record<"recordCount" | "failedCount" | "sentCount" | "seconds", number>,
+  outcome: Record<"recordCount" | "failedCount" | "sentCount" | "seconds", number>,
 ): string {
   const noun = kind.slice(0, -1);
-  const { recordCount, failedCount, sentCount, seconds } = of;
-  const there = recordCount - sentCount;
+  const { recordCount, failedCount, sentCount, seconds } = outcome;
+  const skipped = recordCount - sentCount;
   const took = seconds < 10 ? `${seconds.toFixed(1)} s` : formatDuration(seconds);
   const rate = `${formatNumber(sentCount / Math.max(seconds, 0.001))} per second`;
-  if (recordCount + failedCount === 0) return `The source holds no ${kind}\n`;
+  if (recordCount + failedCount === 0) return `The source has no ${kind}\n`;
   const lines =
     sentCount === 0
-      ? [`Nothing to do: ${formatCount(recordCount, noun)} of this source in ${datasetId} already`]
+      ? [`Nothing to do: ${formatCount(recordCount, noun)} of this source already in ${datasetId}`]
       : [`Imported ${formatCount(sentCount, noun)} into ${datasetId}`, `in ${took}, ${rate}`];
-  if (sentCount > 0 && there > 0) lines.push(`${formatCount(there, noun)} of the source were there already`);
-  if (failedCount > 0) lines.push(`${formatCount(failedCount, "record")} refused`);
+  if (sentCount > 0 && skipped > 0)
+    lines.push(`${formatCount(skipped, noun)} of the source already in the dataset`);
+  if (failedCount > 0) lines.push(`${formatCount(failedCount, "record")} rejected`);
   return `${lines.join("\n")}\n`;
 }

@@ -3,14 +3,13 @@ import type { Command } from "commander";
 import type { Entry } from "../../provider/recovery/journal";
 import { partsOf, titleOf } from "../../provider/run/urn";
 import { confirm } from "../terminal/confirm";
-import { type OutputOptions, print } from "../terminal/output";
+import { formatCount, type OutputOptions, print } from "../terminal/output";
 
 const help = `
-Each call that creates something enters the recovery journal of this machine
-before it is sent, and leaves it when the state of its stack holds the result.
-What is listed was begun by a run that was killed, or is under way. The next
-\`pulumi up\` of the stack resumes it; if the program no longer declares the
-resource, it is orphaned.
+Lists the recovery journal of this machine. Each create call is recorded before
+it is sent, until the stack state contains the result. An entry belongs to a
+killed run, or to a call that is running. The next \`pulumi up\` of the stack
+resumes it. If the program no longer declares the resource, it is orphaned.
 
 Examples:
   recommender interrupted
@@ -18,7 +17,7 @@ Examples:
 
 interface Listed {
   readonly entry: Entry;
-  /** Whether the process that made the call may live; it ends some seconds after its engine. */
+  /** Whether the process that sent the call may still be running. It ends some seconds after its engine. */
   readonly running: boolean;
 }
 
@@ -32,9 +31,9 @@ export function addInterrupted(program: Command): void {
   program
     .command("interrupted")
     .description("List unfinished creates of killed runs.")
-    .option("--forget", "forget all of it but calls under way: the next `pulumi up` creates it again")
-    .option("--yes", "do not ask")
-    .option("--json", "print the outcome as one line of JSON")
+    .option("--forget", "delete all entries except running calls; the next `pulumi up` creates again")
+    .option("--yes", "skip the confirmation")
+    .option("--json", "print the result as one line of JSON")
     .addHelpText("after", help)
     .action(interrupted);
 }
@@ -51,39 +50,42 @@ async function interrupted(options: InterruptedOptions): Promise<void> {
     return { urn, backend, service: addressOf(entry) ?? null, path, at, running, id };
   });
   const unreadable = unreadableFiles();
-  const over = entries.filter(({ running }) => !running);
-  const count = over.length + unreadable.length;
+  const ended = entries.filter(({ running }) => !running);
+  const count = ended.length + unreadable.length;
   if (options.forget && count > 0) {
-    await confirm(`Forget ${count}? The next \`pulumi up\` creates them again.`, options.yes);
+    await confirm(
+      `Forget ${formatCount(count, "create")}? The next \`pulumi up\` creates again.`,
+      options.yes,
+    );
   }
   print(options, { interrupted: listed, unreadable }, () =>
     entries.length + unreadable.length === 0
-      ? "Nothing was interrupted.\n"
+      ? "There are no interrupted creates.\n"
       : [
-          ...entries.map((one) => described(one, options.forget === true)),
-          ...unreadable.map((file) => `Cannot be read: ${file}\n`),
+          ...entries.map((one) => describe(one, options.forget === true)),
+          ...unreadable.map((file) => `Cannot read ${file}\n`),
         ].join("\n"),
   );
   if (!options.forget) return;
-  for (const { entry } of over) await forget(entry);
+  for (const { entry } of ended) await forget(entry);
   for (const file of unreadable) await rm(file, { force: true, recursive: true });
 }
 
-/** The address of a service; undefined if it is secret, or if an older version wrote only a digest of it. */
+/** Returns the address of the service. Undefined if it is secret, or if an older version stored only a digest. */
 function addressOf({ address, service }: Entry): string | undefined {
   return address ?? (/^[0-9a-f]{32}$/.test(service) ? undefined : service);
 }
 
-function described({ entry, running }: Listed, isForgetting: boolean): string {
+function describe({ entry, running }: Listed, isForgetting: boolean): string {
   const { urn, backend, path, at, id, pid, host } = entry;
   const { stack, ...resource } = partsOf(urn);
-  const kept = isForgetting ? "; not forgotten" : "";
+  const note = isForgetting ? ", so this is not forgotten" : "";
   return [
     `${titleOf(resource)} of stack ${stack}, ${at.slice(0, 19)}Z`,
-    `  ${id ? `created ${id}` : "may have been created: no response arrived"}`,
-    ...(running ? [`  process ${pid} on ${host}, which made the call, may still run${kept}`] : []),
+    `  ${id ? `created ${id}` : "may have been created; no response arrived"}`,
+    ...(running ? [`  process ${pid} on ${host} may still be running${note}`] : []),
     `  POST ${path}`,
-    `  at ${addressOf(entry) ?? "an address that is not recorded"}`,
+    `  to ${addressOf(entry) ?? "an unknown address"}`,
     ...(backend ? [`  backend ${backend}`] : []),
     "",
   ].join("\n");

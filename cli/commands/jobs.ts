@@ -19,7 +19,7 @@ const waitHelp = `
 Exit codes:
   0  the job succeeded
   4  the job failed
-  5  the job is not over within --timeout; it keeps running
+  5  the job did not end within --timeout; it keeps running
 
 Examples:
   recommender jobs wait ID --project ID
@@ -31,8 +31,8 @@ Examples:
   recommender jobs get ID --stack dev --json
   recommender jobs get ID --stack dev --download result.json`;
 
-/** The kinds of resource whose id is that of a job. */
-const jobNouns = ["TrainingJob", "DeploymentJob", "QueryingJob", "ClusteringJob"];
+/** Types of resources whose id is a job id. */
+const jobTypes = ["TrainingJob", "DeploymentJob", "QueryingJob", "ClusteringJob"];
 
 /** Adds `recommender jobs`. */
 export function addJobs(program: Command): void {
@@ -46,7 +46,7 @@ export function addJobs(program: Command): void {
   const command = (usage: string, description: string) =>
     withService(jobs.command(usage).description(description))
       .option("--project <id>", "project of the job; with --stack its name, or the only one")
-      .option("--download <file>", "write the result of a query or clustering into a file");
+      .option("--download <file>", "write the result of a query or clustering to a file");
 
   command("get <job>", "Show one job.")
     .addHelpText("after", getHelp)
@@ -58,7 +58,7 @@ export function addJobs(program: Command): void {
     );
 
   command("wait <job>", "Wait until a job has succeeded.")
-    .option("--timeout <time>", "wait so long at most, as in 90m; as configured unless given", duration)
+    .option("--timeout <time>", "longest wait, as in 90m (default: as configured)", duration)
     .addHelpText("after", waitHelp)
     .action((given: string, options: JobOptions) =>
       usingService(options, async (opened) => {
@@ -70,7 +70,7 @@ export function addJobs(program: Command): void {
 }
 
 function idsOf(given: string, { resolveId }: OpenService, { project }: JobOptions) {
-  return { jobId: resolveId(jobNouns, given, "job"), projectId: resolveId("Project", project, "--project") };
+  return { jobId: resolveId(jobTypes, given, "job"), projectId: resolveId("Project", project, "--project") };
 }
 
 async function report(job: Job, jobId: string, options: JobOptions): Promise<void> {
@@ -97,9 +97,9 @@ function describe(job: Job, jobId: string): string {
     ["model", modelId ?? jobData?.modelId ?? jobData?.generatorModelId ?? undefined],
     ["NDCG@20", qualityText(jobData?.quality ?? {})],
     ...exposureProperties(jobData?.quality ?? {}),
-    ["serves at", servingUri ?? undefined],
-    // The address needs no key, so that it is shown only where it is asked for.
-    ["result", downloadUrl ? `--download FILE fetches it${until}` : undefined],
+    ["serving address", servingUri ?? undefined],
+    // The address works without a key, so only --json prints it.
+    ["result", downloadUrl ? `download it with --download FILE${until}` : undefined],
     ["message", message ?? undefined],
   ]);
 }

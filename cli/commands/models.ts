@@ -41,16 +41,16 @@ export function addModels(program: Command): void {
 
   command(
     "rename <model> <name>",
-    "Give a model another name; nothing else of it can be changed.",
+    "Rename a model. Its other fields cannot be changed.",
     "recommender models rename ID 'autumn 2026' --project ID",
   ).action(rename);
 
   command(
     "delete <models...>",
-    "Delete models for good. A model that serves cannot be deleted.",
+    "Permanently delete models. A live model cannot be deleted.",
     "recommender models delete ID --project ID\n  recommender models delete ID ID --stack dev --yes",
   )
-    .option("--yes", "do not ask")
+    .option("--yes", "skip the confirmation")
     .action(remove);
 }
 
@@ -62,7 +62,7 @@ async function list(options: ModelOptions): Promise<void> {
     const { models: listed } = await opened.client.call(routes.listModels, {
       projectId: projectOf(opened, options),
     });
-    const models = listed.map((model) => ({ ...model, ...knownOf(model, opened) }));
+    const models = listed.map((model) => ({ ...model, ...stateOf(model, opened) }));
     print(options, { models }, () => {
       if (models.length === 0) return "There are no models.\n";
       return opened.stack ? tableWithQuality(models) : plainTable(models);
@@ -77,12 +77,16 @@ function plainTable(models: readonly Model[]): string {
   return table(["ID", "NAME", "ALGORITHM", "CREATED"], rows);
 }
 
-/** The quality of each model, next to the figures to judge it by. */
-function tableWithQuality(models: readonly Known[]): string {
+/** Formats the models with their quality and its baseline. */
+function tableWithQuality(models: readonly ModelWithState[]): string {
   const figure = (value: number | null | undefined) => value?.toFixed(4) ?? "";
   const rows = models.map(({ modelId, name, createdTs, quality, servedBy = [] }) => [
-    ...[modelId, name ?? "", formatTime(createdTs)?.slice(0, 10) ?? ""],
-    ...[figure(quality?.ndcgAt20), figure(quality?.popularityNdcgAt20), String(quality?.heldOutPairs ?? "")],
+    modelId,
+    name ?? "",
+    formatTime(createdTs)?.slice(0, 10) ?? "",
+    figure(quality?.ndcgAt20),
+    figure(quality?.popularityNdcgAt20),
+    String(quality?.heldOutPairs ?? ""),
     servedBy.join(", "),
   ]);
   return table(["ID", "NAME", "CREATED", "NDCG@20", "POPULAR", "PAIRS", "SERVES"], rows);
@@ -93,7 +97,7 @@ async function get(given: string, options: ModelOptions): Promise<void> {
     const projectId = projectOf(opened, options);
     const modelId = opened.resolveId("Model", given, "model");
     const found = await opened.client.call(routes.getModel, { projectId, modelId });
-    const model = { ...found, ...knownOf(found, opened) };
+    const model = { ...found, ...stateOf(found, opened) };
     print(options, model, () => describe(model));
   });
 }
@@ -110,7 +114,7 @@ async function rename(given: string, name: string, options: ModelOptions): Promi
 async function remove(given: readonly string[], options: ModelOptions): Promise<void> {
   await usingService(options, async (opened) => {
     const projectId = projectOf(opened, options);
-    const modelIds = given.map((one) => opened.resolveId("Model", one, "model"));
+    const modelIds = given.map((id) => opened.resolveId("Model", id, "model"));
     await confirm(`Delete ${modelIds.join(", ")}?`, options.yes);
     const deleted: string[] = [];
     try {
@@ -119,22 +123,22 @@ async function remove(given: readonly string[], options: ModelOptions): Promise<
         deleted.push(modelId);
       }
     } finally {
-      // What is gone is reported also where a later one could not be deleted.
+      // Report what was deleted, also if a later call failed.
       print(options, { deleted }, () => deleted.map((id) => `Deleted ${id}\n`).join(""));
     }
   });
 }
 
-/** A model with what the state of a stack adds to it. */
-interface Known extends Model {
-  /** Deployments of the stack that serve it. */
+/** A model, with facts from the state of a stack. */
+interface ModelWithState extends Model {
+  /** Deployments of the stack that use the model. */
   readonly servedBy?: readonly string[];
 }
 
-function knownOf(model: Model, { stack }: OpenService): Pick<Known, "quality" | "servedBy"> {
+function stateOf(model: Model, { stack }: OpenService): Pick<ModelWithState, "quality" | "servedBy"> {
   if (!stack) return {};
   const { modelId } = model;
-  // A service may report no quality. The state has it for the models that the stack still declares.
+  // Not every service reports the quality. The state contains it for declared models.
   const inState = stack.resources.find(({ type, id }) => type === "Model" && id === modelId)?.outputs.quality;
   const quality = model.quality ?? (inState as Model["quality"]);
   const servedBy = stack.resources.filter(
@@ -144,7 +148,7 @@ function knownOf(model: Model, { stack }: OpenService): Pick<Known, "quality" | 
   return { ...(quality && { quality }), servedBy: servedBy.map(({ name }) => name) };
 }
 
-function describe(model: Known): string {
+function describe(model: ModelWithState): string {
   const parameters = Object.entries(model.algorithmParameters ?? {});
   return propertyList([
     ["id", model.modelId],

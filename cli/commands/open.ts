@@ -9,9 +9,9 @@ interface OpenOptions extends ServiceOptions {
 }
 
 const help = `
-The link works once, for a minute; the session that it opens lasts 12 hours. It
-is for looking: it can read, recommend and ask about users. With --write it may
-do all that the key or client may do.
+The link works once, for a minute. The session lasts 12 hours. It can read, get
+recommendations and run queries. With --write it has all scopes of the key or
+client.
 
 Examples:
   recommender open
@@ -23,7 +23,7 @@ Examples:
 export function addOpen(program: Command): void {
   withService(program.command("open").description("Open the console of a service in the browser."))
     .option("--no-browser", "only print the address")
-    .option("--write", "allow the page to change things")
+    .option("--write", "allow changes in the console")
     .addHelpText("after", help)
     .action(open);
 }
@@ -34,40 +34,37 @@ async function open(options: OpenOptions): Promise<void> {
   const { resolveTarget } = await import("../../client/connect.js");
   const { baseUrl, apiKey } = await resolveTarget(settings);
   const service = baseUrl.replace(/\/+$/, "");
-  const { code, validSec } = await codeAt(service, apiKey, options.write ?? false);
+  const { code, validSec } = await requestCode(service, apiKey, options.write ?? false);
   const url = `${service}/#code=${code}`;
   const access = options.write ? "write" : "read";
-  print(
-    options,
-    { url, validSec, access },
-    () => `${url}\nThe link works once, within ${validSec} seconds.\n`,
-  );
+  print(options, { url, validSec, access }, () => `${url}\nThe link works once, for ${validSec} seconds.\n`);
   if (options.browser && !options.json) openBrowser(url);
 }
 
-async function codeAt(
+/** Requests a one-time code that opens a console session. */
+async function requestCode(
   service: string,
   apikey: string,
   write: boolean,
 ): Promise<{ code: string; validSec: number }> {
-  const answer = await fetch(`${service}/console/code`, {
+  const response = await fetch(`${service}/console/code`, {
     method: "POST",
     headers: { apikey, "content-type": "application/json" },
     body: JSON.stringify({ write }),
   }).catch((error) => {
-    throw new Error(`The service at ${service} cannot be reached (${error.cause?.code ?? error.message}).`);
+    throw new Error(`Cannot reach the service at ${service}: ${error.cause?.code ?? error.message}`);
   });
-  const body = (await answer.json().catch(() => ({}))) as {
+  const body = (await response.json().catch(() => ({}))) as {
     code?: string;
     validSec?: number;
     error?: { message?: string };
   };
-  if (answer.ok && body.code !== undefined) return { code: body.code, validSec: body.validSec ?? 60 };
-  const why = body.error?.message ?? `it answered ${answer.status}`;
-  throw new Error(`The console of ${service} cannot be opened: ${why}`);
+  if (response.ok && body.code !== undefined) return { code: body.code, validSec: body.validSec ?? 60 };
+  const why = body.error?.message ?? `it returned ${response.status}`;
+  throw new Error(`Cannot open the console of ${service}: ${why}`);
 }
 
-/** The command that opens an address, by platform. */
+/** Command that opens an address, by platform. */
 const openers: Readonly<Record<string, readonly [string, ...string[]]>> = {
   darwin: ["open"],
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
@@ -76,6 +73,6 @@ const openers: Readonly<Record<string, readonly [string, ...string[]]>> = {
 function openBrowser(url: string): void {
   const [command, ...args] = openers[process.platform] ?? ["xdg-open"];
   const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });
-  child.on("error", () => note("No browser could be started; open the address yourself."));
+  child.on("error", () => note("Cannot start a browser. Open the address yourself."));
   child.unref();
 }

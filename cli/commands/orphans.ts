@@ -16,8 +16,8 @@ interface DeleteOptions extends ServiceOptions {
 
 const about = `
 A replacement leaves the old user dataset, item dataset, project or algorithm
-behind, because the API cannot delete them. The service of this package keeps a
-list of them.`;
+behind, because the API cannot delete it. The service of this package lists
+these objects.`;
 
 const listHelp = `${about}
 
@@ -25,10 +25,10 @@ Examples:
   recommender orphans list --stack dev
   recommender orphans list --json`;
 
-const deleteHelp = `${about} A project is deleted with its algorithms, models and jobs, a
-dataset with its records. What another stack still uses is never deleted. With
---stack, --all deletes only what that stack left behind; without it, what any
-stack left behind.
+const deleteHelp = `${about} A project is deleted with its algorithms, models and jobs, and
+a dataset with its records. Objects that another stack still uses are never
+deleted. With --stack, --all deletes only the orphans of that stack; otherwise
+the orphans of all stacks.
 
 Examples:
   recommender orphans delete ID ID --stack dev
@@ -38,7 +38,7 @@ Examples:
 export function addOrphans(program: Command): void {
   const orphans = program
     .command("orphans")
-    .description("List and delete what replacements left behind.")
+    .description("List and delete objects that replacements left behind.")
     .addHelpText(
       "after",
       "\nExamples:\n  recommender orphans list\n  recommender orphans delete --all --stack dev",
@@ -46,9 +46,9 @@ export function addOrphans(program: Command): void {
   withService(orphans.command("list").description("List orphaned datasets, projects and algorithms."))
     .addHelpText("after", listHelp)
     .action(list);
-  withService(orphans.command("delete [ids...]").description("Delete orphaned objects for good."))
-    .option("--all", "delete all orphans, or with --stack all that this stack left behind")
-    .option("--yes", "do not ask")
+  withService(orphans.command("delete [ids...]").description("Permanently delete orphaned objects."))
+    .option("--all", "delete all orphans; with --stack, all orphans of the stack")
+    .option("--yes", "skip the confirmation")
     .addHelpText("after", deleteHelp)
     .action(remove);
 }
@@ -58,7 +58,7 @@ async function list(options: ServiceOptions): Promise<void> {
     const orphans = await orphansOf(client);
     print(options, { orphans }, () =>
       orphans.length === 0
-        ? "Nothing is orphaned\n"
+        ? "There are no orphans\n"
         : table(
             ["KIND", "ID", "NAME", "LEFT BY", "SINCE"],
             orphans.map(({ objectType, objectId, name, orphanedBy, orphanedTs }) => [
@@ -76,7 +76,7 @@ async function list(options: ServiceOptions): Promise<void> {
 async function remove(ids: readonly string[], options: DeleteOptions): Promise<void> {
   await usingService(options, async ({ client, stack }) => {
     const orphans = await orphansOf(client);
-    refuseUnknown(ids, orphans, options);
+    assertOrphaned(ids, orphans, options);
     const ofStack = stack && formatOrigin({ project: stack.project, stack: stack.name, resource: "" });
     const wanted = orphans.filter(({ objectId, orphanedBy }) =>
       options.all ? !ofStack || orphanedBy?.startsWith(ofStack) : ids.includes(objectId),
@@ -85,12 +85,12 @@ async function remove(ids: readonly string[], options: DeleteOptions): Promise<v
       const names = wanted.map(
         ({ objectType, name, objectId }) => `${kindOf(objectType)} ${name} (${objectId})`,
       );
-      const question = `Delete ${formatCount(wanted.length, "orphaned object")} for good: ${names.join(", ")}?`;
+      const question = `Permanently delete ${formatCount(wanted.length, "orphaned object")}: ${names.join(", ")}?`;
       await confirm(question, options.yes);
     }
     const deleted: string[] = [];
     try {
-      // Projects first: they keep the datasets that they use from being deleted.
+      // Delete projects first, because a dataset cannot be deleted while a project uses it.
       for (const { objectType, objectId } of [...wanted].sort((a, b) => rank(a) - rank(b))) {
         await client.call(routes.deleteOrphan, { objectType, objectId });
         deleted.push(objectId);
@@ -106,17 +106,20 @@ async function remove(ids: readonly string[], options: DeleteOptions): Promise<v
 async function orphansOf(client: Client): Promise<readonly Orphan[]> {
   if (!(await client.supports(routes.listOrphans)))
     throw new Error(
-      `The service at ${client.baseUrl} keeps no list of orphans; only the service of this package does.`,
+      `The service at ${client.baseUrl} does not list orphans. Only the service of this package does.`,
     );
   return (await client.call(routes.listOrphans, {})).orphans;
 }
 
-function refuseUnknown(ids: readonly string[], orphans: readonly Orphan[], { all }: DeleteOptions): void {
-  if (!all && ids.length === 0) throw new Error("Name the objects to delete, or pass --all.");
+function assertOrphaned(ids: readonly string[], orphans: readonly Orphan[], { all }: DeleteOptions): void {
+  if (!all && ids.length === 0)
+    throw new Error(
+      "Pass the ids of the objects to delete, or --all. `recommender orphans list` shows the ids.",
+    );
   const unknown = ids.filter((id) => !orphans.some(({ objectId }) => objectId === id));
   if (unknown.length > 0)
     throw new Error(
-      `Not orphaned: ${unknown.join(", ")}. Nothing was deleted. Run \`recommender orphans list\`.`,
+      `Not orphaned: ${unknown.join(", ")}. Nothing was deleted. \`recommender orphans list\` shows the ids.`,
     );
 }
 

@@ -1,19 +1,19 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Command } from "commander";
 import { version } from "../../package.json";
+import { packageFolder } from "../../provider/plugin/package-folder";
 import { type OutputOptions, print, withJsonErrors } from "../terminal/output";
 
 const help = `
-The plugin runs the code of the package that the program installed, so upgrading
-the package is enough. Programs without the package, such as a Python project,
-run the package that this command belongs to.
+The plugin runs the package that the program has installed, so upgrading that
+package is enough. Programs without the package, such as Python projects, run
+the package of this command.
 
-TypeScript stacks use the plugin after
+To use the plugin in a TypeScript stack, run
 \`pulumi config set recommender:carrier plugin\`.
 
 Examples:
@@ -24,12 +24,12 @@ Examples:
 export function addPlugin(program: Command): void {
   const plugin = program
     .command("plugin")
-    .description("The provider plugin, for every Pulumi language.")
+    .description("Manage the provider plugin for all Pulumi languages.")
     .addHelpText("after", "\nExamples:\n  recommender plugin install");
   plugin
     .command("install")
-    .description("Install the plugin of this package for the Pulumi engine on PATH.")
-    .option("--json", "print one line of JSON")
+    .description("Install the plugin for the Pulumi engine on PATH.")
+    .option("--json", "print the result as one line of JSON")
     .addHelpText("after", help)
     .action(async (options: OutputOptions) => {
       await withJsonErrors(options, install);
@@ -37,12 +37,9 @@ export function addPlugin(program: Command): void {
     });
 }
 
-/**
- * Installs a copy of the start script with a note of where this package is. Programs without the package, such as a
- * Python project elsewhere on the machine, then run this one.
- */
+/** Installs the start script with the path of this package, which runs for programs that have not installed it. */
 async function install(): Promise<void> {
-  const installed = resolve(pluginDirectory(), "..");
+  const installed = packageFolder();
   const copy = await mkdtemp(join(tmpdir(), "recommender-plugin-"));
   try {
     await cp(join(installed, "plugin"), copy, { recursive: true });
@@ -51,15 +48,9 @@ async function install(): Promise<void> {
     await promisify(execFile)("pulumi", [...args, "--reinstall"], { timeout: 120_000 });
   } catch (error) {
     const { code, stderr, message } = error as NodeJS.ErrnoException & { stderr?: string };
-    if (code === "ENOENT") throw new Error("`pulumi` is not on PATH: install the engine first.");
-    throw new Error(`The engine could not install the plugin: ${stderr?.trim() || message}`);
+    if (code === "ENOENT") throw new Error("`pulumi` is not on PATH. Install the Pulumi engine first.");
+    throw new Error(`The engine cannot install the plugin: ${stderr?.trim() || message}`);
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
-}
-
-/** The directory `plugin/` of the package: next to the sources in a clone, next to `dist/` once built. */
-function pluginDirectory(): string {
-  const candidates = ["../../plugin", "../../../plugin"].map((path) => join(__dirname, path));
-  return candidates.find((path) => existsSync(path)) ?? "";
 }

@@ -18,17 +18,17 @@ interface PromoteOptions {
 }
 
 const help = `
-FROM must have a release, no drift, no pending changes, no failed check, and
-a program that is committed and is that of the release. TO gets the program
-as it is checked out, with its own configuration, and trains its own models. A
-model whose NDCG@20 on held-out data falls short is not deployed; a check that
-fails rolls back to the former models. The same command resumes a promotion
-that was interrupted.
+FROM needs a release, no drift, no pending changes and no failed check. The
+program must be committed and match the release. TO gets the checked-out program
+with its own configuration, and trains its own models. If the NDCG@20 of a model
+on held-out data is too low, it is not deployed. If a check fails, the former
+models are deployed again. Run the same command again to resume an interrupted
+promotion.
 
 Exit codes:
-  0  it can be done, is done, or there is nothing to do
-  1  something went wrong; run it again to go on
-  2  it is refused, or TO did not take it; the reasons are listed
+  0  the promotion is possible or done, or there is nothing to do
+  1  the command failed; run it again to resume
+  2  the promotion is blocked or failed; the reasons are listed
 
 Examples:
   recommender promote dev staging
@@ -39,25 +39,25 @@ Examples:
 export function addPromote(program: Command): void {
   program
     .command("promote")
-    .description("Bring what one stack runs to another: review it, or carry it out with --yes.")
-    .argument("<from>", "stack that has proven itself")
-    .argument("<to>", "stack that is to run the same")
+    .description("Promote a release to another stack: review it, or apply it with --yes.")
+    .argument("<from>", "stack with the release")
+    .argument("<to>", "stack to update")
     .addOption(cwdOption())
     .addOption(releasesOption())
     .addOption(allowOption())
     .option(
       "--min-quality-ratio <share>",
-      "share of the quality of FROM and of TO's former model to be reached; 0 asks for none",
+      "required share of the quality of FROM and of TO's former model; 0 for none",
       share,
       defaultRatio,
     )
     .addOption(
-      new Option("--against <what...>", "what quality is compared with")
+      new Option("--against <what...>", "models to compare the quality with")
         .choices([...baselines])
         .default([...baselines]),
     )
-    .option("--yes", "carry it out")
-    .option("--output <file>", "write the review as Markdown to a file instead of standard output")
+    .option("--yes", "apply the promotion")
+    .option("--output <file>", "write the review as Markdown to a file")
     .option("--json", "print the review as JSON")
     .addHelpText("after", help)
     .action(run);
@@ -67,20 +67,25 @@ async function run(from: string, to: string, options: PromoteOptions): Promise<v
   const { promote } = await import("../promote/promotion.js");
   const { commentOf, reviewText } = await import("../promote/review.js");
   const review = await promote({
-    ...{ from, to, cwd: options.cwd, allow: options.allow, against: options.against },
+    from,
+    to,
+    cwd: options.cwd,
+    allow: options.allow,
+    against: options.against,
     releases: releasesDirectory(options),
     minQualityRatio: options.minQualityRatio,
     yes: options.yes === true,
     log: note,
   });
   if (options.output) await writeFile(options.output, commentOf(review));
-  const short = `Promotion ${from} → ${to}: ${review.verdict}; see ${options.output}\n`;
-  print(options, review, () => (options.output ? short : reviewText(review)));
+  const summary = `Promotion ${from} → ${to}: ${review.verdict}; see ${options.output}\n`;
+  print(options, review, () => (options.output ? summary : reviewText(review)));
   if (review.verdict === "refused" || review.verdict === "failed") process.exitCode = exitCodes.rejected;
 }
 
 function share(text: string): number {
   const value = Number(text);
-  if (text.trim() === "" || !(value >= 0)) throw new InvalidArgumentError("Expected a share such as 0.9.");
+  if (text.trim() === "" || !(value >= 0))
+    throw new InvalidArgumentError("Expected a number, 0 or more, such as 0.9.");
   return value;
 }

@@ -12,7 +12,7 @@ import {
 import { exitCodes } from "../terminal/exit";
 import { readJsonFile } from "../terminal/json-file";
 import { escapeControls } from "../terminal/layout";
-import { formatCount, print } from "../terminal/output";
+import { formatCount, formatNumber, print } from "../terminal/output";
 
 type ListQuery = z.input<typeof userListQuery>;
 type Condition = ListQuery["conditions"][number];
@@ -22,17 +22,17 @@ interface QueryOptions extends ResultJobOptions {
   readonly file?: string;
 }
 
-/** Users that are named on the terminal; all of them are in the file or the JSON. */
-const named = 20;
+/** Number of users printed on the terminal. --out and --json contain all. */
+const maxPrinted = 20;
 
 const help = `
-Usage is how much of what a user does goes to items that have the value; the
-embedded service gives it as a share from 0 to 1. A condition is
-ATTRIBUTE=VALUE, ATTRIBUTE=VALUE:LEAST.., ATTRIBUTE=VALUE:..MOST or both; a
-user must meet all of them. --file takes several queries, or values that are no
-text, as JSON: [{"conditions": [{"attribute": "year", "value": 1999,
-"lowerBound": 0.5}]}]. For a value that no item has, the nearest ones are
-named, and the exit code is 1.
+Usage is the share of a user's events that went to items with the value; in the
+embedded service it is from 0 to 1. A condition is ATTRIBUTE=VALUE, with bounds
+as in ATTRIBUTE=VALUE:MIN..MAX, where you can omit MIN or MAX. A user must meet
+all conditions. For several queries, or for values that are not text, pass a
+JSON file with --file: [{"conditions": [{"attribute": "year", "value": 1999,
+"lowerBound": 0.5}]}]. If no item has a value, the command lists the nearest
+values and ends with exit code 1.
 ${resultJobExitCodes}
 
 Examples:
@@ -43,7 +43,7 @@ Examples:
 
 /** Adds `recommender query`. */
 export function addQuery(program: Command): void {
-  withResultJob(program.command("query").description("Find the users whose usage meets conditions."))
+  withResultJob(program.command("query").description("Find users by their usage of item attribute values."))
     .option("--where <condition>", "a condition on usage; may be repeated", condition)
     .addOption(new Option("--file <file>", "queries as JSON").conflicts("where"))
     .addHelpText("after", help)
@@ -55,19 +55,19 @@ async function query(options: QueryOptions): Promise<void> {
   await runResultJob(
     options,
     routes.submitQueryingJob,
-    (of) => ({ ...of, queryType: "user_list", queries }),
-    async (answer) => {
-      const json = parseResult(answer.result);
-      const known = userLists.safeParse(json);
-      if (!known.success) return saveUnknownResult(answer, options, json);
-      const lists = known.data.queries.map(({ conditions = [], user_ids: users }, at) => {
-        return { users, asked: queries[at], isAbsent: conditions.some((one) => one.item_count === 0) };
+    (common) => ({ ...common, queryType: "user_list", queries }),
+    async (finished) => {
+      const json = parseResult(finished.result);
+      const parsed = userLists.safeParse(json);
+      if (!parsed.success) return saveUnknownResult(finished, options, json);
+      const lists = parsed.data.queries.map(({ conditions = [], user_ids: users }, at) => {
+        return { users, query: queries[at], isUnknown: conditions.some((one) => one.item_count === 0) };
       });
-      // Nobody uses what no item has, which says nothing about the users; the service's message says so.
-      const answered = lists.filter(({ isAbsent }) => !isAbsent);
-      if (answered.length < lists.length) process.exitCode = exitCodes.failed;
-      print(options, { jobId: answer.jobId, result: json }, () =>
-        answered.map(({ users, asked }) => describe(users, asked)).join("\n"),
+      // Without items there is no usage. The service's message already explains the missing value.
+      const known = lists.filter(({ isUnknown }) => !isUnknown);
+      if (known.length < lists.length) process.exitCode = exitCodes.failed;
+      print(options, { jobId: finished.jobId, result: json }, () =>
+        known.map(({ users, query }) => describe(users, query)).join("\n"),
       );
     },
   );
@@ -75,14 +75,14 @@ async function query(options: QueryOptions): Promise<void> {
 
 function queriesOf({ where, file }: QueryOptions): ListQuery[] {
   if (where) return [{ conditions: [...where] }];
-  if (file === undefined) throw new Error("Say which users: --where ATTRIBUTE=VALUE, or --file FILE.");
+  if (file === undefined) throw new Error("Choose the users with --where ATTRIBUTE=VALUE, or --file FILE.");
   const read = z.array(tolerant(userListQuery)).min(1).safeParse(readJsonFile(file));
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw new Error(`${file}: ${issue?.path.join(".") || "the file"}: ${issue?.message}`);
 }
 
-/** The result as the embedded service gives it; the specification shows no form. */
+/** Result format of the service in this package. The API specification does not define one. */
 const userLists = z.object({
   queries: z.array(
     z.object({
@@ -92,33 +92,34 @@ const userLists = z.object({
   ),
 });
 
-function describe(users: readonly string[], asked: ListQuery | undefined): string {
-  const conditions = (asked?.conditions ?? []).map(({ attribute, value, lowerBound, upperBound }) => {
+function describe(users: readonly string[], query: ListQuery | undefined): string {
+  const conditions = (query?.conditions ?? []).map(({ attribute, value, lowerBound, upperBound }) => {
     const range = [
       lowerBound === undefined ? "" : ` from ${lowerBound}`,
       upperBound === undefined ? "" : ` up to ${upperBound}`,
     ];
     return `${attribute} = ${value}${range.join("")}`;
   });
-  const more = users.length - named;
+  const more = users.length - maxPrinted;
   return [
     `${formatCount(users.length, "user")}: usage of ${conditions.join(", ")}`,
-    ...users.slice(0, named).map((user) => `  ${escapeControls(user)}`),
-    ...(more > 0 ? [`  and ${formatCount(more, "other")}; --out FILE or --json gives all`] : []),
+    ...users.slice(0, maxPrinted).map((user) => `  ${escapeControls(user)}`),
+    ...(more > 0 ? [`  and ${formatNumber(more)} more; --out FILE or --json lists all`] : []),
     "",
   ].join("\n");
 }
 
-const form = /^(?<attribute>[^=]+)=(?<value>.*?)(?::(?<lower>-?[\d.]*?)\.\.(?<upper>-?[\d.]*))?$/s;
+const conditionPattern =
+  /^(?<attribute>[^=]+)=(?<value>.*?)(?::(?<lower>-?[\d.]*?)\.\.(?<upper>-?[\d.]*))?$/s;
 
 function condition(text: string, earlier: readonly Condition[] = []): Condition[] {
-  const { attribute, value, lower, upper } = form.exec(text)?.groups ?? {};
+  const { attribute, value, lower, upper } = conditionPattern.exec(text)?.groups ?? {};
   const [lowerBound, upperBound] = [bound(lower), bound(upper)];
   if (!attribute || value === undefined || Number.isNaN(lowerBound) || Number.isNaN(upperBound)) {
-    throw new InvalidArgumentError("Expected ATTRIBUTE=VALUE:LEAST..MOST, as in genre=jazz:0.5..1.");
+    throw new InvalidArgumentError("Expected ATTRIBUTE=VALUE:MIN..MAX, as in genre=jazz:0.5..1.");
   }
   if (lowerBound !== undefined && upperBound !== undefined && lowerBound > upperBound)
-    throw new InvalidArgumentError(`${lowerBound} is more than ${upperBound}.`);
+    throw new InvalidArgumentError(`MIN ${lowerBound} is greater than MAX ${upperBound}.`);
   const bounds = {
     ...(lowerBound === undefined ? {} : { lowerBound }),
     ...(upperBound === undefined ? {} : { upperBound }),

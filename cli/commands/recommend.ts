@@ -15,12 +15,12 @@ interface RecommendOptions extends ServiceOptions {
 }
 
 const help = `
-Where several projects serve, the call needs the address of the one that is
-meant: --serving-uri, or --stack with --deployment.
+If several projects have a deployment, select one with --serving-uri, or with
+--stack and --deployment.
 
---why shows for each item up to three of the user's own items, or attributes
-where there are no events, with what each adds to the score. A service that
-knows only the specification does not say it.
+--why shows for each item up to three of the user's items and their contribution
+to the score. For users without events it shows attributes. This is an extension
+of the service in this package.
 
 Examples:
   recommender recommend ada
@@ -30,13 +30,13 @@ Examples:
 
 /** Adds `recommender recommend`. */
 export function addRecommend(program: Command): void {
-  withService(program.command("recommend").description("Ask for recommendations for a user."))
-    .argument("<user>", "id of the user; one without events gets items by attributes, else popular ones")
-    .option("--limit <number>", "items to ask for", wholeNumber(1), 10)
-    .option("--attributes <names>", "item attributes to show, separated by commas", commaSeparated, [])
-    .option("--why", "show what led to each item")
-    .option("--deployment <name>", "deployment in the stack; the only one unless given")
-    .option("--serving-uri <url>", "address of the project's recommendation service")
+  withService(program.command("recommend").description("Get recommendations for a user."))
+    .argument("<user>", "id of the user; without events, by attributes, or popular items")
+    .option("--limit <number>", "number of items", wholeNumber(1), 10)
+    .option("--attributes <names>", "comma-separated item attributes to show", commaSeparated, [])
+    .option("--why", "explain each item")
+    .option("--deployment <name>", "deployment in the stack (default: the only one)")
+    .option("--serving-uri <url>", "address of the deployment")
     .addHelpText("after", help)
     .action(recommend);
 }
@@ -49,7 +49,7 @@ async function recommend(userId: string, options: RecommendOptions): Promise<voi
     const headers = options.why ? { [explainHeader]: "3" } : {};
     const reply = await recommendItems(opened.client, input, servingUri(opened, options), headers);
     print(options, reply, () => {
-      if (reply.results.length === 0) return `There is nothing to recommend to ${userId}.\n`;
+      if (reply.results.length === 0) return `There are no recommendations for ${userId}.\n`;
       const rows = reply.results.map(({ item, why }, at) => [
         String(at + 1),
         item.itemId,
@@ -57,7 +57,7 @@ async function recommend(userId: string, options: RecommendOptions): Promise<voi
         ...(options.why ? [reasonsOf(why)] : []),
       ]);
       if (reply.results.length < options.limit)
-        note(`Only ${formatCount(reply.results.length, "item")} came.`);
+        note(`The service returned only ${formatCount(reply.results.length, "item")}.`);
       if (options.why) note(basisOf(reply.basis, userId));
       const headings = attributes.map((name) => name.toUpperCase());
       return table(["#", "ITEM", ...headings, ...(options.why ? ["WHY"] : [])], rows);
@@ -76,30 +76,32 @@ function reasonsOf(why: Result["why"]): string {
   return parts.map(({ name, adds }) => `${name} +${adds.toPrecision(2)}`).join(", ");
 }
 
-const bases = {
-  events: "events",
-  training: "what the model learned before the events were deleted",
-  attributes: "attributes, for there are no events that the model knows",
-  popularity: "nothing: these are popular items",
+const bases: Record<NonNullable<Recommendation["basis"]>["from"], (userId: string) => string> = {
+  events: (userId) => `Based on the events of ${userId}.`,
+  training: (userId) => `Based on what the model learned about ${userId} before the events were deleted.`,
+  attributes: (userId) => `Based on the attributes of ${userId}, because the model knows no events.`,
+  popularity: (userId) => `These are popular items, because nothing is known about ${userId}.`,
 };
 
 function basisOf(basis: Recommendation["basis"], userId: string): string {
-  if (!basis) return "The service does not say why.";
-  const by = `${userId} is known by ${bases[basis.from]}.`;
-  return basis.rankedBy ? `${by} Model ${basis.rankedBy} has put the items in another order.` : by;
+  if (!basis) return "The service does not explain its recommendations.";
+  const text = bases[basis.from](userId);
+  return basis.rankedBy ? `${text} Model ${basis.rankedBy} reordered the items.` : text;
 }
 
 function servingUri({ stack, resolveId }: OpenService, options: RecommendOptions): string | undefined {
   if (options.servingUri !== undefined) return options.servingUri;
   if (!stack) {
     if (options.deployment !== undefined)
-      throw new Error("--deployment names one of a stack: give --stack too.");
+      throw new Error("--deployment is a deployment of a stack. Pass --stack too.");
     return undefined;
   }
   const id = resolveId("Deployment", options.deployment, "--deployment");
   const found = stack.resources.find((one) => one.type === "Deployment" && one.id === id);
   if (!found)
-    throw new Error(`--deployment ${options.deployment}: stack ${stack.name} has none of this name.`);
+    throw new Error(
+      `--deployment ${options.deployment}: stack ${stack.name} has no deployment of this name.`,
+    );
   return found.outputs.servingUri as string | undefined;
 }
 

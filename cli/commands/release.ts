@@ -13,14 +13,14 @@ interface ReleaseOptions {
 }
 
 const help = `
-Commit the file. It lists the versions, the commit of the program,
-the hashes of the records, the parameters, quality and ids of the models, what
-serves, and the results of the checks. It holds no secret.
+Commit the file. It lists the versions, the program's commit, hashes of the
+records, parameters, quality and ids of the models, the deployments, and the
+results of their checks. It contains no secrets.
 
 Exit codes:
-  0  the release is written, or the newest one still describes the stack
-  1  something went wrong
-  2  it is refused; the reasons are listed
+  0  the release is written, or the newest release still matches the stack
+  1  the command failed
+  2  the release is blocked; the reasons are listed
 
 Examples:
   recommender release dev
@@ -30,8 +30,8 @@ Examples:
 export function addRelease(program: Command): void {
   program
     .command("release")
-    .description("Write down what a stack runs into releases/STACK.json, once it has proven itself.")
-    .argument("<stack>", "stack to be released")
+    .description("Record what a stack runs in releases/STACK.json, if all its checks pass.")
+    .argument("<stack>", "stack to release")
     .addOption(cwdOption())
     .addOption(releasesOption())
     .addOption(allowOption())
@@ -47,13 +47,13 @@ async function run(stack: string, options: ReleaseOptions): Promise<void> {
   const { releaseBlockers, differs, sameContents } = await import("../release/gate.js");
   const { programDifference } = await import("../stack/program.js");
   const open = await OpenStack.open({ cwd: options.cwd, stack });
-  const folder = releasesDirectory(options);
-  const file = await ReleaseFile.open(folder, { project: open.project, stack });
-  const evidence = await gatherEvidence(open, folder);
+  const directory = releasesDirectory(options);
+  const file = await ReleaseFile.open(directory, { project: open.project, stack });
+  const evidence = await gatherEvidence(open, directory);
   const reasons = releaseBlockers(evidence);
-  const refused = reasons.filter(({ code }) => !options.allow.includes(code));
-  if (refused.length > 0) {
-    const lines = refused.map(({ code, words, fix }) =>
+  const blocking = reasons.filter(({ code }) => !options.allow.includes(code));
+  if (blocking.length > 0) {
+    const lines = blocking.map(({ code, words, fix }) =>
       wrapText(`${code}: ${words}. To fix it, ${fix}; or --allow ${code}.`, "- ", "  "),
     );
     note(`${stack} is not released:\n${lines.join("\n")}`);
@@ -64,38 +64,38 @@ async function run(stack: string, options: ReleaseOptions): Promise<void> {
   const { commit: to } = evidence.program;
   const from = latest?.program.commit;
   const difference =
-    from && to ? await programDifference(from, { cwd: options.cwd, releases: folder, to }) : undefined;
+    from && to ? await programDifference(from, { cwd: options.cwd, releases: directory, to }) : undefined;
   const isSameProgram = difference === undefined || !differs(difference);
   if (latest?.contents && isSameProgram && sameContents(latest.contents, evidence.contents)) {
-    print(options, latest, () => `Release ${latest.id} still describes ${stack}\n`);
+    print(options, latest, () => `Release ${latest.id} still matches ${stack}\n`);
     return;
   }
   const began = startEntry(open, evidence.program);
   const release = await file.add({
-    ...{ action: "release", status: "done", ...began, endedAt: began.beganAt },
+    action: "release",
+    status: "done",
+    ...began,
+    endedAt: began.beganAt,
     ...(reasons.length > 0 && { allowed: reasons.map(({ code }) => code) }),
     contents: evidence.contents,
   });
-  const where = relative(process.cwd(), file.path);
-  print(options, release, () => `Release ${release.id} is written to ${where}: commit it\n`);
+  const path = relative(process.cwd(), file.path);
+  print(options, release, () => `Wrote release ${release.id} to ${path}. Commit the file.\n`);
 }
 
-/** The option of all three commands for the folder of the program. */
+/** Option of `release`, `promote` and `rollback` for the program's directory. */
 export function cwdOption(): Option {
-  return new Option("--cwd <dir>", "folder of the Pulumi program").default(".");
+  return new Option("--cwd <dir>", "directory of the Pulumi program").default(".");
 }
 
-/** The option for the folder of the histories. */
+/** Option for the directory of the release histories. */
 export function releasesOption(): Option {
-  return new Option(
-    "--releases <dir>",
-    "folder of the histories; releases in the program's folder unless given",
-  );
+  return new Option("--releases <dir>", "directory of the release histories (default: releases in --cwd)");
 }
 
-/** The option that overrules reasons, one by one. */
+/** Option that allows blocking issues. */
 export function allowOption(): Option {
-  return new Option("--allow <reason>", "overrule a reason against it; may be repeated")
+  return new Option("--allow <reason>", "allow a blocking issue; may be repeated")
     .choices([...blockerCodes])
     .argParser((value: string, earlier: string[]) => {
       if (!blockerCodes.some((code) => code === value)) {
@@ -106,7 +106,7 @@ export function allowOption(): Option {
     .default([], "none");
 }
 
-/** Where the histories are. */
+/** Returns the directory of the release histories. */
 export function releasesDirectory({ cwd, releases }: { cwd: string; releases?: string }): string {
   return releases === undefined ? resolve(cwd, "releases") : resolve(releases);
 }

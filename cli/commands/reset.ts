@@ -8,12 +8,10 @@ import { stop } from "./stop";
 export function addReset(program: Command): void {
   program
     .command("reset")
-    .description(
-      "End the service of a folder and delete everything that it keeps: datasets, models, jobs and the key.",
-    )
-    .option("--data <dir>", "folder of all data", defaultDataDir)
-    .option("--yes", "do not ask")
-    .option("--json", "print one line of JSON")
+    .description("Stop an embedded service and delete all its data: datasets, models, jobs and the key.")
+    .option("--data <dir>", "data directory", defaultDataDir)
+    .option("--yes", "skip the confirmation")
+    .option("--json", "print the result as one line of JSON")
     .addHelpText("after", "\nExamples:\n  recommender reset\n  recommender reset --data ./other --yes")
     .action(async ({ data, yes, ...options }: { data: string; yes?: true; json?: true }) => {
       const { deleteData, folderAt, isDataFolder, lockFolder, refuseForeign } = await import(
@@ -21,9 +19,9 @@ export function addReset(program: Command): void {
       );
       const folder = folderAt(data);
       refuseForeign(folder);
-      const there = isDataFolder(folder);
+      const exists = isDataFolder(folder);
       let kept: string[] = [];
-      if (there) {
+      if (exists) {
         await confirm(`Delete all data in ${folder.path}?`, yes);
         await stop(data);
         const unlock = lockFolder(folder);
@@ -33,12 +31,10 @@ export function addReset(program: Command): void {
           unlock();
         }
       }
-      print(options, { reset: there, dataDir: folder.path, kept }, () => {
-        if (!there) return `There is no data of a service in ${folder.path}\n`;
+      print(options, { reset: exists, dataDir: folder.path, kept }, () => {
+        if (!exists) return `There is no service data in ${folder.path}\n`;
         const what =
-          kept.length > 0
-            ? `the data in ${folder.path}; what is not the service's stays: ${kept.join(", ")}`
-            : folder.path;
+          kept.length > 0 ? `the data in ${folder.path}. Other files stay: ${kept.join(", ")}` : folder.path;
         return `Deleted ${what}\n`;
       });
     });

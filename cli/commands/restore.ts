@@ -13,20 +13,20 @@ interface RestoreOptions extends StorageOptions, OutputOptions {
 }
 
 const help = `
-All ids stay, so that a Pulumi stack goes on. The service must hold nothing yet,
-and nobody may serve it meanwhile. A restore that was broken off left nothing
-behind that counts. The same command restores it, and copies only the models
-that are not there yet. Jobs that ran when the backup was taken are run again.
+All ids stay the same, so Pulumi stacks keep working. The target must be empty,
+and no service may use it. An interrupted restore leaves no usable data. Run the
+same command again to finish it; it skips models that are already copied. Jobs
+that were running at the time of the backup run again.
 
-A backup still holds users who were forgotten after it was taken. List their ids
-in a file, one in a line, and give it with --forget. Results of queries and
-clusterings are not restored then, because they list users.
+A backup still contains users who were forgotten later. List their ids in a
+file, one per line, and pass it with --forget. Then results of queries and
+clusterings are not restored, because they contain users.
 
 Exit codes:
-  0  all of it was restored, or with --check the backup is whole
-  1  nothing was restored; the message says why
-  2  --check found damaged files, which are named
-  3  a process serves the folder or the database
+  0  everything was restored, or with --check the backup is intact
+  1  nothing was restored
+  2  --check found damaged files, which are listed
+  3  a service is using the data directory or the database
 
 Examples:
   recommender restore backup-monday --data ./restored
@@ -37,33 +37,33 @@ Examples:
 /** Adds `recommender restore`. */
 export function addRestore(program: Command): void {
   withStorage(
-    program.command("restore").description("Restore a backup into a service that holds nothing yet."),
+    program.command("restore").description("Restore a backup into an empty data directory or database."),
   )
-    .argument("<dir>", "folder that `recommender export` wrote")
-    .option("--check", "restore nothing; verify each file of the backup")
-    .option("--forget <file>", "leave out the users whose ids this file lists, one in a line")
-    .option("--json", "print one line of JSON")
+    .argument("<dir>", "directory that `recommender export` wrote")
+    .option("--check", "only verify the files of the backup")
+    .option("--forget <file>", "file with ids of users to leave out, one per line")
+    .option("--json", "print the result as one line of JSON")
     .addHelpText("after", help)
     .action((dir: string, options: RestoreOptions) =>
       withJsonErrors(options, async () => {
         const progress = rowProgress(options);
-        const callOff = onInterrupt(() => {
+        const removeHandler = onInterrupt(() => {
           progress.end();
-          note(options.check ? "Interrupted." : "Interrupted: nothing was restored.");
+          note(options.check ? "Interrupted." : "Interrupted. Nothing was restored.");
         });
         try {
           await (options.check ? check : restore)(dir, options, progress);
         } finally {
           progress.end();
-          callOff();
+          removeHandler();
         }
       }),
     );
 }
 
-type Shown = ReturnType<typeof rowProgress>;
+type Progress = ReturnType<typeof rowProgress>;
 
-async function check(dir: string, options: RestoreOptions, progress: Shown): Promise<void> {
+async function check(dir: string, options: RestoreOptions, progress: Progress): Promise<void> {
   const { checkBackup } = await import("../../service/index.js");
   const { manifest, faults } = await checkBackup(dir, progress.update);
   progress.end();
@@ -72,16 +72,16 @@ async function check(dir: string, options: RestoreOptions, progress: Shown): Pro
   print(
     options,
     outcome,
-    () => `${outcome.dir} is whole, taken at ${manifest.takenAt}\n${contentsOf(manifest)}`,
+    () => `${outcome.dir} is intact, taken at ${manifest.takenAt}\n${contentsOf(manifest)}`,
   );
 }
 
-/** The ids as they stand in the file; only a line's end is not part of its id. */
+/** Reads the ids to leave out. Spaces are part of an id. */
 function forgottenIn({ forget }: RestoreOptions): string[] {
   return forget === undefined ? [] : readFileSync(forget, "utf8").split(/\r?\n/).filter(Boolean);
 }
 
-async function restore(dir: string, options: RestoreOptions, progress: Shown): Promise<void> {
+async function restore(dir: string, options: RestoreOptions, progress: Progress): Promise<void> {
   const { restoreService } = await import("../../service/index.js");
   const place = await storageOf(options);
   const began = performance.now();
@@ -94,7 +94,7 @@ async function restore(dir: string, options: RestoreOptions, progress: Shown): P
     const into = place.store === undefined ? resolve(place.dataDir) : "the database";
     const key =
       place.store !== undefined && hasKey
-        ? `Serve it with RECOMMENDER_API_KEY as in ${resolve(dir, "key")}\n`
+        ? `Start the service with RECOMMENDER_API_KEY from ${resolve(dir, "key")}\n`
         : "";
     return `Restored ${dir} into ${into}\n${contentsOf(manifest)}${key}`;
   });

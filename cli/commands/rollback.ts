@@ -16,16 +16,15 @@ interface RollbackOptions {
 }
 
 const help = `
-Only deployments change: nothing is trained, and no records are loaded. The
-models are pinned in the configuration of the stack (recommender:pinnedModels),
-so that the next \`pulumi up\` keeps them. --undo, or the next promotion to the
-stack, has what the program declares serve again. Commit Pulumi.STACK.yaml and
-releases/STACK.json.
+Only deployments change; nothing is trained or uploaded. The models are pinned
+in the stack's configuration (recommender:pinnedModels), so the next \`pulumi up\`
+keeps them. --undo, or the next promotion to the stack, deploys the models that
+the program declares. Commit Pulumi.STACK.yaml and releases/STACK.json.
 
 Exit codes:
-  0  it can be done, or is done: the models serve
-  1  something went wrong, or there is nothing to go back to
-  2  a check failed; the models that served before serve again
+  0  the rollback is possible or done
+  1  the command failed, or there is no release to roll back to
+  2  a check failed; the models from before the rollback are live
 
 Examples:
   recommender rollback prod
@@ -37,27 +36,28 @@ Examples:
 export function addRollback(program: Command): void {
   program
     .command("rollback")
-    .description(
-      "Go back to the models of an earlier release, without training: review it, or carry it out with --yes.",
-    )
+    .description("Deploy the models of an earlier release: review it, or apply it with --yes.")
     .argument("<stack>", "stack to roll back")
-    .option("--to <release>", "release to go back to; the newest earlier one with other models unless given")
-    .option("--undo", "have the models serve again that the program declares")
-    .option("--yes", "carry it out")
-    // What it does without --yes; an option of its own in 0.1.0.
+    .option("--to <release>", "target release (default: the newest earlier one with other models)")
+    .option("--undo", "deploy the models that the program declares")
+    .option("--yes", "apply the rollback")
+    // The default since 0.2.0. In 0.1.0, scripts had to pass it.
     .addOption(new Option("--preview").conflicts("yes").hideHelp())
     .addOption(cwdOption())
     .addOption(releasesOption())
-    .option("--json", "print the outcome as JSON")
+    .option("--json", "print the result as JSON")
     .addHelpText("after", help)
     .action(run);
 }
 
 async function run(stack: string, options: RollbackOptions): Promise<void> {
-  if (options.to !== undefined && options.undo) throw new Error("--to and --undo contradict each other");
+  if (options.to !== undefined && options.undo)
+    throw new Error("--to and --undo exclude each other. Pass only one.");
   const { rollBack } = await import("../promote/rollback.js");
   const outcome = await rollBack({
-    ...{ stack, cwd: options.cwd, releases: releasesDirectory(options) },
+    stack,
+    cwd: options.cwd,
+    releases: releasesDirectory(options),
     ...(options.to !== undefined && { to: options.to }),
     undo: options.undo === true,
     preview: options.yes !== true,
@@ -68,18 +68,20 @@ async function run(stack: string, options: RollbackOptions): Promise<void> {
 }
 
 function describe({ stack, to, before, after, release }: Rollback, options: RollbackOptions): string {
-  const target = to ? `to ${to}` : "to what the program declares";
-  if (release?.status === "failed") return `${stack} did not go back ${target}: ${release.reason}\n`;
+  const target = to ?? "the models that the program declares";
+  if (release?.status === "failed") return `Cannot roll back ${stack} to ${target}: ${release.reason}\n`;
   const lines = after.flatMap(({ name, generator, check }) => {
     const former = before.find((served) => served.name === name)?.generator.modelId;
-    const tried = release && check ? `, check ${check.result}` : "";
-    return [`  ${name}: ${generator.modelId}${tried}`, `    before: ${former ?? "nothing"}`];
+    const checked = release && check ? `, check ${check.result}` : "";
+    return [`  ${name}: ${generator.modelId}${checked}`, `    before: ${former ?? "none"}`];
   });
-  const head = release ? `${stack} went back ${target} as ${release.id}` : `${stack} would go back ${target}`;
-  const same = options.undo ? " --undo" : options.to === undefined ? "" : ` --to ${options.to}`;
-  const where = releaseFlags(options.cwd, releasesDirectory(options));
+  const head = release
+    ? `Rolled back ${stack} to ${target} as ${release.id}`
+    : `This would roll back ${stack} to ${target}`;
+  const flags = options.undo ? " --undo" : options.to === undefined ? "" : ` --to ${options.to}`;
+  const directories = releaseFlags(options.cwd, releasesDirectory(options));
   const next = release
     ? `Commit Pulumi.${stack.split("/").at(-1)}.yaml and the release file.\n`
-    : `Carry it out with \`recommender rollback ${stack}${same}${where} --yes\`.\n`;
+    : `Apply it with \`recommender rollback ${stack}${flags}${directories} --yes\`.\n`;
   return `${[head, ...lines].join("\n")}\n${next}`;
 }

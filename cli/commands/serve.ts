@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { ZodError } from "zod";
 import { ignoreHint } from "../../client/git-ignore";
-import { defaultDataDir } from "../stack/data-directory";
+import { defaultDataDir, filesOption, storeOption } from "../stack/data-directory";
 import { exitCodes } from "../terminal/exit";
 import { readJsonFile } from "../terminal/json-file";
-import { httpUrl, postgresUrl, wholeNumber } from "../terminal/option-values";
+import { httpUrl, wholeNumber } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
 
 interface ServeOptions {
@@ -34,74 +34,48 @@ interface ServeOptions {
 export function addServe(program: Command): void {
   program
     .command("serve")
-    .description(
-      "Serve the whole API from a folder until stopped; data is kept there and found again at the next start.",
-    )
-    .option(
-      "--port <number>",
-      "port; 0 takes the one kept in the folder, or a free one",
-      wholeNumber(0, 65_535),
-      0,
-    )
-    .option("--data <dir>", "folder of all data", defaultDataDir)
+    .description("Run the service. Its data is in a data directory, or in PostgreSQL.")
+    .option("--port <number>", "port; 0 reuses the last port, or takes a free one", wholeNumber(0, 65_535), 0)
+    .option("--data <dir>", "data directory", defaultDataDir)
+    .addOption(filesOption())
+    .addOption(storeOption())
     .addOption(
-      new Option("--files <url>", "bucket of models and results, as in s3://bucket/prefix").env(
-        "RECOMMENDER_FILES",
-      ),
-    )
-    .addOption(
-      new Option(
-        "--store <url>",
-        "PostgreSQL database that keeps the data instead, as in postgres://host/name",
-      )
-        .env("RECOMMENDER_STORE")
-        .argParser(postgresUrl),
-    )
-    .addOption(
-      new Option("--role <role>", "what this process does over PostgreSQL: answer calls, run jobs, or both")
+      new Option("--role <role>", "with --store: answer calls, run jobs, or both")
         .choices(["api", "worker", "all"])
         .env("RECOMMENDER_ROLE"),
     )
-    .option("--host <address>", "interface to listen on; the key travels in the clear", "127.0.0.1")
-    .option(
-      "--public-url <url>",
-      "base address that others reach it under, for the addresses in answers",
-      httpUrl,
-    )
-    .option("--ephemeral", "keep data in a temporary folder that goes with the service")
-    .option("--seed <file>", "fill it from a JSON file with users, items and events, then train and deploy")
-    .option("--plan-shards <number>", "shards of all event datasets together", wholeNumber(1), 100)
-    .option("--job-delay <ms>", "stretch every job, to try waiting", wholeNumber(), 0)
+    .option("--host <address>", "interface to listen on; traffic is not encrypted", "127.0.0.1")
+    .option("--public-url <url>", "public address of the service, for addresses in responses", httpUrl)
+    .option("--ephemeral", "use a temporary data directory, deleted at the end")
+    .option("--seed <file>", "load users, items and events from a JSON file, then train and deploy")
+    .option("--plan-shards <number>", "shards of all event datasets in total", wholeNumber(1), 100)
+    .option("--job-delay <ms>", "delay every job, to test waiting", wholeNumber(), 0)
     .addOption(
       new Option(
         "--lease-ms <ms>",
-        "how long a process over PostgreSQL keeps its jobs without a sign of life",
+        "with --store: time without heartbeat after which a process loses its jobs",
       )
         .argParser(wholeNumber(100))
         .hideHelp(),
     )
-    .option("--idle-minutes <number>", "end when nobody has used it for so long", wholeNumber(1))
+    .option("--idle-minutes <number>", "stop after this many minutes without calls", wholeNumber(1))
     .addOption(
-      new Option("--trainer <command>", "shell command that trains models instead: docs/training.md").env(
+      new Option("--trainer <command>", "shell command that trains models: docs/training.md").env(
         "RECOMMENDER_TRAINER",
       ),
     )
     .addOption(
-      new Option(
-        "--threads <number>",
-        "threads that trainings use together; as many as there are cores unless given",
-      )
+      new Option("--threads <number>", "threads for all trainings together (default: number of cores)")
         .argParser(wholeNumber(1))
         .env("RECOMMENDER_THREADS"),
     )
     .addOption(
-      new Option(
-        "--console",
-        "let the console be opened though others than this machine reach the service",
-      ).env("RECOMMENDER_CONSOLE"),
+      new Option("--console", "allow the console although the service is reachable from other machines").env(
+        "RECOMMENDER_CONSOLE",
+      ),
     )
-    .option("--faults", "allow faults to be switched on at run time through /faults")
-    .option("--verbose", "log to standard error instead of the folder's service.log")
+    .option("--faults", "allow fault injection through /faults")
+    .option("--verbose", "log to standard error instead of service.log")
     .option("--json", "print one line of JSON when ready")
     .addHelpText(
       "after",
@@ -111,12 +85,13 @@ export function addServe(program: Command): void {
     .action(serve);
 }
 
-const closeWithinMs = 20_000;
+/** Time to close the service before the process exits. */
+const closeTimeoutMs = 20_000;
 
-/** Loaded here and not above, so that `--help` and errors of arguments come at once. */
+/** Loads the service here, to keep `--help` and argument errors fast. */
 async function serve(options: ServeOptions): Promise<void> {
   if (options.role !== undefined && options.store === undefined)
-    throw new Error("--role needs --store: a folder has one process, which does everything.");
+    throw new Error("--role needs --store. A data directory has only one process, with all roles.");
   const { seed, startService } = await import("../../service/index.js");
   const content = options.seed === undefined ? undefined : readJsonFile(options.seed);
   const isNew = !options.ephemeral && options.store === undefined && !existsSync(options.data);
@@ -126,30 +101,30 @@ async function serve(options: ServeOptions): Promise<void> {
     planShards: options.planShards,
     jobDelayMs: options.jobDelay,
     faults: options.faults ?? false,
-    ...(options.console ? { console: true } : {}),
+    ...(options.console && { console: true }),
     log: options.verbose || options.store !== undefined ? "stderr" : "file",
-    ...(options.files === undefined ? {} : { files: options.files }),
-    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    ...(options.files !== undefined && { files: options.files }),
+    ...(options.publicUrl !== undefined && { publicUrl: options.publicUrl }),
     ...(options.store === undefined
       ? {}
       : { store: options.store, role: options.role ?? "all", key: process.env.RECOMMENDER_API_KEY ?? "" }),
-    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+    ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
     ...(options.ephemeral || options.store !== undefined ? {} : { dataDir: options.data }),
-    ...(options.idleMinutes === undefined ? {} : { idleMinutes: options.idleMinutes }),
-    ...(options.trainer === undefined ? {} : { trainer: options.trainer }),
-    ...(options.threads === undefined ? {} : { threads: options.threads }),
+    ...(options.idleMinutes !== undefined && { idleMinutes: options.idleMinutes }),
+    ...(options.trainer !== undefined && { trainer: options.trainer }),
+    ...(options.threads !== undefined && { threads: options.threads }),
     onIdle: () => process.exit(0),
   });
   for (const warning of service.warnings) note(warning);
   const hint = isNew ? await ignoreHint(options.data, "the service's data") : undefined;
   if (hint) note(hint);
   const end = async () => {
-    // All that was acknowledged is on disk, so a process that cannot close may as well be gone.
-    setTimeout(() => process.exit(exitCodes.failed), closeWithinMs).unref();
+    // Acknowledged data is on disk, so it is safe to exit if closing takes too long.
+    setTimeout(() => process.exit(exitCodes.failed), closeTimeoutMs).unref();
     await service.close();
     process.exit(0);
   };
-  // A second Ctrl+C ends the process at once; a second `recommender stop` does not.
+  // A second Ctrl+C ends the process at once. A second SIGTERM from `recommender stop` does not.
   process.once("SIGINT", end);
   process.on("SIGTERM", end);
   const { url, place, dataDir, keyFile } = service;
@@ -158,19 +133,19 @@ async function serve(options: ServeOptions): Promise<void> {
       ? undefined
       : await seed(service, content).catch(async (error) => {
           await service.close();
-          throw await readable(error, options.seed as string);
+          throw await seedError(error, options.seed as string);
         });
-  const where =
+  const storage =
     options.store === undefined ? { dataDir, keyFile } : { store: place, role: options.role ?? "all" };
-  print(options, { url, ...where, pid: process.pid, ...(projectId ? { projectId } : {}) }, () => {
+  print(options, { url, ...storage, pid: process.pid, ...(projectId ? { projectId } : {}) }, () => {
     const seeded = projectId ? `Seeded project ${projectId}\n` : "";
-    const key = options.store === undefined ? `The API key lies in ${keyFile}\n` : "";
+    const key = options.store === undefined ? `The API key is in ${keyFile}\n` : "";
     return `Serving ${url} from ${place}\n${key}${seeded}`;
   });
 }
 
-/** What is wrong with a seed file, as people read it. */
-async function readable(error: Error, file: string): Promise<Error> {
+/** Describes what is wrong with a seed file. */
+async function seedError(error: Error, file: string): Promise<Error> {
   const { issuesText } = await import("../../contract/messages.js");
   return error instanceof ZodError ? new Error(`${file}: ${issuesText(error.issues)}`) : error;
 }

@@ -5,8 +5,8 @@ import { confirm } from "../terminal/confirm";
 import { print } from "../terminal/output";
 
 const help = `
-Models that no deployment uses can be deleted. A deployment that a stack holds
-is better taken out of its program.
+Afterwards the models can be deleted. If a program declares the deployment,
+remove it from the program instead.
 
 Examples:
   recommender shutdown --project ID
@@ -19,9 +19,9 @@ interface ShutdownOptions extends ServiceOptions {
 
 /** Adds `recommender shutdown`. */
 export function addShutdown(program: Command): void {
-  withService(program.command("shutdown").description("Take the models of a project out of service."))
-    .option("--project <id>", "project that stops serving; with --stack its name, or the only one")
-    .option("--yes", "do not ask")
+  withService(program.command("shutdown").description("Shut down the deployment of a project."))
+    .option("--project <id>", "project to shut down; with --stack its name, or the only one")
+    .option("--yes", "skip the confirmation")
     .addHelpText("after", help)
     .action(shutdown);
 }
@@ -29,8 +29,8 @@ export function addShutdown(program: Command): void {
 async function shutdown(options: ShutdownOptions): Promise<void> {
   await usingService(options, async ({ client, resolveId }) => {
     const projectId = resolveId("Project", options.project, "--project");
-    await confirm(`Have project ${projectId} stop serving?`, options.yes);
+    await confirm(`Shut down the deployment of project ${projectId}?`, options.yes);
     await client.call(routes.shutdownDeployment, { projectId });
-    print(options, { projectId }, () => `Project ${projectId} no longer serves\n`);
+    print(options, { projectId }, () => `Shut down the deployment of project ${projectId}\n`);
   });
 }

@@ -16,7 +16,7 @@ type Status = z.output<typeof statusReply>;
 /** Adds `recommender status`. */
 export function addStatus(program: Command): void {
   withDataDirectory(program.command("status"))
-    .description("Tell what the service of a folder holds and does.")
+    .description("Show the data and jobs of an embedded service.")
     .option("--json", "print the whole status as JSON")
     .addHelpText(
       "after",
@@ -36,31 +36,31 @@ export function addStatus(program: Command): void {
       if (!running && isLocked(folder)) throw new Error(notAnswering(folder, data));
       if (!running)
         throw new Error(
-          `No service runs for ${data}; start one with \`recommender serve --data ${data}\`.${await stackHint(options)}`,
+          `No service is running for ${data}. Start one with \`recommender serve --data ${data}\`.${await stackHint(options)}`,
         );
-      const answer = await fetch(`${running.url}/status`, { headers: { apikey: running.key } });
-      const wire = await answer.json();
+      const response = await fetch(`${running.url}/status`, { headers: { apikey: running.key } });
+      const wire = await response.json();
       print(options, wire, () => describe(decode(schema, wire) as Status));
     });
 }
 
-function describe(of: Status): string {
-  const { jobs } = of;
-  const datasets = of.datasets.map(({ kind, id, name, records, numShards }) => {
+function describe(status: Status): string {
+  const { jobs } = status;
+  const datasets = status.datasets.map(({ kind, id, name, records, numShards }) => {
     return [kind, id, name, records.toLocaleString("en"), String(numShards)];
   });
-  const deployments = of.deployments.map(
-    (one) => `${one.projectId} serves ${one.generatorModelId}, ${one.qps}/s`,
+  const deployments = status.deployments.map(
+    (one) => `Project ${one.projectId}: live model ${one.generatorModelId}, ${one.qps}/s`,
   );
   return [
-    `${of.url}, version ${of.version}, process ${of.pid}, up ${formatDuration(of.uptimeSec)}`,
-    escapeControls(of.dataDir),
+    `${status.url}, version ${status.version}, process ${status.pid}, up ${formatDuration(status.uptimeSec)}`,
+    escapeControls(status.dataDir),
     "",
     ...(datasets.length > 0 ? [table(["KIND", "ID", "NAME", "RECORDS", "SHARDS"], datasets)] : []),
     [
-      formatCount(of.projects, "project"),
-      formatCount(of.algorithms, "algorithm"),
-      formatCount(of.models, "model"),
+      formatCount(status.projects, "project"),
+      formatCount(status.algorithms, "algorithm"),
+      formatCount(status.models, "model"),
     ].join(", "),
     `Jobs: ${jobs.pending} pending, ${jobs.running} running, ${jobs.succeed} succeeded, ${jobs.failed} failed`,
     ...deployments,

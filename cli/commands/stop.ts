@@ -10,14 +10,14 @@ import {
 } from "../stack/data-directory";
 import { type OutputOptions, print } from "../terminal/output";
 
-/** Longer than a service takes that ends by force what it cannot end otherwise. */
-const patienceMs = 30_000;
+/** Longer than a service takes to force its shutdown. */
+const timeoutMs = 30_000;
 
 /** Adds `recommender stop`. */
 export function addStop(program: Command): void {
   withDataDirectory(program.command("stop"))
-    .description("End the service of a folder; its data stays.")
-    .option("--json", "print one line of JSON")
+    .description("Stop an embedded service. Its data stays.")
+    .option("--json", "print the result as one line of JSON")
     .addHelpText(
       "after",
       "\nExamples:\n  recommender stop --stack dev\n  recommender stop --data ./other --json",
@@ -25,59 +25,60 @@ export function addStop(program: Command): void {
     .action(async (options: DataDirectoryOptions & OutputOptions) => {
       const data = await dataDirectoryOf(options);
       const pid = await stop(data);
-      const others = pid === undefined && !options.json ? await stackHint(options) : "";
+      const hint = pid === undefined && !options.json ? await stackHint(options) : "";
       print(options, { stopped: pid !== undefined, pid: pid ?? null }, () =>
-        pid === undefined ? `No service runs for ${data}.${others}\n` : `Stopped process ${pid}\n`,
+        pid === undefined ? `No service is running for ${data}.${hint}\n` : `Stopped process ${pid}\n`,
       );
     });
 }
 
-/** Ends the process that has locked a folder, waits until the folder is free, and gives the process's id. */
+/** Stops the process that has locked a data directory, and waits for it to end. Returns its id, if there was one. */
 export async function stop(dir: string): Promise<number | undefined> {
   const { findRunning, folderAt, isLocked, nameSettlesMs, readRunning } = await import(
     "../../service/embedded.js"
   );
   const folder = folderAt(dir);
-  const until = Date.now() + patienceMs;
-  let ending: number | undefined;
-  let named: { readonly pid: number | undefined; readonly since: number } | undefined;
+  const deadline = Date.now() + timeoutMs;
+  let signalledPid: number | undefined;
+  let owner: { readonly pid: number | undefined; readonly since: number } | undefined;
   while (isLocked(folder)) {
     const { pid, host = hostname() } = readRunning(folder) ?? {};
-    if (host !== hostname()) throw new Error(servedElsewhere(folder, pid, host));
-    if (pid !== named?.pid) named = { pid, since: Date.now() };
-    if (pid !== undefined && pid !== ending) {
-      const isSettled = Date.now() - (named?.since ?? 0) >= nameSettlesMs;
-      const isItself = isSettled || (await findRunning(folder))?.pid === pid;
-      if (isItself && signalled(pid, folder.path)) ending = pid;
+    if (host !== hostname()) throw new Error(onOtherHost(folder, pid, host));
+    if (pid !== owner?.pid) owner = { pid, since: Date.now() };
+    if (pid !== undefined && pid !== signalledPid) {
+      // The file may still contain the id of an earlier service, which another process may have now.
+      const isSettled = Date.now() - (owner?.since ?? 0) >= nameSettlesMs;
+      const isOwner = isSettled || (await findRunning(folder))?.pid === pid;
+      if (isOwner && terminate(pid, folder.path)) signalledPid = pid;
     }
-    if (Date.now() > until) throw new Error(stillServed(folder, ending));
+    if (Date.now() > deadline) throw new Error(stillLocked(folder, signalledPid));
     await sleep(20);
   }
-  return ending;
+  return signalledPid;
 }
 
-/** Asks a process to end; false when it is gone already. */
-function signalled(pid: number, path: string): boolean {
+/** Sends SIGTERM to a process. Returns false if it has already ended. */
+function terminate(pid: number, path: string): boolean {
   try {
     return process.kill(pid, "SIGTERM");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
-    throw new Error(`Process ${pid}, which serves ${path}, cannot be ended: it is another user's.`);
+    throw new Error(`Cannot stop process ${pid}, which uses ${path}: it belongs to another user.`);
   }
 }
 
-/** A process id of another machine or container is somebody else's on this one. */
-function servedElsewhere({ path }: Folder, pid: number | undefined, host: string): string {
+/** Process ids of another machine or container have no meaning on this machine. */
+function onOtherHost({ path }: Folder, pid: number | undefined, host: string): string {
   return (
-    `Process ${pid} of ${host} serves ${path}, and this is ${hostname()}: stop it there. ` +
-    `If ${host} is a former name of this machine, end it with \`kill ${pid}\`.`
+    `Process ${pid} on ${host} uses ${path}, and this is ${hostname()}. Stop it there. ` +
+    `If ${host} is a former name of this machine, run \`kill ${pid}\`.`
   );
 }
 
-function stillServed({ path, runningFile, lockFile, logFile }: Folder, pid: number | undefined): string {
+function stillLocked({ path, runningFile, lockFile, logFile }: Folder, pid: number | undefined): string {
   return pid !== undefined
-    ? `Process ${pid}, which serves ${path}, did not end within ${patienceMs / 1000} s. ` +
-        `End it with \`kill -9 ${pid}\`: nothing that it acknowledged is lost. See ${logFile}.`
-    : `A process serves ${path}, but ${runningFile} does not say which. ` +
-        `Find it with \`fuser ${lockFile}\`, and end it.`;
+    ? `Process ${pid}, which uses ${path}, did not end within ${timeoutMs / 1000} s. ` +
+        `Run \`kill -9 ${pid}\`: acknowledged data is not lost. See ${logFile}.`
+    : `A process uses ${path}, but ${runningFile} does not contain its id. ` +
+        `Find it with \`fuser ${lockFile}\`, and stop it.`;
 }

@@ -12,9 +12,9 @@ interface ForgetOptions extends ServiceOptions {
 
 const help = `
 Deletes the users' events and records, and removes the users from all models,
-results and refusals of the projects over these datasets. Only the service of
-this package can delete records; for any other, use \`events forget-user\`.
-What this covers, and what not: docs/forgetting.md.
+results and rejected records of the projects that use these datasets. Only the
+service of this package can delete records; for other services, use
+\`events forget-user\`. Limits: docs/forgetting.md.
 
 Examples:
   recommender users forget ada --stack dev
@@ -24,14 +24,14 @@ Examples:
 export function addUsers(program: Command): void {
   const users = program
     .command("users")
-    .description("Forget users: their events, their records and what models learned of them.")
+    .description("Delete users from events, records and models.")
     .addHelpText("after", "\nExamples:\n  recommender users forget ada --stack dev");
   withService(
-    users.command("forget <users...>").description("Delete all events and the record of users, for good."),
+    users.command("forget <users...>").description("Permanently delete all events and the records of users."),
   )
     .option("--event-dataset <id>", "event dataset; with --stack its name, or the only one")
     .option("--user-dataset <id>", "user dataset; with --stack its name, or the only one")
-    .option("--yes", "do not ask")
+    .option("--yes", "skip the confirmation")
     .addHelpText("after", help)
     .action(forget);
 }
@@ -45,8 +45,10 @@ async function forget(users: readonly string[], options: ForgetOptions): Promise
         `The service at ${client.baseUrl} cannot delete the records of users. Nothing was deleted. ` +
           "Run `recommender events forget-user` to delete their events only.",
       );
-    const who = users.join(", ");
-    await confirm(`Delete all events of ${who} in ${eventDatasetId}, and their records?`, options.yes);
+    await confirm(
+      `Delete all events of ${users.join(", ")} in ${eventDatasetId}, and their records?`,
+      options.yes,
+    );
     const forgotten: string[] = [];
     try {
       for (const userId of users) {

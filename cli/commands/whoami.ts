@@ -16,11 +16,11 @@ import { propertyList, table } from "../terminal/layout";
 import { formatCount, print } from "../terminal/output";
 
 const help = `
-Keys, tokens and secrets are never shown, only whether and where they are set.
+Keys, tokens and secrets are never printed, only where they are set.
 
 Exit codes:
-  0  every scope gets a token, and the service takes it
-  1  something is missing or refused; the output says what
+  0  every scope gets a token, and the service accepts it
+  1  a setting is missing, or a token is rejected; see the output
 
 Examples:
   recommender whoami
@@ -32,15 +32,16 @@ export function addWhoami(program: Command): void {
   withService(
     program
       .command("whoami")
-      .description("Tell what is configured and from where, and whether every scope gets a token."),
+      .description("Show the configuration and its sources, and check the token of every scope."),
   )
     .addHelpText("after", help)
     .action(whoami);
 }
 
+/** A setting, with its source. */
 interface Configured {
   readonly key: SettingKey | typeof pinnedModelsKey;
-  /** Absent where it must not be shown. */
+  /** Absent if it is secret. */
   readonly value?: string;
   readonly from: string;
 }
@@ -57,23 +58,26 @@ async function whoami(options: ServiceOptions): Promise<void> {
   const { resolveTarget } = await import("../../client/connect.js");
   const { Client, TokenError } = await import("../../client/client.js");
   const whoami = whoamiCommand(options);
-  const reached = await resolveTarget(settings, whoami);
-  const client = new Client({ ...reached, whoami, retry: { budgetMs: 3000 } });
+  const target = await resolveTarget(settings, whoami);
+  const client = new Client({ ...target, whoami, retry: { budgetMs: 3000 } });
   const error = await client.call(routes.listEventDatasets, {}).then(
     () => undefined,
     (thrown: Error) => thrown,
   );
   const offered = await scopesOf(client);
   await client.close();
-  const refusal = error && withoutHint(error.message, whoami);
-  // If nothing can be reached, or the credentials are rejected, no scope gets a token: one line says it.
-  const isForAll = error instanceof TokenError && (error.isUnreachable || error.refusal === "credentials");
-  const scopes = isForAll ? [] : await tokensOf(reached.token, offered, whoami);
+  const problem = error && withoutHint(error.message, whoami);
+  // If the service is unreachable or rejects the credentials, no scope gets a token. One line is enough.
+  const failsForAll = error instanceof TokenError && (error.isUnreachable || error.refusal === "credentials");
+  const scopes = failsForAll ? [] : await requestTokens(target.token, offered, whoami);
   const failed = scopes.filter(({ error }) => error !== undefined);
-  const ok = failed.length === 0 && refusal === undefined;
-  const answer = { taken: refusal === undefined, ...(refusal === undefined ? {} : { error: refusal }) };
-  const service = { url: withoutSecrets(reached.baseUrl), ...answer };
-  const tokens = { from: reached.token.origin, scopes };
+  const ok = failed.length === 0 && problem === undefined;
+  const service = {
+    url: withoutSecrets(target.baseUrl),
+    taken: problem === undefined,
+    ...(problem !== undefined && { error: problem }),
+  };
+  const tokens = { from: target.token.origin, scopes };
   print(options, { ok, service, tokens, configuration: configured }, () => {
     const rows = configured
       .filter(({ key, from }) => key === "baseUrl" || from !== "default")
@@ -85,17 +89,17 @@ async function whoami(options: ServiceOptions): Promise<void> {
         ["tokens from", tokens.from],
         [
           "tokens",
-          isForAll ? "none" : `${scopes.length - failed.length} of ${formatCount(scopes.length, "scope")}`,
+          failsForAll ? "none" : `${scopes.length - failed.length} of ${formatCount(scopes.length, "scope")}`,
         ],
-        ["tried out", refusal ?? `${routes.listEventDatasets.path} was answered`],
+        ["test call", problem ?? `${routes.listEventDatasets.path} succeeded`],
       ]),
       ...(failed.length > 0 ? [propertyList(failed.map(({ scope, error }) => [scope, error]))] : []),
     ].join("\n");
   });
-  if (!ok) throw new CommandError("Some checks failed; see above.", exitCodes.failed);
+  if (!ok) throw new CommandError("Some checks failed. See the output above.", exitCodes.failed);
 }
 
-/** Every setting with where it comes from, without those that must stay secret. */
+/** Returns all settings with their sources. Secret values are left out. */
 async function configuration(
   settings: Settings,
   { service, stack: stackName }: ServiceOptions,
@@ -111,18 +115,18 @@ async function configuration(
     const used = settings[key];
     if (used === undefined) return [];
     const from = key === "baseUrl" && service !== undefined ? "--service" : origin(key, environmentName(key));
-    // A command may hold a secret in its words.
+    // A command may contain a secret.
     const secret = key === "tokenCommand" || secretKeys.some((name) => name === key);
-    return [{ key, from, ...(secret ? {} : { value: shownValue(key, used) }) }];
+    return [{ key, from, ...(!secret && { value: formatSetting(key, used) }) }];
   });
-  // Read by deployments themselves, which it overrules.
+  // Only deployments read this setting, so it is not in `settings`.
   const value = environment[pinnedModelsVariable] || stack?.config(pinned);
   return value
     ? [...configured, { key: pinned, value, from: origin(pinned, pinnedModelsVariable) }]
     : configured;
 }
 
-function shownValue(key: SettingKey, value: unknown): string {
+function formatSetting(key: SettingKey, value: unknown): string {
   if (typeof value === "number") return key.endsWith("Timeout") ? ms(value) : String(value);
   return typeof value === "string" ? withoutSecrets(value) : JSON.stringify(value);
 }
@@ -135,21 +139,25 @@ function withoutSecrets(text: string): string {
   return String(url).replace(/\/$/, "");
 }
 
-/** An error without the advice to run this very command. */
+/** Removes the hint to run `recommender whoami` from an error. */
 function withoutHint(message: string, whoami: string): string {
   const hint = `\`${whoami}\`.`;
   return message.endsWith(hint) ? message.slice(0, -hint.length).replace(/ [^.?]*$/, "") : message;
 }
 
-/** The scopes of the operations that the service has: those of the specification, and the extensions it lists. */
+/** Returns the scopes of all operations of the service: the API specification and its extensions. */
 async function scopesOf(client: Client): Promise<string[]> {
   const all: readonly Route[] = Object.values(routes);
   const isOffered = await Promise.all(all.map((route) => client.supports(route).catch(() => false)));
   return all.filter((_, at) => isOffered[at]).map(({ path }) => path);
 }
 
-/** Asks for a token of each scope, a few at a time; the source may be a command. */
-async function tokensOf(source: TokenSource, scopes: readonly string[], whoami: string): Promise<Scope[]> {
+/** Requests a token for each scope, four at a time, because the source may be a command. */
+async function requestTokens(
+  source: TokenSource,
+  scopes: readonly string[],
+  whoami: string,
+): Promise<Scope[]> {
   const { Agent } = await import("undici");
   const http = new Agent();
   const found: Scope[] = [];
@@ -160,7 +168,7 @@ async function tokensOf(source: TokenSource, scopes: readonly string[], whoami: 
         () => undefined,
         (failure: Error) => withoutHint(failure.message, whoami),
       );
-      found.push({ scope, ...(error === undefined ? {} : { error }) });
+      found.push({ scope, ...(error !== undefined && { error }) });
     }
   };
   await Promise.all(Array.from({ length: 4 }, worker));

@@ -16,13 +16,13 @@ import { redactAll, secretTexts } from "./masking";
 import { definitionOf, isReported, refOf } from "./resource";
 import { type Inventory, orphansOf, takeInventory, unmanagedOf } from "./unmanaged";
 
-/** Compares the program with the state and the state with the service; writes to neither. */
+/** Compares program, state and service of a stack. Changes nothing. */
 export async function compareStack(open: OpenStack): Promise<StackReport> {
   const [only] = (await compareStacks(open.location.cwd, [open])).stacks;
   return only as StackReport;
 }
 
-/** The same for several stacks: what one of them holds is unmanaged for none. */
+/** Compares several stacks. An object that one stack manages is not unmanaged for the others. */
 export async function compareStacks(cwd: string, stacks: readonly OpenStack[]): Promise<Report> {
   const comparedAt = new Date().toISOString();
   const program = readProgramState(cwd, "releases");
@@ -42,14 +42,16 @@ export async function compareStacks(cwd: string, stacks: readonly OpenStack[]): 
   const found = reports.some(({ changes, drift }) => changes.length + drift.length > 0);
   const { commit, changed } = await program;
   return {
-    ...{ version: reportVersion, verdict: found ? "found" : "clean", comparedAt },
+    version: reportVersion,
+    verdict: found ? "found" : "clean",
+    comparedAt,
     ...(commit !== null && { commit }),
     ...(changed.length > 0 && { dirty: true as const }),
     stacks: reports,
   };
 }
 
-/** Steps after which everything is as it was. */
+/** Operations that change nothing. */
 const unchangedOps: readonly string[] = ["same", "refresh", "read"];
 
 interface StackComparison {
@@ -60,49 +62,30 @@ interface StackComparison {
 }
 
 async function compareOne(open: OpenStack): Promise<StackComparison> {
-  const { location, environment } = open;
-  let configured: (config: ConfigMap | Promise<ConfigMap>) => void = () => {};
-  const config = new Promise<ConfigMap>((resolve) => {
-    configured = resolve;
-  });
-  const previewed = previewUpdate(open, configured).finally(() => configured({}));
-  const refreshed = previewRefresh(open);
-  const listed = refreshed.then(async (run) => {
-    const settings = await config;
-    return takeInventory(stateBeforeSteps(run), () => open.connect(settings));
-  });
-  const secrets = config.then((known) => secretTexts(known, environment));
-  const [preview, refresh, inventory] = await Promise.all([previewed, refreshed, listed]).catch(
-    async (error: Error) => {
-      throw new Error(redactAll(error.message, await secrets.catch(() => secretTexts({}, environment))));
-    },
-  );
+  const { stack, cwd } = open.location;
+  const { preview, refresh, inventory, config, secrets } = await observe(open);
   const differs = [...preview.steps, ...refresh.steps].some(({ op }) => !unchangedOps.includes(op));
   const state = differs ? (await open.state()).resources : stateBeforeSteps(refresh);
   const resources = state.filter(isReported);
   const language = languageOf(open.runtime);
-  const commands = new FixCommands(
-    location.stack,
-    resolve(location.cwd),
-    resources.map(({ urn }) => urn),
-    language,
-  );
-  const offers = await readExtensionSupport(open, resources, await config);
-  const declarations = new Declarations(resolve(location.cwd), language, state);
-  const reading: FindingContext = { commands, state, locate: (urn) => declarations.locate(urn) };
-  // By name: the order of the state is that in which the engine happened to come to them.
+  const urns = resources.map(({ urn }) => urn);
+  const commands = new FixCommands(stack, resolve(cwd), urns, language);
+  const isSupported = await readExtensionSupport(open, resources, config);
+  const declarations = new Declarations(resolve(cwd), language, state);
+  const context: FindingContext = { commands, state, locate: (urn) => declarations.locate(urn) };
+  // Sorted, because the order in the state differs from run to run.
   const unobservable = resources
-    .flatMap((resource) => unobservablePart(resource, offers) ?? [])
+    .flatMap((resource) => unobservablePart(resource, isSupported) ?? [])
     .sort((a, b) => a.resource.urn.localeCompare(b.resource.urn));
-  const [changes, drift] = [findPendingChanges(preview, reading), findDrift(refresh, reading)];
+  const [changes, drift] = [findPendingChanges(preview, context), findDrift(refresh, context)];
   const reported = [...changes, ...drift].flatMap(({ resource, also }) => [resource.urn, ...also]);
   const warnings = [...preview.warnings, ...refresh.warnings].filter(
     ({ urn }) => !reported.includes(urn ?? ""),
   );
   const report = {
-    stack: location.stack,
+    stack,
     project: open.project,
-    folder: pathInRepository(resolve(location.cwd)),
+    folder: pathInRepository(resolve(cwd)),
     resources: resources.length,
     observed: resources.length - unobservable.filter(({ whole }) => whole).length,
     changes,
@@ -113,34 +96,69 @@ async function compareOne(open: OpenStack): Promise<StackComparison> {
     warnings: [...new Set(warnings.map(({ text }) => text))],
     fixes: commands.all,
   };
-  return { report, commands, inventory, secrets: await secrets };
+  return { report, commands, inventory, secrets };
 }
 
-/** What of a resource its service does not report. */
-function unobservablePart(resource: StateResource, offers: ExtensionSupport): Unobservable | undefined {
+/** Runs both previews and lists the service's objects, in parallel. Masks secrets in errors. */
+async function observe(open: OpenStack) {
+  const { environment } = open;
+  const { promise: config, resolve: setConfig } = deferred<ConfigMap>();
+  const previewed = previewUpdate(open, setConfig).finally(() => setConfig({}));
+  const refreshed = previewRefresh(open);
+  const listed = refreshed.then(async (run) => {
+    const settings = await config;
+    return takeInventory(stateBeforeSteps(run), () => open.connect(settings));
+  });
+  try {
+    const [preview, refresh, inventory] = await Promise.all([previewed, refreshed, listed]);
+    return {
+      preview,
+      refresh,
+      inventory,
+      config: await config,
+      secrets: secretTexts(await config, environment),
+    };
+  } catch (error) {
+    const known = await config.catch(() => ({}));
+    throw new Error(redactAll((error as Error).message, secretTexts(known, environment)));
+  }
+}
+
+function deferred<T>() {
+  let resolve: (value: T | Promise<T>) => void = () => {};
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+/** Returns the part of a resource that its service does not report. */
+function unobservablePart(resource: StateResource, isSupported: ExtensionSupport): Unobservable | undefined {
   const noun = nounOf(resource.type);
-  const of = (part: string, whole = true) => ({ resource: refOf(resource), part, whole });
+  const unobservable = (part: string, whole = true) => ({ resource: refOf(resource), part, whole });
   if (noun === "Deployment") {
-    if (offers(resource, routes.getDeployment)) return undefined;
+    if (isSupported(resource, routes.getDeployment)) return undefined;
     return resource.inputs?.check
-      ? of("which models serve", false)
-      : of("whether it serves, as it has no check, and which models do");
+      ? unobservable("its live models", false)
+      : unobservable("whether it is live, because it has no check, and its live models");
   }
   if (noun === undefined) {
     return /^pulumi-nodejs:dynamic/.test(resource.type)
-      ? of("whether its provider reads it back")
+      ? unobservable("whether its provider reads it")
       : undefined;
   }
   const { readable, readWith } = definitionOf(resource.type) ?? {};
-  if (readable && (!readWith || offers(resource, readWith))) {
-    return /Records$/.test(noun) ? of("whether single records were changed", false) : undefined;
+  if (readable && (!readWith || isSupported(resource, readWith))) {
+    return /Records$/.test(noun) ? unobservable("changes of single records", false) : undefined;
   }
-  return of(/Records$/.test(noun) ? "its records" : /Job$/.test(noun) ? "its job" : "the whole of it");
+  return unobservable(
+    /Records$/.test(noun) ? "its records" : /Job$/.test(noun) ? "its job" : "any part of it",
+  );
 }
 
-/** Where a folder is in its repository: tools for reviews name files from there. */
-function pathInRepository(folder: string): string {
-  let root = folder;
+/** Returns the path of a directory in its repository. Review tools expect paths from there. */
+function pathInRepository(directory: string): string {
+  let root = directory;
   while (!existsSync(join(root, ".git")) && dirname(root) !== root) root = dirname(root);
-  return existsSync(join(root, ".git")) ? relative(root, folder).split(sep).join("/") : "";
+  return existsSync(join(root, ".git")) ? relative(root, directory).split(sep).join("/") : "";
 }

@@ -1,10 +1,10 @@
 import { titleOf } from "../../provider/run/urn";
 import type { Effect, PropertyFinding, ResourceRef } from "./finding";
 
-/** What happens to a resource of the program. */
+/** Operation of the engine on a resource. */
 export type Operation = "create" | "update" | "replace" | "delete";
 
-/** What something leads to: the worst of it, and all of it in words. */
+/** Consequence of a change: its worst effect, and a description. */
 export interface Consequence {
   readonly effect: Effect;
   readonly text: string;
@@ -14,69 +14,73 @@ type Consequences = Readonly<Record<Operation, Consequence>>;
 
 const consequence = (effect: Effect, text: string): Consequence => ({ effect, text });
 
-const orphaned = "the old one is orphaned, as the API cannot delete it";
+const orphaned = "the old one is orphaned, because the API cannot delete it";
 
-const writeOnce = (anew: string): Consequences => ({
+/** Consequences for resources that the API can neither change nor delete. */
+const writeOnce = (afterReplace: string): Consequences => ({
   create: consequence("creates", "It is created; nothing else changes."),
   update: consequence("in place", "Only the state changes."),
-  replace: consequence("replaces", `Another one is created and ${orphaned}. ${anew}`),
-  delete: consequence("deletes", "It is forgotten and orphaned: the API cannot delete it."),
+  replace: consequence("replaces", `A new one is created, and ${orphaned}. ${afterReplace}`),
+  delete: consequence("deletes", "It leaves the state and is orphaned, because the API cannot delete it."),
 });
 
-const records = (noun: string, kept: string): Consequences => ({
+const records = (noun: string): Consequences => ({
   create: consequence("uploads", `The ${noun} are uploaded.`),
   update: consequence("uploads", `The ${noun} that changed are uploaded.`),
-  replace: consequence("uploads", `All ${noun} are uploaded into the other dataset.`),
-  delete: consequence("none", `The resource is forgotten; ${kept}.`),
+  replace: consequence("uploads", `All ${noun} are uploaded to the new dataset.`),
+  delete: consequence("none", `It leaves the state. The ${noun} stay in their dataset.`),
 });
 
-const result = (asked: string): Consequences => ({
-  create: consequence("creates", `${asked} runs.`),
+const result = (job: string): Consequences => ({
+  create: consequence("creates", `${job} runs.`),
   update: consequence("in place", "Only the state changes."),
-  replace: consequence("creates", `${asked} runs again; the former result is forgotten.`),
-  delete: consequence("none", "The result is forgotten; the service keeps it as long as it likes."),
+  replace: consequence("creates", `${job} runs again. The former result leaves the state.`),
+  delete: consequence("none", "The result leaves the state. The service deletes it after a while."),
 });
 
 const job = (name: string, effect: Effect): Consequences => ({
   create: consequence(effect, `${name} is submitted.`),
   update: consequence(effect, `${name} is submitted.`),
   replace: consequence(effect, `${name} is submitted.`),
-  delete: consequence("none", "The job is forgotten; the API cannot stop it."),
+  delete: consequence("none", "The job leaves the state. The API cannot stop it."),
 });
 
-/** What a change of the program leads to, for each kind of resource. */
+/** Consequences of changes in the program, by resource type. */
 const changeConsequences: Readonly<Record<string, Consequences>> = {
   EventDataset: {
     create: consequence("creates", "An empty dataset is created."),
-    update: consequence("in place", "It is changed in place; its events stay."),
-    replace: consequence("loses data", "It is replaced and its events are lost: they must be loaded again."),
+    update: consequence("in place", "It is changed in place. Its events stay."),
+    replace: consequence("loses data", "It is replaced and its events are lost. Load them again."),
     delete: consequence("loses data", "It is deleted with all its events."),
   },
-  UserDataset: writeOnce("Its records must be loaded into the new one."),
-  ItemDataset: writeOnce("Its records must be loaded into the new one."),
-  Project: writeOnce("Its algorithms, models and deployment are created again: this trains again."),
+  UserDataset: writeOnce("Load its records into the new one."),
+  ItemDataset: writeOnce("Load its records into the new one."),
+  Project: writeOnce("Its algorithms and deployment are created again, and its models are trained again."),
   Algorithm: writeOnce("Its models are trained again."),
-  UserRecords: records("users", "the users stay in their dataset"),
-  ItemRecords: records("items", "the items stay in their dataset"),
-  EventRecords: records("events", "the events stay in their dataset"),
+  UserRecords: records("users"),
+  ItemRecords: records("items"),
+  EventRecords: records("events"),
   Model: {
-    create: consequence("retrains", "It is trained, which takes training hours."),
-    update: consequence("in place", "It is renamed in place; nothing is trained."),
+    create: consequence("retrains", "It is trained, which uses training hours."),
+    update: consequence("in place", "It is renamed in place. Nothing is trained."),
     replace: consequence(
       "retrains",
-      "It is trained again, which takes training hours; the former model is then deleted.",
+      "It is trained again, which uses training hours. Then the former model is deleted.",
     ),
-    delete: consequence("deletes", "The model is deleted; only training brings it back."),
+    delete: consequence("deletes", "The model is deleted. To get it back, train it again."),
   },
   Deployment: {
-    create: consequence("redeploys", "The project begins to serve."),
-    update: consequence("redeploys", "It is deployed again without a gap."),
-    replace: consequence("stops serving", "It moves to another project: the former project stops serving."),
-    delete: consequence("stops serving", "The project stops serving: recommendation calls fail."),
+    create: consequence("redeploys", "The project starts to answer recommendation calls."),
+    update: consequence("redeploys", "It is deployed again, without downtime."),
+    replace: consequence(
+      "stops serving",
+      "It moves to another project. Recommendation calls to the former project fail.",
+    ),
+    delete: consequence("stops serving", "Recommendation calls to the project fail."),
   },
   UserQuery: result("The query"),
   UserClustering: result("The clustering"),
-  TrainingJob: job("A training, which takes training hours,", "retrains"),
+  TrainingJob: job("A training, which uses training hours,", "retrains"),
   DeploymentJob: job("A deployment", "redeploys"),
   QueryingJob: job("A query", "creates"),
   ClusteringJob: job("A clustering", "creates"),
@@ -89,45 +93,45 @@ const otherChanges: Consequences = {
   delete: consequence("deletes", "It is deleted."),
 };
 
-/** The same where the option retainOnDelete keeps in the service what leaves the stack. */
+/** Consequences that differ with the option retainOnDelete. */
 const retainedConsequences: Readonly<Record<string, Partial<Consequences>>> = {
   EventDataset: {
     replace: consequence(
       "replaces",
-      "An empty one is created; the old one is kept with its events, but in no stack.",
+      "An empty dataset is created. The service keeps the old one with its events.",
     ),
-    delete: consequence("none", "It is forgotten, and kept in the service with its events."),
+    delete: consequence("none", "It leaves the state. The service keeps it with its events."),
   },
   Model: {
     replace: consequence(
       "retrains",
-      "It is trained again, which takes training hours; the former model is kept.",
+      "It is trained again, which uses training hours. The service keeps the former model.",
     ),
-    delete: consequence("none", "It is forgotten, and kept in the service."),
+    delete: consequence("none", "It leaves the state. The service keeps it."),
   },
-  Deployment: { delete: consequence("none", "It is forgotten, and goes on serving.") },
+  Deployment: { delete: consequence("none", "It leaves the state and stays live.") },
 };
 
-/** What a change of the program leads to when it is carried out. */
+/** Returns the consequence of applying a change of the program. */
 export function consequenceOfChange(
   type: string,
   operation: Operation,
   properties: readonly PropertyFinding[],
   retain = false,
 ): Consequence {
-  const onlyHow =
+  const keepsModels =
     properties.length > 0 && properties.every(({ path }) => /^(name|check|rollback)\b/.test(path));
-  if (type === "Deployment" && operation === "update" && onlyHow) {
-    return consequence("in place", "Only its name, check or rollback differs; nothing is deployed.");
+  if (type === "Deployment" && operation === "update" && keepsModels) {
+    return consequence("in place", "Only its name, check or rollback changes. Nothing is deployed.");
   }
   if (type === "Deployment" && operation === "update" && properties.length === 0) {
-    return consequence("in place", "Its check failed, and is run again; nothing is deployed.");
+    return consequence("in place", "Its check failed and runs again. Nothing is deployed.");
   }
   const kept = retain ? retainedConsequences[type]?.[operation] : undefined;
   return kept ?? (changeConsequences[type] ?? otherChanges)[operation];
 }
 
-/** What reverting drift leads to. */
+/** Returns the consequence of reverting drift. */
 export function consequenceOfDrift(
   type: string,
   kind: "changed" | "deleted" | "not serving",
@@ -139,41 +143,44 @@ export function consequenceOfDrift(
   }
   if (kind === "deleted") {
     const others = dependents.map(titleOf).join(", ");
-    const anew = others && ` What depends on it is changed or created again with it: ${others}.`;
+    const affected = others && ` This also changes or recreates its dependents: ${others}.`;
     const trains = dependents.some((other) => other.type === "Model") ? " This trains again." : "";
     switch (type) {
       case "EventDataset":
         return consequence(
           "loses data",
-          `Its events are gone. Reverting creates an empty dataset.${anew}${trains}`,
+          `Its events are lost. Reverting creates an empty dataset.${affected}${trains}`,
         );
       case "Model":
-        return consequence("retrains", `Reverting trains again, which takes training hours.${anew}`);
+        return consequence("retrains", `Reverting trains again, which uses training hours.${affected}`);
       case "UserQuery":
       case "UserClustering":
-        return consequence("creates", "Its job is gone; reverting runs another one.");
+        return consequence("creates", "Its job no longer exists. Reverting runs a new one.");
       case "UserRecords":
       case "ItemRecords":
       case "EventRecords":
-        return consequence("uploads", `Its dataset holds no records. Reverting uploads them again.${anew}`);
+        return consequence("uploads", `Its dataset has no records. Reverting uploads them again.${affected}`);
       default:
-        return consequence("creates", `Reverting creates another one.${anew}${trains}`);
+        return consequence("creates", `Reverting creates a new one.${affected}${trains}`);
     }
   }
   if (properties.some(({ replaces }) => replaces)) {
     return type === "EventDataset"
-      ? consequence("loses data", "It cannot be changed back: reverting replaces it and loses its events.")
-      : consequence("replaces", "It cannot be changed back: reverting replaces it.");
+      ? consequence("loses data", "It cannot be changed back. Reverting replaces it and loses its events.")
+      : consequence("replaces", "It cannot be changed back. Reverting replaces it.");
   }
   if (properties.length > 0 && properties.every(({ path }) => path === "servingUri"))
-    return consequence("none", "The service reports another address; nothing is deployed to adopt it.");
+    return consequence("none", "The service reports another address. Accepting it deploys nothing.");
   switch (type) {
     case "EventDataset":
-      return consequence("in place", "Reverting changes it in place; its events stay.");
+      return consequence("in place", "Reverting changes it in place. Its events stay.");
     case "Model":
-      return consequence("in place", "Reverting renames it in place; nothing is trained.");
+      return consequence("in place", "Reverting renames it in place. Nothing is trained.");
     case "Deployment":
-      return consequence("redeploys", "Something else serves. Reverting deploys the declared models again.");
+      return consequence(
+        "redeploys",
+        "The live deployment differs. Reverting deploys the declared models again.",
+      );
     default:
       return consequence("in place", "Reverting changes it in place.");
   }

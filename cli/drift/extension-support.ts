@@ -7,36 +7,36 @@ import type { OpenStack, StateResource } from "../stack/open";
 import { explicitProviderOf, providerSettings } from "../stack/providers";
 import { definitionOf } from "./resource";
 
-/** Whether the service of a resource offers this caller an operation beyond the specification. */
+/** Whether the service of a resource supports an extension of the API, and the caller may use it. */
 export type ExtensionSupport = (resource: StateResource, route: Route) => boolean;
 
-/** Asks each service of a stack which of the operations it offers that read the stack's resources. */
+/** Checks which extensions for reading resources each service of a stack supports. */
 export async function readExtensionSupport(
   open: OpenStack,
   resources: readonly StateResource[],
   config: ConfigMap,
 ): Promise<ExtensionSupport> {
-  const offered = new Map<string, ReadonlySet<Route>>();
+  const supported = new Map<string, ReadonlySet<Route>>();
   for (const resource of resources) {
     const provider = explicitProviderOf(resource) ?? "";
-    if (offered.has(provider) || readRoute(resource) === undefined) continue;
-    const beside = resources.filter((other) => (explicitProviderOf(other) ?? "") === provider);
-    const needed = new Set(beside.flatMap((other) => readRoute(other) ?? []));
+    if (supported.has(provider) || readRoute(resource) === undefined) continue;
+    const sameService = resources.filter((other) => (explicitProviderOf(other) ?? "") === provider);
+    const needed = new Set(sameService.flatMap((other) => readRoute(other) ?? []));
     const full = provider === "" ? [] : (await open.state()).resources;
     const settings = providerSettings(resource, full, open);
     const client = settings ? await connect(settings) : await open.connect(config);
     try {
       const found: Route[] = [];
       for (const route of needed) if (await isOffered(client, route)) found.push(route);
-      offered.set(provider, new Set(found));
+      supported.set(provider, new Set(found));
     } finally {
       await client.close();
     }
   }
-  return (resource, route) => offered.get(explicitProviderOf(resource) ?? "")?.has(route) === true;
+  return (resource, route) => supported.get(explicitProviderOf(resource) ?? "")?.has(route) === true;
 }
 
-/** The operation beyond the specification that reads a resource; undefined if none is needed. */
+/** Returns the API extension that reads a resource, or undefined if none is needed. */
 function readRoute({ type }: StateResource): Route | undefined {
   return nounOf(type) === "Deployment" ? routes.getDeployment : definitionOf(type)?.readWith;
 }

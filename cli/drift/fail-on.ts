@@ -1,14 +1,14 @@
 import type { Finding, Report } from "./finding";
 
-/** What may end the command with exit code 2. */
+/** Values of `--fail-on`: findings that end the command with exit code 2. */
 export const failConditions = ["drift", "changes", "replace", "unmanaged", "orphans", "none"] as const;
 
-/** One of them. */
+/** A value of `--fail-on`. */
 export type FailCondition = (typeof failConditions)[number];
 
-/** Whether a report holds what is to fail. */
-export function shouldFail({ stacks }: Report, on: readonly FailCondition[]): boolean {
-  const holds: Readonly<Record<FailCondition, boolean>> = {
+/** Whether a report has a finding that `--fail-on` selects. */
+export function shouldFail({ stacks }: Report, conditions: readonly FailCondition[]): boolean {
+  const found: Readonly<Record<FailCondition, boolean>> = {
     drift: stacks.some(({ drift }) => drift.length > 0),
     changes: stacks.some(({ changes }) => changes.length > 0),
     replace: stacks.some(({ changes, drift }) => changes.some(removesResource) || drift.some(revertReplaces)),
@@ -16,7 +16,7 @@ export function shouldFail({ stacks }: Report, on: readonly FailCondition[]): bo
     orphans: stacks.some(({ orphans }) => orphans.length > 0),
     none: false,
   };
-  return on.some((failure) => holds[failure]);
+  return conditions.some((condition) => found[condition]);
 }
 
 function removesResource({ kind }: Finding): boolean {

@@ -1,21 +1,22 @@
 import { z } from "zod";
 
-/** Grows when the shape of the report changes so that a reader of the former would misread it. */
+/** Increased when readers of the previous format would misread the report. */
 export const reportVersion = 2;
 
-/** How a report names a resource. */
 const resource = z
   .object({
-    urn: z.string().meta({ description: "Where the resource stands in the stack" }),
-    type: z.string().meta({ description: "EventDataset, Model, …; the whole type for other providers" }),
-    name: z.string().meta({ description: "Its logical name" }),
-    id: z.string().optional().meta({ description: "Its id in the service, once it has one" }),
+    urn: z.string().meta({ description: "URN of the resource" }),
+    type: z
+      .string()
+      .meta({ description: "EventDataset, Model, …; the full type for resources of other providers" }),
+    name: z.string().meta({ description: "Logical name" }),
+    id: z.string().optional().meta({ description: "Id in the service, if it is known" }),
   })
   .meta({ id: "Resource" });
 
 const location = z
   .object({
-    file: z.string().meta({ description: "Relative to the folder of the project, with /" }),
+    file: z.string().meta({ description: "Path relative to the project directory, with /" }),
     line: z.int().min(1),
     column: z.int().min(1),
   })
@@ -23,23 +24,23 @@ const location = z
 
 const property = z
   .object({
-    path: z.string().meta({ description: "As in attributeSchema.age or triggers[0]" }),
-    declared: z.json().optional().meta({ description: "What should be; absent where nothing is declared" }),
-    actual: z.json().optional().meta({ description: "What is; absent where there is nothing" }),
-    secret: z.literal(true).optional().meta({ description: "Its values are masked" }),
-    unknown: z.literal(true).optional().meta({ description: "Its value is known only after other changes" }),
-    replaces: z.literal(true).optional().meta({ description: "It cannot be changed in place" }),
+    path: z.string().meta({ description: "Path of the property, as in attributeSchema.age or triggers[0]" }),
+    declared: z.json().optional().meta({ description: "Declared value; absent if nothing is declared" }),
+    actual: z.json().optional().meta({ description: "Actual value; absent if there is none" }),
+    secret: z.literal(true).optional().meta({ description: "The values are masked" }),
+    unknown: z.literal(true).optional().meta({ description: "The value is known only after other changes" }),
+    replaces: z.literal(true).optional().meta({ description: "A change replaces the resource" }),
   })
   .meta({ id: "Property" });
 
 const fix = z
   .object({
-    edit: z.string().optional().meta({ description: "What to change in the program first" }),
-    command: z.string().optional().meta({ description: "What to run then" }),
+    edit: z.string().optional().meta({ description: "First step: an edit of the program" }),
+    command: z.string().optional().meta({ description: "Second step: a command to run" }),
   })
   .meta({ id: "Fix" });
 
-/** What a finding leads to, from the worst to the least; reports are in this order. */
+/** Effects of findings, worst first. Reports list findings in this order. */
 export const effects = [
   "loses data",
   "stops serving",
@@ -53,7 +54,7 @@ export const effects = [
   "none",
 ] as const;
 
-/** What a finding is. */
+/** Kinds of findings. */
 export const kinds = ["created", "changed", "replaced", "deleted", "not serving", "unmanaged"] as const;
 
 const finding = z
@@ -61,14 +62,14 @@ const finding = z
     kind: z.enum(kinds),
     resource,
     properties: z.array(property),
-    effect: z.enum(effects).meta({ description: "The worst that carrying it out or reverting it does" }),
-    consequence: z.string().meta({ description: "The same in words" }),
-    also: z.array(z.string()).meta({ description: "URNs of jobs beside the resource that this includes" }),
-    protected: z.literal(true).optional().meta({ description: "The option protect forbids it" }),
+    effect: z.enum(effects).meta({ description: "Worst effect of applying or reverting it" }),
+    consequence: z.string().meta({ description: "Description of the consequence" }),
+    also: z.array(z.string()).meta({ description: "URNs of jobs that belong to the resource" }),
+    protected: z.literal(true).optional().meta({ description: "The protect option prevents it" }),
     fixes: z
       .object({
-        apply: fix.meta({ description: "Applies the program: what is there becomes as it is declared" }),
-        accept: fix.meta({ description: "Accepts what is there: the program declares it" }),
+        apply: fix.meta({ description: "Makes the service match the program" }),
+        accept: fix.meta({ description: "Makes the program match the service" }),
       })
       .meta({ id: "Fixes" }),
     location: location.optional(),
@@ -84,7 +85,7 @@ const unmanaged = z
     projectId: z.string().optional().meta({ description: "The project of a model" }),
     fixes: z.object({ apply: fix, accept: fix }),
   })
-  .meta({ id: "Unmanaged", description: "In the account or a project of the stack, but in no given stack" });
+  .meta({ id: "Unmanaged", description: "Exists in the service, but no given stack manages it" });
 
 const orphan = z
   .object({
@@ -94,38 +95,47 @@ const orphan = z
     leftBy: z
       .string()
       .optional()
-      .meta({ description: "The resource that left it, as PROJECT/STACK/RESOURCE" }),
-    blockedBy: z.string().optional().meta({ description: "Why it cannot be deleted by itself" }),
-    fixes: z.object({ apply: fix.meta({ description: "Deletes it for good" }) }),
+      .meta({ description: "The resource that left it behind, as PROJECT/STACK/RESOURCE" }),
+    blockedBy: z.string().optional().meta({ description: "Why it cannot be deleted yet" }),
+    fixes: z.object({ apply: fix.meta({ description: "Deletes it permanently" }) }),
   })
   .meta({
     id: "Orphan",
-    description: "Left behind by a replacement or a deletion, and held by no given stack",
+    description: "Left behind by a replacement or deletion, and not used by any given stack",
   });
 
 const unobservable = z
   .object({
     resource,
-    part: z.string().meta({ description: "What of it cannot be seen" }),
-    whole: z.boolean().meta({ description: "Whether nothing of it can be seen" }),
+    part: z.string().meta({ description: "The part that cannot be observed" }),
+    whole: z.boolean().meta({ description: "Whether no part can be observed" }),
   })
-  .meta({ id: "Unobservable", description: "What the API cannot read back: never known to be in sync" });
+  .meta({
+    id: "Unobservable",
+    description: "A resource, or part of it, that the API cannot read. It may have drifted",
+  });
 
 const stackReport = z
   .object({
     stack: z.string(),
     project: z.string(),
-    folder: z.string().meta({ description: "Folder of the project in its repository; empty for its root" }),
-    resources: z.int().meta({ description: "Resources in the state, without providers and components" }),
-    observed: z.int().meta({ description: "Those of them of which the service reports at least something" }),
-    changes: z.array(finding).meta({ description: "Program and state: what an update would do" }),
-    drift: z.array(finding).meta({ description: "State and service: what was changed outside the program" }),
+    folder: z
+      .string()
+      .meta({ description: "Directory of the project in its repository; empty for the root" }),
+    resources: z
+      .int()
+      .meta({ description: "Number of resources in the state, without providers and components" }),
+    observed: z.int().meta({ description: "Number of resources that the service reports at least in part" }),
+    changes: z
+      .array(finding)
+      .meta({ description: "Differences between program and state: what an update would do" }),
+    drift: z
+      .array(finding)
+      .meta({ description: "Differences between state and service: changes outside the program" }),
     unmanaged: z.array(unmanaged),
-    orphans: z
-      .array(orphan)
-      .meta({ description: "Only a service that keeps a list of orphans reports them" }),
+    orphans: z.array(orphan).meta({ description: "Orphaned objects, if the service keeps a list of them" }),
     unobservable: z.array(unobservable),
-    warnings: z.array(z.string()).meta({ description: "What the engine and the provider warned of" }),
+    warnings: z.array(z.string()).meta({ description: "Warnings of the engine and the provider" }),
     fixes: z
       .object({ apply: z.string(), accept: z.string() })
       .meta({ description: "Commands for all drift of the stack at once" }),
@@ -137,14 +147,14 @@ export const reportSchema = z
   .object({
     version: z.literal(reportVersion),
     verdict: z.enum(["clean", "found"]),
-    comparedAt: z.string().meta({ description: "When the comparison began, as ISO 8601 in UTC" }),
-    commit: z.string().optional().meta({ description: "Commit of the program, where Git knows it" }),
-    dirty: z.literal(true).optional().meta({ description: "The program differs from that commit" }),
+    comparedAt: z.string().meta({ description: "Start of the comparison, as ISO 8601 in UTC" }),
+    commit: z.string().optional().meta({ description: "Git commit of the program, if there is one" }),
+    dirty: z.literal(true).optional().meta({ description: "The program has uncommitted changes" }),
     stacks: z.array(stackReport),
   })
   .meta({ title: "Report of recommender drift" });
 
-/** The schema of the JSON report, as JSON Schema of 2020-12. */
+/** Returns the JSON Schema (2020-12) of the JSON report. */
 export function jsonSchema(): object {
   return z.toJSONSchema(reportSchema);
 }
@@ -153,21 +163,21 @@ export function jsonSchema(): object {
 export type Finding = z.output<typeof finding>;
 /** One property of a finding. */
 export type PropertyFinding = z.output<typeof property>;
-/** The worst that a finding leads to. */
+/** Worst effect of a finding. */
 export type Effect = (typeof effects)[number];
-/** What to do about a finding. */
+/** Steps that resolve a finding. */
 export type Fix = z.output<typeof fix>;
-/** A resource of a stack, as a report names it. */
+/** A resource in a report. */
 export type ResourceRef = z.output<typeof resource>;
-/** Where the program declares a resource. */
+/** Source position of a declaration. */
 export type Location = z.output<typeof location>;
-/** An event dataset or a model that no given stack holds. */
+/** An event dataset or model that no given stack manages. */
 export type Unmanaged = z.output<typeof unmanaged>;
-/** An object that a replacement or a deletion left behind. */
+/** An object that a replacement or deletion left behind. */
 export type Orphan = z.output<typeof orphan>;
-/** A resource that the API does not report wholly. */
+/** A resource that the API does not report, or only in part. */
 export type Unobservable = z.output<typeof unobservable>;
-/** Both comparisons of one stack. */
+/** Drift and pending changes of one stack. */
 export type StackReport = z.output<typeof stackReport>;
-/** Both comparisons of all given stacks. */
+/** Drift and pending changes of all given stacks. */
 export type Report = z.output<typeof reportSchema>;

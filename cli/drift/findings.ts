@@ -7,7 +7,7 @@ import { argumentOf, type FixCommands } from "./fix-commands";
 import { differences, secretProperties } from "./property-diff";
 import { definitionOf, jobTypes, refOf } from "./resource";
 
-/** What turns steps of the engine into findings: the commands, and where a resource is declared. */
+/** What is needed to turn engine steps into findings. */
 export interface FindingContext {
   readonly commands: FixCommands;
   readonly state: readonly StateResource[];
@@ -22,20 +22,20 @@ const changeKinds = {
   delete: "deleted",
 } as const;
 
-/** Outputs that change with each response, or only together with an argument: another value is no drift by itself. */
+/** Outputs that change with each response, or only together with an argument. Their changes are not drift. */
 const volatile = ["downloadUrl", "expiredAtSec", "deploymentJobId", "rolledBackJobId"];
 
-/** What the program would change, the most dangerous first. */
-export function findPendingChanges({ steps }: Preview, reading: FindingContext): Finding[] {
+/** Returns what an update would change, most dangerous first. */
+export function findPendingChanges({ steps }: Preview, context: FindingContext): Finding[] {
   const found = steps.filter(isResourceStep).flatMap((step) => {
     const kind = changeKinds[step.op as keyof typeof changeKinds];
-    return kind === undefined ? [] : [change(step, kind, reading)];
+    return kind === undefined ? [] : [change(step, kind, context)];
   });
   const olds = new Map(steps.map(({ urn, old }) => [urn, old?.inputs ?? {}]));
-  return sorted(mergeJobs(found).map((finding) => withFixes(finding, found, olds, reading)));
+  return sorted(mergeJobs(found).map((finding) => withFixes(finding, found, olds, context)));
 }
 
-/** A pending change with what to do about it: only what the program itself declares can be declared otherwise. */
+/** Adds the fixes to a pending change. An argument that comes from another changed resource cannot be edited itself. */
 function withFixes(
   finding: Finding & { readonly isUndone?: boolean },
   all: readonly Finding[],
@@ -44,35 +44,35 @@ function withFixes(
 ): Finding {
   const { isUndone = false, ...plain } = finding;
   const own = [finding.resource.urn, ...finding.also];
-  const rows = state.filter(({ urn }) => own.includes(urn));
+  const entries = state.filter(({ urn }) => own.includes(urn));
   const follows = (argument: string) => {
-    const from = rows.flatMap(({ propertyDependencies }) => propertyDependencies?.[argument] ?? []);
+    const from = entries.flatMap(({ propertyDependencies }) => propertyDependencies?.[argument] ?? []);
     return all.find(({ resource: { urn } }) => from.includes(urn) && !own.includes(urn))?.resource;
   };
   const actual = Object.assign({}, ...own.toReversed().map((urn) => olds.get(urn)));
   return { ...plain, fixes: commands.change(plain, { actual, follows, isUndone }) };
 }
 
-/** What the service has changed, the most dangerous first. */
-export function findDrift({ steps }: Preview, reading: FindingContext): Finding[] {
-  // A row that waits for its deletion is no drift: the next update deletes it, whether or not it still exists.
-  const lasting = steps.filter((step) => isResourceStep(step) && step.old?.delete !== true);
-  const found = lasting.flatMap((step) => drift(step, reading) ?? []);
-  return sorted(found.map((finding) => linkToCause(finding, found, reading)));
+/** Returns what has changed in the service, most dangerous first. */
+export function findDrift({ steps }: Preview, context: FindingContext): Finding[] {
+  // The next update deletes resources that wait for deletion, so their absence is not drift.
+  const current = steps.filter((step) => isResourceStep(step) && step.old?.delete !== true);
+  const found = current.flatMap((step) => drift(step, context) ?? []);
+  return sorted(found.map((finding) => linkToCause(finding, found, context)));
 }
 
-/** What depends on something that is gone too cannot be reverted by itself. */
+/** If a resource depends on a deleted resource, its fix is the fix of that resource. */
 function linkToCause(finding: Finding, all: readonly Finding[], { state }: FindingContext): Finding {
   const cause = all.find(
     ({ kind, resource }) =>
       kind === "deleted" && dependentsOf(resource.urn, state).some(({ urn }) => urn === finding.resource.urn),
   );
   if (!cause) return finding;
-  const words = `It depends on ${titleOf(cause.resource)}, which is gone too: it is reverted with that.`;
+  const text = `It depends on ${titleOf(cause.resource)}, which was deleted too. Reverting that restores both.`;
   const { accept } = finding.fixes;
   return {
     ...finding,
-    consequence: `${finding.consequence} ${words}`,
+    consequence: `${finding.consequence} ${text}`,
     fixes: { apply: cause.fixes.apply, accept },
   };
 }
@@ -80,7 +80,7 @@ function linkToCause(finding: Finding, all: readonly Finding[], { state }: Findi
 function change(
   step: Step,
   kind: "created" | "changed" | "replaced" | "deleted",
-  reading: FindingContext,
+  context: FindingContext,
 ): Finding {
   const [news, olds] = [step.new?.inputs ?? {}, step.old?.inputs ?? {}];
   const keys = step.keys ?? [];
@@ -90,7 +90,7 @@ function change(
     keys.includes(argumentOf(property.path)) ? { ...property, replaces: true as const } : property,
   );
   const operation = (step.op === "import" ? "create" : step.op) as Operation;
-  const location = reading.locate(step.urn);
+  const location = context.locate(step.urn);
   const base = {
     kind,
     resource: refOf({ urn: step.urn, type: step.type, id: step.old?.id ?? "" }),
@@ -107,10 +107,10 @@ function change(
     properties,
     step.old?.retainOnDelete === true,
   );
-  return { ...base, effect, consequence: text, fixes: reading.commands.change(base) };
+  return { ...base, effect, consequence: text, fixes: context.commands.change(base) };
 }
 
-function drift(step: Step, reading: FindingContext): Finding | undefined {
+function drift(step: Step, context: FindingContext): Finding | undefined {
   if (step.op !== "update" && step.op !== "delete") return undefined;
   const noun = nounOf(step.type) ?? step.type;
   const rules = definitionOf(step.type);
@@ -119,17 +119,17 @@ function drift(step: Step, reading: FindingContext): Finding | undefined {
   let properties: Finding["properties"] = [];
   if (kind === "changed") {
     const differing = differences(olds, news);
-    const lasting = differing.filter(({ path }) => !volatile.includes(argumentOf(path)));
-    if (differing.length > 0 && lasting.length === 0) return undefined;
+    const stable = differing.filter(({ path }) => !volatile.includes(argumentOf(path)));
+    if (differing.length > 0 && stable.length === 0) return undefined;
     const hidden = secretProperties(news).filter(({ path }) => !volatile.includes(path));
     if (differing.length === 0 && hidden.length === 0) return undefined;
-    properties = (differing.length > 0 ? lasting : hidden).map((property) =>
+    properties = (differing.length > 0 ? stable : hidden).map((property) =>
       rules?.replaceOn.includes(argumentOf(property.path))
         ? { ...property, replaces: true as const }
         : property,
     );
   }
-  const location = reading.locate(step.urn);
+  const location = context.locate(step.urn);
   const base = {
     kind: kind as Finding["kind"],
     resource: refOf({ urn: step.urn, type: step.type, id: step.old?.id ?? "" }),
@@ -137,16 +137,16 @@ function drift(step: Step, reading: FindingContext): Finding | undefined {
     also: [],
     ...(location && { location }),
   };
-  const dependents = kind === "deleted" ? dependentsOf(step.urn, reading.state) : [];
+  const dependents = kind === "deleted" ? dependentsOf(step.urn, context.state) : [];
   const { effect, text } = consequenceOfDrift(noun, kind, properties, dependents);
-  const fixes = reading.commands.drift(base, rules?.argumentNames ?? [], news);
+  const fixes = context.commands.drift(base, rules?.argumentNames ?? [], news);
   return { ...base, effect, consequence: text, fixes };
 }
 
-/** A job belongs to the resource that waits for it: what changes the job is why that one changes. */
+/** Merges each job into the resource that waits for it, because a change of the job causes the change of the resource. */
 function mergeJobs(findings: readonly Finding[]): (Finding & { readonly isUndone?: boolean })[] {
   const byUrn = new Map(findings.map((finding) => [finding.resource.urn, finding]));
-  const folded = new Set<string>();
+  const mergedJobs = new Set<string>();
   const merged = findings.map((finding) => {
     const jobType = jobTypes[finding.resource.type];
     const jobUrn = jobType && finding.resource.urn.replace(`:${finding.resource.type}::`, `:${jobType}::`);
@@ -156,18 +156,18 @@ function mergeJobs(findings: readonly Finding[]): (Finding & { readonly isUndone
       const isUndone = finding.kind === "changed" && own.length < finding.properties.length;
       return isUndone ? { ...finding, properties: own, isUndone } : finding;
     }
-    folded.add(jobUrn);
+    mergedJobs.add(jobUrn);
     const paths = own.map(({ path }) => path);
     const added = job.properties.filter(({ path }) => path !== "name" && !paths.includes(path));
     return { ...finding, properties: [...own, ...added], also: [jobUrn] };
   });
-  return merged.filter(({ resource }) => !folded.has(resource.urn));
+  return merged.filter(({ resource }) => !mergedJobs.has(resource.urn));
 }
 
-/** Everything that depends on a resource, directly or not, without the jobs. */
+/** Returns all direct and indirect dependents of a resource, without jobs. */
 function dependentsOf(urn: string, state: readonly StateResource[]): ResourceRef[] {
   const reached = new Set([urn]);
-  // The engine keeps what depends on something after it.
+  // In the state, dependents come after their dependencies.
   for (const { urn: own, dependencies = [] } of state) {
     if (dependencies.some((dependency) => reached.has(dependency))) reached.add(own);
   }

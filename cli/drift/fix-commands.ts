@@ -8,26 +8,27 @@ type Fixes = Finding["fixes"];
 type Found = Omit<Unmanaged, "fixes">;
 type Values = Readonly<Record<string, unknown>>;
 
-/** What is known of a pending change beside its properties. */
+/** Facts about a pending change that its fix depends on. */
 export interface ChangeContext {
-  /** The arguments that the state holds. */
+  /** The arguments in the state. */
   readonly actual: Values;
-  /** Another resource that changes too and that an argument comes from. */
+  /** Returns the changed resource that an argument comes from, if there is one. */
   follows(argument: string): ResourceRef | undefined;
-  /** Whether a rollback has undone what the submitted job deployed. */
+  /** Whether a failed check rolled back what the submitted job deployed. */
   readonly isUndone: boolean;
 }
 
-/** Arguments that follow from the job beside a resource; no class of TypeScript has them. */
+/** Arguments that the job of a resource sets. Programs cannot declare them. */
 const jobArguments: readonly string[] = ["submittedJobId"];
 
-/** At most so much is put into one sentence; all properties are listed beside it. */
+/** Limits for the values in one sentence. The report also lists all properties. */
 const maxValues = 8;
 const maxValueLength = 200;
 
-/** The commands that fix what is found in one stack, for the folder that `recommender drift` was called in. */
+/** Builds the commands that fix findings of one stack, for the current directory. */
 export class FixCommands {
-  readonly #where: string;
+  /** Options that select the stack and its project. */
+  readonly #stackFlags: string;
 
   constructor(
     readonly stack: string,
@@ -35,31 +36,31 @@ export class FixCommands {
     private readonly urns: readonly string[],
     private readonly language: Language,
   ) {
-    this.#where = `--stack ${shellQuote(stack)}${cwdFlag(cwd)}`;
+    this.#stackFlags = `--stack ${shellQuote(stack)}${cwdFlag(cwd)}`;
   }
 
-  /** For all drift of the stack at once. */
+  /** Fixes for all drift of the stack. */
   get all(): { apply: string; accept: string } {
-    return { apply: `pulumi up --refresh ${this.#where}`, accept: `pulumi refresh ${this.#where}` };
+    return { apply: `pulumi up --refresh ${this.#stackFlags}`, accept: `pulumi refresh ${this.#stackFlags}` };
   }
 
-  /** For a difference between program and state. */
+  /** Fixes for a difference between program and state. */
   change(
     finding: Pick<Finding, "kind" | "resource" | "properties" | "location">,
     known: ChangeContext = { actual: {}, follows: () => undefined, isUndone: false },
   ): Fixes {
-    const up = `pulumi up ${this.#where}`;
+    const up = `pulumi up ${this.#stackFlags}`;
     return {
       apply: { command: up },
       accept: {
         edit: changeEdit(finding, known, this.language),
-        // The former models serve again, but their job is another: declaring them deploys them once more.
-        command: known.isUndone ? up : `pulumi preview --expect-no-changes ${this.#where}`,
+        // After a rollback, declaring the former models submits a new deployment job, so the change needs an update.
+        command: known.isUndone ? up : `pulumi preview --expect-no-changes ${this.#stackFlags}`,
       },
     };
   }
 
-  /** For a difference between state and service; `actual` is what the service holds. */
+  /** Fixes for a difference between state and service. `actual` is the state of the service. */
   drift(
     finding: Pick<Finding, "kind" | "resource" | "properties" | "location">,
     argumentNames: readonly string[],
@@ -69,33 +70,33 @@ export class FixCommands {
     const { kind, properties, location } = finding;
     if (kind === "changed") {
       const declared = properties.filter(({ path }) => argumentNames.includes(argumentOf(path)));
-      // The job beside a deployment declares the same models and `qps`: only an update takes them into the state.
+      // The deployment's job has the same models and `qps`. Only an update writes them to its state.
       const isDeployed = finding.resource.type === "Deployment" && declared.length > 0;
       return {
-        apply: { command: `pulumi up --refresh ${this.#where} ${target}` },
+        apply: { command: `pulumi up --refresh ${this.#stackFlags} ${target}` },
         accept: {
           ...(declared.length > 0 && {
             edit: `${declare(finding.resource.type, declared, actual, this.language)}${inFile(location)}`,
           }),
-          command: isDeployed ? this.all.apply : `pulumi refresh ${this.#where} ${target}`,
+          command: isDeployed ? this.all.apply : `pulumi refresh ${this.#stackFlags} ${target}`,
         },
       };
     }
     return {
-      apply: { command: `pulumi up --refresh ${this.#where} ${target} --target-dependents` },
+      apply: { command: `pulumi up --refresh ${this.#stackFlags} ${target} --target-dependents` },
       accept: {
-        edit: `remove ${titleOf(finding.resource)} and what depends on it from the program${inFile(location)}`,
-        command: `pulumi up --refresh ${this.#where}`,
+        edit: `remove ${titleOf(finding.resource)} and its dependents from the program${inFile(location)}`,
+        command: `pulumi up --refresh ${this.#stackFlags}`,
       },
     };
   }
 
-  /** For something that no stack holds. */
+  /** Fixes for an object that no stack manages. */
   unmanaged({ type, id, name, projectId }: Found, more: { numShards?: number }): Fixes {
-    const noun = type === "Model" ? "models" : "datasets";
+    const group = type === "Model" ? "models" : "datasets";
     const project = projectId === undefined ? "" : ` --project ${shellQuote(projectId)}`;
     const taken = this.urns.map((urn) => partsOf(urn).name);
-    // A second resource of the same name would be refused, and a resource needs a name.
+    // A resource needs a name that no other resource of the stack has.
     const free =
       (name.trim() === "" ? [] : [name, `${name}-${id}`]).find((one) => !taken.includes(one)) ?? id;
     const args = {
@@ -105,29 +106,30 @@ export class FixCommands {
       ...more,
     };
     return {
-      apply: { command: `recommender ${noun} delete ${shellQuote(id)}${project} ${this.#where}` },
+      apply: { command: `recommender ${group} delete ${shellQuote(id)}${project} ${this.#stackFlags}` },
       accept: {
         edit: `add ${this.language.formatDeclaration(type, free, args)}`,
-        command: `pulumi up ${this.#where}`,
+        command: `pulumi up ${this.#stackFlags}`,
       },
     };
   }
 
-  /** For something that a replacement or a deletion left behind. */
+  /** Fix for an object that a replacement or deletion left behind. */
   orphan(id: string): { apply: { command: string } } {
-    return { apply: { command: `recommender orphans delete ${shellQuote(id)} ${this.#where}` } };
+    return { apply: { command: `recommender orphans delete ${shellQuote(id)} ${this.#stackFlags}` } };
   }
 
-  /** A pattern that only this resource matches, or its URN. */
+  /** Returns a short pattern that matches only this resource, or its URN. */
   #target({ urn }: ResourceRef): string {
     const { type, name } = partsOf(urn);
     const end = `${type.slice(type.lastIndexOf("recommender:"))}::${name}`;
-    const unique = nounOf(type) !== undefined && this.urns.filter((other) => other.endsWith(end)).length <= 1;
-    return unique && !/[*?[\]{}\\]/.test(end) ? `**${end}` : urn;
+    const isUnique =
+      nounOf(type) !== undefined && this.urns.filter((other) => other.endsWith(end)).length <= 1;
+    return isUnique && !/[*?[\]{}\\]/.test(end) ? `**${end}` : urn;
   }
 }
 
-/** The argument that a path is in. */
+/** Returns the top-level argument of a property path. */
 export function argumentOf(path: string): string {
   return /^[^.[]+/.exec(path)?.[0] ?? path;
 }
@@ -145,13 +147,13 @@ function changeEdit(
   );
   if (own.length > 0) return `${declare(resource.type, own, actual, language)}${inFile(location)}`;
   const causes = properties.flatMap(({ path }) => follows(argumentOf(path)) ?? []).map(titleOf);
-  if (causes.length > 0) return `nothing here: ${title} follows ${[...new Set(causes)].join(", ")}`;
+  if (causes.length > 0) return `nothing to edit here: ${title} follows ${[...new Set(causes)].join(", ")}`;
   return properties.length > 0
-    ? `nothing here: ${title} follows what it depends on`
-    : `declare ${title} as it was${inFile(location)}`;
+    ? `nothing to edit here: ${title} follows its dependencies`
+    : `restore the declaration of ${title}${inFile(location)}`;
 }
 
-/** Whole arguments, as a program declares them: a part of one is no expression of any language. */
+/** Returns an instruction to declare whole arguments. Part of an argument is not an expression in any language. */
 function declare(
   type: string,
   properties: readonly PropertyFinding[],
@@ -160,17 +162,16 @@ function declare(
 ): string {
   const names = [...new Set(properties.map(({ path }) => argumentOf(path)))];
   const values = names.slice(0, maxValues).map((name) => {
-    // It follows from the source, and cannot be declared.
-    if (name === "contentHash") return "the records as they were";
+    // Computed from the source, so programs cannot declare it.
+    if (name === "contentHash") return "the former records";
     const [first, ...others] = properties.filter(({ path }) => argumentOf(path) === name);
     const argument = language.argumentName(name);
-    if (first?.secret || others.some(({ secret }) => secret))
-      return `${argument} with the secret that is there`;
+    if (first?.secret || others.some(({ secret }) => secret)) return `${argument} with the current secret`;
     const isWhole = first?.path === name && others.length === 0;
     const value = actual[name] ?? (isWhole ? first.actual : undefined);
-    if (value === undefined || value === null) return isWhole ? `no ${argument}` : `${argument} as it was`;
+    if (value === undefined || value === null) return isWhole ? `no ${argument}` : `the former ${argument}`;
     const text = language.formatArgument(name, value, shapeOf(type, name));
-    return text.length > maxValueLength ? `${argument} as it is there` : text;
+    return text.length > maxValueLength ? `${argument} with the current value` : text;
   });
   const more = names.length - values.length;
   return `declare ${values.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;

@@ -1,28 +1,31 @@
 import { type Shape, shapeOf } from "./shapes";
 import {
+  capital,
   dotnetSyntax,
   formatValue,
   goSyntax,
   javaSyntax,
+  json,
   jsonSyntax,
   pythonSyntax,
+  snake,
   type ValueSyntax,
   yamlSyntax,
 } from "./value-syntax";
 
-/** What `recommender drift` knows of a language: where programs declare resources, and how it writes a declaration. */
+/** How to find declarations in programs of a language, and how to write them. */
 export interface Language {
-  /** The files of programs. */
+  /** Glob pattern of source files. */
   readonly files: string;
-  /** Texts, which stay, and comments, which go: what is commented out declares nothing. */
+  /** Matches string literals (captured) and comments. Comments are removed before declarations are searched. */
   readonly textOrComment: RegExp;
-  /** A declaration, with `type` and, unless it is computed, `name`. */
+  /** Matches a declaration, with the groups `type` and, unless the name is computed, `name`. */
   readonly declaration: RegExp;
-  /** The name of an argument. */
+  /** Converts the name of an argument to the language's convention. */
   argumentName(name: string): string;
-  /** An argument with its value, which has the type that the schema of the package gives. */
+  /** Formats an argument with its value. `shape` is its type in the package schema. */
   formatArgument(name: string, value: unknown, shape?: Shape): string;
-  /** A whole declaration. */
+  /** Formats a declaration. */
   formatDeclaration(type: string, name: string, args: Readonly<Record<string, unknown>>): string;
 }
 
@@ -32,13 +35,9 @@ const hashes = /("""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|#[^\n]*
 const construction =
   /\bnew\s+(?:[\w$]+\s*\.\s*)*(?<type>[\w$]+)\s*(?:<[^>]*>\s*)?\(\s*(?:(?<quote>["'`])(?<name>.*?)\k<quote>\s*[,)])?/g;
 
-const json = (value: unknown) => JSON.stringify(value);
-const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
-const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 const any: Shape = { kind: "any" };
 
-/** All arguments of a declaration, each with its type. */
+/** Formats all arguments of a declaration. */
 const formatArguments = (
   { formatArgument }: Pick<Language, "formatArgument">,
   type: string,
@@ -49,7 +48,7 @@ const formatArguments = (
     .map(([key, value]) => formatArgument(key, value, shapeOf(type, key)))
     .join(between);
 
-/** Writes an argument as a name, a sign and a value. */
+/** Returns a formatter for languages that write arguments as name, sign and value. */
 const argumentFormatter =
   (name: (argument: string) => string, sign: string, syntax: ValueSyntax): Language["formatArgument"] =>
   (argument, value, shape = any) =>
@@ -70,7 +69,7 @@ const nodejs: Language = {
 const yaml: Language = {
   files: "**/*.{yaml,yml}",
   textOrComment: hashes,
-  // The type stands somewhere in the block of the resource.
+  // `type` may be anywhere in the block of the resource.
   declaration:
     /(?<=^([ \t]+))(?<quote>["']?)(?<name>[^\s"'#:{}][^"':\n]*)\k<quote>:[ \t]*\n(?:\1[ \t].*\n)*?\1[ \t]+type:[ \t]*["']?recommender:(?:index:)?(?<type>\w+)/gm,
   argumentName: unchangedName,
@@ -121,7 +120,7 @@ const dotnet: Language = {
 
 const languages: Readonly<Record<string, Language>> = { nodejs, yaml, python, go, java, dotnet };
 
-/** The language of a program by its `runtime`. */
+/** Returns the language of a `runtime` in Pulumi.yaml. Unknown runtimes are treated as Node.js. */
 export function languageOf(runtime: string): Language {
   return languages[runtime] ?? nodejs;
 }

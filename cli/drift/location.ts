@@ -8,7 +8,7 @@ import type { Location } from "./finding";
 import type { Language } from "./language";
 import { jobTypes } from "./resource";
 
-/** What declares each kind of job: the resource beside it. */
+/** Type of the resource that declares each job. */
 const declarerOf = Object.fromEntries(Object.entries(jobTypes).map(([noun, job]) => [job, noun]));
 
 const ignoredFiles = [
@@ -19,63 +19,60 @@ const ignoredFiles = [
 
 interface Declaration extends Location {
   readonly type: string;
-  /** Undefined where the name is computed. */
+  /** Undefined if the name is computed. */
   readonly name: string | undefined;
 }
 
 /**
- * Finds where the program that is there now declares a resource. The state knows where it stood at the last update,
- * which helps where a name is computed or stands in several places.
+ * Finds the source positions of declarations in the current program. If a name is computed or not unique, the position
+ * of the last update, which is in the state, decides.
  */
 export class Declarations {
   #found: Declaration[] | undefined;
-  readonly #stood: ReadonlyMap<string, Location>;
+  readonly #lastPositions: ReadonlyMap<string, Location>;
 
   constructor(
-    private readonly folder: string,
+    private readonly directory: string,
     private readonly language: Language,
     state: readonly StateResource[],
   ) {
-    const known = state.flatMap((resource) => {
-      const stood = positions(resource);
-      return stood.length > 0 ? [[resource.urn, stood] as const] : [];
-    });
-    this.#stood = new Map(
-      known.flatMap(([urn, stood]) => {
-        const there = stood.find((position) => this.#constructions.some((one) => samePlace(one, position)));
-        const place = there ?? stood[0];
-        return place ? [[urn, place] as const] : [];
+    this.#lastPositions = new Map(
+      state.flatMap((resource) => {
+        const trace = positions(resource);
+        const declared = trace.find((position) => this.#all.some((one) => isSameLine(one, position)));
+        const position = declared ?? trace[0];
+        return position ? [[resource.urn, position] as const] : [];
       }),
     );
   }
 
-  /** Undefined where nothing in the program looks like it. */
+  /** Returns the declaration of a resource, or undefined if none is found. */
   locate(urn: string): Location | undefined {
     const { type: chain, name } = partsOf(urn);
     const noun = nounOf(chain) ?? chain.split(/[:/]/).at(-1) ?? "";
     const declarer = declarerOf[noun] ?? noun;
     const types = [declarer, components.find(({ result }) => result === declarer)?.type];
-    const ofType = this.#constructions.filter((one) => types.includes(one.type));
+    const ofType = this.#all.filter((one) => types.includes(one.type));
     const named = ofType.filter((one) => one.name === name);
     const computed = ofType.filter((one) => one.name === undefined || one.name.includes("${"));
-    const stood = this.#stood.get(urn);
+    const lastPosition = this.#lastPositions.get(urn);
     const candidates = named.length > 0 ? named : computed;
-    const best = stood && nearest(candidates, stood);
+    const best = lastPosition && nearest(candidates, lastPosition);
     const found = best ?? (named.length > 0 || computed.length === 1 ? candidates[0] : undefined);
     return found && { file: found.file, line: found.line, column: found.column };
   }
 
-  get #constructions(): readonly Declaration[] {
-    this.#found ??= globSync(this.language.files, { cwd: this.folder, ignore: ignoredFiles })
+  get #all(): readonly Declaration[] {
+    this.#found ??= globSync(this.language.files, { cwd: this.directory, ignore: ignoredFiles })
       .sort()
       .flatMap((file) =>
-        findDeclarations(file, readFileSync(join(this.folder, file), "utf8"), this.language),
+        findDeclarations(file, readFileSync(join(this.directory, file), "utf8"), this.language),
       );
     return this.#found;
   }
 }
 
-/** The places of a file where something is declared. */
+/** Finds the declarations in a source file. */
 export function findDeclarations(
   file: string,
   text: string,
@@ -93,12 +90,12 @@ export function findDeclarations(
 function positions({ stackTrace = [] }: StateResource): Location[] {
   return stackTrace.flatMap(({ sourcePosition = "" }) => {
     const [, path = "", line, column] = /^project:\/\/\/(.+)#(\d+),(\d+)$/.exec(sourcePosition) ?? [];
-    const foreign = path === "" || path.startsWith("..") || path.includes("node_modules/");
-    return foreign ? [] : [{ file: decodeURI(path), line: Number(line), column: Number(column) }];
+    const isExternal = path === "" || path.startsWith("..") || path.includes("node_modules/");
+    return isExternal ? [] : [{ file: decodeURI(path), line: Number(line), column: Number(column) }];
   });
 }
 
-function samePlace(a: Location, b: Location): boolean {
+function isSameLine(a: Location, b: Location): boolean {
   return a.file === b.file && a.line === b.line;
 }
 

@@ -8,17 +8,17 @@ const environmentSecrets = [
   ...secretKeys.map(environmentName),
 ];
 
-/** Shorter ones would mask ordinary words; the engine masks its own secrets whatever their length. */
-const leastLength = 8;
+/** Shorter secrets would mask ordinary words. The engine masks its own secrets of any length. */
+const minLength = 8;
 
-/** Texts that must not be shown: secrets of the configuration and credentials of the environment. */
+/** Returns secrets in the configuration and credentials in the environment, which must not be printed. */
 export function secretTexts(config: ConfigMap, environment: NodeJS.ProcessEnv): string[] {
   const configured = Object.entries(config).flatMap(([key, { value, secret }]) =>
     secret || secretKeys.some((name) => key === `recommender:${name}`) ? leaves(value) : [],
   );
   const given = environmentSecrets.flatMap((name) => environment[name] ?? []);
   return [...new Set([...configured, ...given])]
-    .filter((text) => text.length >= leastLength)
+    .filter((text) => text.length >= minLength)
     .sort((a, b) => b.length - a.length);
 }
 
@@ -36,7 +36,7 @@ export function redactAll<T>(value: T, secrets: readonly string[]): T {
   return value;
 }
 
-/** A secret of the configuration may be an object, which the engine hands over as JSON. */
+/** Returns all texts in a secret. An object is stored as JSON. */
 function leaves(value: string): string[] {
   try {
     const parsed: unknown = JSON.parse(value);

@@ -4,7 +4,7 @@ import { logicalName, nounOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import type { ResourceRef } from "./finding";
 
-/** The job beside each resource that waits for one, under the same name. */
+/** Job type of each resource type that waits for a job. Both resources have the same name. */
 export const jobTypes: Readonly<Record<string, string>> = {
   Model: "TrainingJob",
   Deployment: "DeploymentJob",
@@ -12,17 +12,17 @@ export const jobTypes: Readonly<Record<string, string>> = {
   UserClustering: "ClusteringJob",
 };
 
-/** A resource as a report names it. */
+/** Returns how a report names a resource. */
 export function refOf({ urn, type, id }: { urn: string; type: string; id?: string }): ResourceRef {
   return { urn, type: nounOf(type) ?? type, name: logicalName(urn), ...(id && { id }) };
 }
 
-/** Whether a resource counts in a report: not the engine's bookkeeping, nor a row that waits for its deletion. */
-export function isReported({ type, custom, external, delete: isLeaving }: StateResource): boolean {
-  return custom === true && external !== true && !isLeaving && !type.startsWith("pulumi:");
+/** Whether reports include a state entry. Excludes providers, components and entries that wait for deletion. */
+export function isReported({ type, custom, external, delete: isDeleting }: StateResource): boolean {
+  return custom === true && external !== true && !isDeleting && !type.startsWith("pulumi:");
 }
 
-/** What is known of a noun without running it; undefined for resources of others. */
+/** Returns the definition of a resource type, or undefined for resources of other packages. */
 export function definitionOf(type: string): Rules | undefined {
   return nouns[nounOf(type) ?? ""];
 }

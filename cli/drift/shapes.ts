@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageFolder } from "../../provider/plugin/package-folder";
 
-/** The type of an argument, as far as a language writes values of it differently. */
+/** Type of an argument, as far as languages write its values differently. */
 export type Shape =
   | { readonly kind: "any" }
   | { readonly kind: "string" | "integer" | "number" | "boolean" }
@@ -10,7 +10,7 @@ export type Shape =
   | { readonly kind: "list" | "map"; readonly of: Shape }
   | { readonly kind: "object"; readonly name: string; readonly fields: Readonly<Record<string, Shape>> };
 
-/** The part of a package schema that describes a type. */
+/** A type in the Pulumi package schema. */
 interface TypeSpec {
   readonly type?: string;
   readonly items?: TypeSpec;
@@ -37,14 +37,14 @@ interface Schema {
 const any: Shape = { kind: "any" };
 const scalars: readonly string[] = ["string", "integer", "number", "boolean"];
 const prefix = "recommender:index:";
-let read: Schema | undefined;
+let cached: Schema | undefined;
 
 function schema(): Schema {
-  read ??= JSON.parse(readFileSync(join(packageFolder(), "schema.json"), "utf8")) as Schema;
-  return read;
+  cached ??= JSON.parse(readFileSync(join(packageFolder(), "schema.json"), "utf8")) as Schema;
+  return cached;
 }
 
-/** The type of an argument of a resource, from the schema of the package; anything if the schema does not have it. */
+/** Returns the type of an argument in the package schema, or `any` if the schema does not contain it. */
 export function shapeOf(type: string, argument: string): Shape {
   const spec = schema().resources[prefix + type]?.inputProperties[argument];
   return spec ? shapeIn(spec) : any;
@@ -52,7 +52,7 @@ export function shapeOf(type: string, argument: string): Shape {
 
 function shapeIn({ type = "", items, additionalProperties, oneOf, $ref }: TypeSpec): Shape {
   if ($ref?.startsWith("#/types/")) return namedShape($ref.slice("#/types/".length));
-  // Of several types, only one that has a name matters: the others are scalars, which any place takes.
+  // Of alternative types, only a named type is written differently. Scalars are accepted everywhere.
   const named = oneOf?.find((one) => one.$ref);
   if (named) return shapeIn(named);
   if (items) return { kind: "list", of: shapeIn(items) };
@@ -65,7 +65,8 @@ function namedShape(token: string): Shape {
   const { enum: members, properties = {} } = schema().types[token] ?? {};
   if (members)
     return {
-      ...{ kind: "enum", name },
+      kind: "enum",
+      name,
       members: Object.fromEntries(members.map((member) => [member.value, member.name])),
     };
   const fields = Object.entries(properties).map(([field, spec]) => [field, shapeIn(spec)]);

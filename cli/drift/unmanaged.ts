@@ -7,28 +7,28 @@ import type { StateResource } from "../stack/open";
 import { explicitProviderOf } from "../stack/providers";
 import type { Orphan, Unmanaged } from "./finding";
 
-/** What the service of a stack holds, as far as the API lists it. */
+/** Objects that the service of a stack lists. */
 export interface Inventory {
-  /** Two stacks of one service have the same. */
+  /** Identifies the service. Stacks with the same service have the same value. */
   readonly service: string;
   readonly found: readonly (Omit<Unmanaged, "fixes"> & { readonly numShards?: number })[];
-  /** What the service lists as left behind. */
+  /** Objects that the service lists as orphaned. */
   readonly orphans: readonly Omit<Orphan, "fixes">[];
-  /** Ids that any row of the stack holds, including rows that wait for their deletion. */
+  /** Ids of all state entries of the stack, including entries that wait for deletion. */
   readonly managed: ReadonlySet<string>;
 }
 
-/** Lists what is in the account and in the projects of a stack. */
+/** Lists the event datasets of the account and the models of the stack's projects. */
 export async function takeInventory(
   state: readonly StateResource[],
   connect: () => Promise<Client>,
 ): Promise<Inventory | undefined> {
-  const rows = state.filter((resource) => nounOf(resource.type) !== undefined);
-  const own = rows.filter((row) => explicitProviderOf(row) === undefined);
+  const entries = state.filter((resource) => nounOf(resource.type) !== undefined);
+  const own = entries.filter((entry) => explicitProviderOf(entry) === undefined);
   if (own.length === 0) return undefined;
   const ofType = (...types: string[]) => own.filter(({ type }) => types.includes(nounOf(type) as string));
-  // A provider in the program may have the same service as the stack, so its rows count too.
-  const managed = new Set(rows.map(({ id }) => id as string));
+  // Resources with an explicit provider may be in the same service as the stack, so they count as managed too.
+  const managed = new Set(entries.map(({ id }) => id as string));
   const projects = new Set([
     ...ofType("Project").map(({ id }) => id),
     ...ofType("Model", "Deployment").map(({ outputs }) => outputs?.projectId as string | undefined),
@@ -63,7 +63,7 @@ export async function takeInventory(
   }
 }
 
-/** What each inventory holds that none of them manages; what several list is reported by the first of them alone. */
+/** Returns the objects of each inventory that no stack manages. Each object is reported once, by the first stack. */
 export function unmanagedOf(inventories: readonly (Inventory | undefined)[]): Inventory["found"][] {
   const managed = new Set(
     inventories.flatMap((one) => [...(one?.managed ?? [])].map((id) => `${one?.service} ${id}`)),
@@ -88,7 +88,9 @@ const orphanTypes = {
 async function listOrphans(client: Client): Promise<Inventory["orphans"]> {
   const { orphans } = await client.call(routes.listOrphans, {});
   return orphans.map(({ objectType, objectId, name, orphanedBy, blockedBy }) => ({
-    ...{ type: orphanTypes[objectType], id: objectId, name },
+    type: orphanTypes[objectType],
+    id: objectId,
+    name,
     ...(orphanedBy !== null && { leftBy: orphanedBy }),
     ...(blockedBy !== null && { blockedBy }),
   }));
@@ -102,19 +104,19 @@ interface StackInventory {
 }
 
 /**
- * The orphans that each stack reports: those it left behind itself, and the first stack of a service also those that no
- * given stack left. What a given stack holds again is no orphan.
+ * Returns the orphans that each stack reports: the orphans that it left behind. The first stack of a service also reports
+ * orphans that no given stack left behind. An object that a given stack manages again is not an orphan.
  */
 export function orphansOf(stacks: readonly StackInventory[]): Inventory["orphans"][] {
   const prefixOf = ({ project, stack }: StackInventory) => formatOrigin({ project, stack, resource: "" });
   return stacks.map((own, at) => {
     const { service, orphans = [] } = own.inventory ?? {};
-    const beside = stacks.filter(({ inventory }) => inventory?.service === service);
+    const sameService = stacks.filter(({ inventory }) => inventory?.service === service);
     const isFirst = stacks.findIndex(({ inventory }) => inventory?.service === service) === at;
     return orphans.filter(({ id, leftBy = "" }) => {
-      if (beside.some(({ inventory }) => inventory?.managed.has(id))) return false;
-      const leaver = beside.find((one) => leftBy.startsWith(prefixOf(one)));
-      return leaver ? leaver === own : isFirst;
+      if (sameService.some(({ inventory }) => inventory?.managed.has(id))) return false;
+      const owner = sameService.find((one) => leftBy.startsWith(prefixOf(one)));
+      return owner ? owner === own : isFirst;
     });
   });
 }

@@ -1,6 +1,6 @@
 import type { Shape } from "./shapes";
 
-/** How a language writes values of the arguments of resources. */
+/** How a language writes values of arguments. */
 export interface ValueSyntax {
   text(value: string): string;
   integer(value: number): string;
@@ -13,13 +13,16 @@ export interface ValueSyntax {
   object(fields: readonly (readonly [string, string])[], name: string): string;
 }
 
-const json = (value: unknown) => JSON.stringify(value);
-const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
-const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** Formats a value as JSON. */
+export const json = (value: unknown) => JSON.stringify(value);
+/** Converts the first letter to upper case. */
+export const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+/** Converts camelCase to snake_case. */
+export const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const decimal = (value: number) => (Number.isInteger(value) ? value.toFixed(1) : String(value));
 const braces = (parts: readonly string[]) => (parts.length > 0 ? `{ ${parts.join(", ")} }` : "{}");
 
-/** JSON itself: TypeScript, and YAML after its texts are escaped. */
+/** Values in TypeScript, and the basis of other languages. */
 export const jsonSyntax: ValueSyntax = {
   text: json,
   integer: String,
@@ -32,13 +35,13 @@ export const jsonSyntax: ValueSyntax = {
   object: (fields) => braces(fields.map(([key, value]) => `${key}: ${value}`)),
 };
 
-/** The engine would read `${` in a text of YAML as a reference. */
+/** Values in YAML. `${` is escaped, because the engine would read it as a reference. */
 export const yamlSyntax: ValueSyntax = {
   ...jsonSyntax,
   text: (value) => json(value).replaceAll("${", () => "$${"),
 };
 
-/** Dictionaries of Python have the names of arguments where they stand for a type of the package. */
+/** Values in Python. Dictionaries for object types have snake_case keys. */
 export const pythonSyntax: ValueSyntax = {
   ...jsonSyntax,
   boolean: (value) => (value ? "True" : "False"),
@@ -55,12 +58,12 @@ const goTypes: Readonly<Record<string, string>> = {
   any: "pulumi.",
 };
 
-/** The type of a list or map of Go by what it holds, such as `pulumi.StringArray`. */
+/** Returns the type of a Go list or map, such as `pulumi.StringArray`. */
 const goContainer = (of: Shape, kind: "Array" | "Map") =>
   (of.kind === "enum" || of.kind === "object" ? `recommender.${of.name}` : (goTypes[of.kind] ?? "pulumi.")) +
   kind;
 
-/** Every value of Go is wrapped as an input. */
+/** Values in Go, where each value is wrapped as an input. */
 export const goSyntax: ValueSyntax = {
   text: (value) => `pulumi.String(${json(value)})`,
   integer: (value) => `pulumi.Int(${value})`,
@@ -75,7 +78,7 @@ export const goSyntax: ValueSyntax = {
     `&recommender.${name}Args{${fields.map(([key, value]) => `${capital(key)}: ${value}`).join(", ")}}`,
 };
 
-/** Java builds objects, and has collections for lists and maps. */
+/** Values in Java, with builders for objects. */
 export const javaSyntax: ValueSyntax = {
   ...jsonSyntax,
   decimal,
@@ -88,11 +91,11 @@ export const javaSyntax: ValueSyntax = {
     `${name}Args.builder()${fields.map(([key, value]) => `.${key}(${value})`).join("")}.build()`,
 };
 
-/** The element type of a list of C#, where the compiler cannot find it. */
+/** Returns the element type of a C# array if the compiler cannot infer it. */
 const dotnetElement = ({ kind }: Shape) =>
   kind === "any" || kind === "list" || kind === "map" ? " object" : "";
 
-/** C# has initializers for all of them. */
+/** Values in C#, with initializers. */
 export const dotnetSyntax: ValueSyntax = {
   ...jsonSyntax,
   decimal,
@@ -107,7 +110,7 @@ export const dotnetSyntax: ValueSyntax = {
     `new Recommender.Inputs.${name}Args ${braces(fields.map(([key, value]) => `${capital(key)} = ${value}`))}`,
 };
 
-/** Writes a value as an expression of a language. What the service left out has no expression and is left out. */
+/** Formats a value as an expression of a language. Null and undefined fields are left out. */
 export function formatValue(value: unknown, shape: Shape, syntax: ValueSyntax): string {
   const any: Shape = { kind: "any" };
   if (typeof value === "string") {
@@ -120,10 +123,10 @@ export function formatValue(value: unknown, shape: Shape, syntax: ValueSyntax): 
   if (typeof value === "boolean") return syntax.boolean(value);
   if (value === null || value === undefined) return syntax.nothing;
   if (Array.isArray(value)) {
-    const of = shape.kind === "list" ? shape.of : any;
+    const element = shape.kind === "list" ? shape.of : any;
     return syntax.list(
-      value.map((element) => formatValue(element, of, syntax)),
-      of,
+      value.map((one) => formatValue(one, element, syntax)),
+      element,
     );
   }
   const entries = Object.entries(value).filter(([, one]) => one !== undefined && one !== null);

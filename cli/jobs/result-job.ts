@@ -8,7 +8,7 @@ import { note, print } from "../terminal/output";
 import { fetchResult, type JobResult, writeResultFile } from "./job-result";
 import { waitForJob } from "./wait";
 
-/** What every question to a model is asked with. */
+/** Options of commands that run a query or a clustering. */
 export interface ResultJobOptions extends ServiceOptions {
   readonly project?: string;
   readonly model?: string;
@@ -18,42 +18,42 @@ export interface ResultJobOptions extends ServiceOptions {
   readonly out?: string;
 }
 
-/** A question that was answered. */
+/** A query or clustering that has succeeded, with its downloaded result. */
 export interface FinishedJob {
   readonly jobId: string;
   readonly job: Job;
   readonly result: JobResult;
 }
 
-/** The exit codes of questions, for their help. */
+/** Exit codes of these commands, for their help. */
 export const resultJobExitCodes = `
 Exit codes:
-  0  the answer is there (or, with --no-wait, the job is submitted)
-  1  it could not be asked or answered; the message says why
+  0  the result is printed (or, with --no-wait, the job is submitted)
+  1  the command failed
   4  the job failed
-  5  the job is not over within --timeout; it keeps running`;
+  5  the job did not end within --timeout; it keeps running`;
 
-/** Adds the options of a question to a model. */
+/** Adds the options of a query or clustering to a command. */
 export function withResultJob(command: Command): Command {
   return withService(command)
     .option("--project <id>", "project; with --stack its name, or the only one")
-    .option("--model <id>", "model to ask; with --stack its name, or the only one")
+    .option("--model <id>", "model; with --stack its name, or the only one")
     .option("--name <text>", "name of the job")
-    .option("--out <file>", "write the whole result into a file")
-    .option("--timeout <time>", "wait so long at most, as in 90m; as configured unless given", duration)
+    .option("--out <file>", "write the whole result to a file")
+    .option("--timeout <time>", "longest wait, as in 90m (default: as configured)", duration)
     .option("--no-wait", "only submit the job, and print its id");
 }
 
 type ResultJobRoute = typeof routes.submitQueryingJob | typeof routes.submitClusteringJob;
 
-/** Submits a question, waits for the answer, fetches it, and hands it over to be printed. */
+/** Submits a query or clustering, waits for it, downloads the result and calls `report` with it. */
 export async function runResultJob<R extends ResultJobRoute>(
   options: ResultJobOptions,
   route: R,
-  request: (of: { projectId: string; modelId: string; name: string }) => Input<R>,
-  report: (answer: FinishedJob, opened: OpenService) => Promise<void>,
+  request: (common: { projectId: string; modelId: string; name: string }) => Input<R>,
+  report: (finished: FinishedJob) => Promise<void>,
 ): Promise<void> {
-  await usingService(options, async (opened) => {
+  await usingService(options, async (opened: OpenService) => {
     const projectId = opened.resolveId("Project", options.project, "--project");
     const modelId = opened.resolveId("Model", options.model, "--model");
     const name = options.name ?? `recommender ${new Date().toISOString().slice(0, 16)}`;
@@ -69,14 +69,14 @@ export async function runResultJob<R extends ResultJobRoute>(
       writeResultFile(options.out, result.body);
       note(`The whole result is in ${options.out}`);
     }
-    // Charts are fetched by the command itself, which needs no telling how.
+    // `distribution` downloads the charts itself, so users do not need the hint about &format=svg.
     const message = job.jobResult?.message?.replace(/\s*Add &format=svg\b.*$/, "");
     if (message) note(escapeControls(message));
-    await report({ jobId, job, result }, opened);
+    await report({ jobId, job, result });
   });
 }
 
-/** Tells an answer of a form that is not known: the specification shows none. */
+/** Saves a result of an unknown format to a file. The API specification does not define the format of results. */
 export function saveUnknownResult(
   { jobId, result }: FinishedJob,
   options: ResultJobOptions,

@@ -6,14 +6,14 @@ import { CommandError, exitCodes, onInterrupt } from "../terminal/exit";
 import { note } from "../terminal/output";
 import { jobProgress } from "../terminal/progress";
 
-/** Which job is waited for, and how long at most; as long as is configured unless given. */
+/** A job to wait for. Without `timeoutMs`, the configured timeout of its type applies. */
 export interface JobToWaitFor {
   readonly projectId: string;
   readonly jobId: string;
   readonly timeoutMs?: number | undefined;
 }
 
-/** Waits until a job has succeeded, and shows meanwhile what it does. */
+/** Waits until a job has succeeded, and shows its progress. */
 export async function waitForJob(
   { client, settings }: OpenService,
   options: ServiceOptions,
@@ -29,33 +29,33 @@ export async function waitForJob(
   const limitMs = timeoutMs ?? settings[kind.limit];
   const progress = jobProgress(options, { noun: kind.name, usually: usualTime(kind, settings), jobId });
   const again = `recommender jobs wait ${jobId} --project ${projectId}${serviceFlags(options)}`;
-  const callOff = onInterrupt(() => {
+  const removeHandler = onInterrupt(() => {
     progress.end();
-    note(`The ${kind.name} job goes on. Wait for it with \`${again}\`.`);
+    note(`The ${kind.name} job keeps running. Wait for it with \`${again}\`.`);
   });
   let job: Job;
   try {
     job = await watchJob(first, { settings, clock: systemClock, limitMs, readJob, onPoll: progress.update });
   } finally {
     progress.end();
-    callOff();
+    removeHandler();
   }
   if (hasSucceeded(job)) return job;
   if (hasFailed(job, settings)) {
-    const retries = job.retryCount ? ` after ${job.retryCount} retries of the service` : "";
+    const retries = job.retryCount ? ` after ${job.retryCount} retries` : "";
     throw new CommandError(
       `The ${kind.name} job ${jobId} failed${retries}: ${failureReason(job)}`,
       exitCodes.jobFailed,
     );
   }
   throw new CommandError(
-    `The ${kind.name} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It keeps running: ` +
-      `wait for it with \`${again}\`.`,
+    `The ${kind.name} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It keeps running. ` +
+      `Wait for it with \`${again}\`.`,
     exitCodes.jobTimeout,
   );
 }
 
-/** The options with which another command reaches the same service. */
+/** Returns the options that select the same service in another command. */
 function serviceFlags({ service, stack, cwd }: ServiceOptions): string {
   const given = Object.entries({ service, stack, cwd }).filter(([, value]) => value !== undefined);
   return given.map(([name, value]) => ` --${name} ${value}`).join("");

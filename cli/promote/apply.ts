@@ -10,25 +10,24 @@ import type { OpenStack } from "../stack/open";
 import { EngineOutput } from "./engine-output";
 import { type LockPolicy, withStaleLockRemoved } from "./lock";
 
-/** What is done to a stack, and where it is recorded. */
+/** An update of a stack, and the history entry that records it. */
 export interface Change {
   readonly open: OpenStack;
   readonly file: ReleaseFile;
-  /** The entry as it is begun. */
+  /** The entry at the start of the update. */
   readonly entry: Release;
   readonly lockPolicy: LockPolicy;
-  /** Whether what the service has changed is looked at first, so that it is reverted. */
+  /** Whether to refresh first, which reverts drift. */
   readonly refresh?: boolean;
-  /** URNs of the only resources that may change. */
+  /** URNs of the resources to update. All resources if undefined. */
   readonly target?: readonly string[];
-  /** The models that are pinned when it is through: none after a promotion. */
+  /** Models to pin after the update. Empty for a promotion. */
   readonly pinned: Readonly<Record<string, object>>;
 }
 
 /**
- * Carries something out on a stack, recorded before it begins and when it is over, whatever the end.
- * A model that is not good enough is never deployed, and a check that fails rolls back to the former models: both are
- * the provider's doing, so that the state knows of them.
+ * Updates a stack, and records the start and the end in its history, also if the update fails. The provider enforces
+ * the quality, and rolls back to the former models if a check fails, so the state stays correct.
  */
 export async function applyChange(change: Change): Promise<Release> {
   const { open, file, lockPolicy, entry } = change;
@@ -41,10 +40,10 @@ export async function applyChange(change: Change): Promise<Release> {
     [pinnedModelsVariable]: JSON.stringify(change.pinned),
     [releaseVariable]: entry.id,
   };
-  const progress = new EngineOutput();
+  const output = new EngineOutput();
   const { refresh, target } = change;
   const options = {
-    ...progress.options,
+    ...output.options,
     ...(refresh && { refresh }),
     ...(target && { target: [...target] }),
   };
@@ -53,19 +52,19 @@ export async function applyChange(change: Change): Promise<Release> {
     await withStaleLockRemoved(open, lockPolicy, () => open.stack.up(options));
     await savePins(open, change.pinned);
   } catch (error) {
-    return recordEnd(change, progress.reason(error as Error));
+    return recordEnd(change, output.reason(error as Error));
   }
   return recordEnd(change);
 }
 
-/** Records how it ended and what the stack holds now. */
+/** Records the result and the new contents of the stack. */
 async function recordEnd({ open, file, entry }: Change, failure?: string): Promise<Release> {
   const { resources } = await open.state();
   const checks = await runChecks(open, resources).catch((error: Error) => error);
   const contents = readContents(resources);
   const checked = checks instanceof Error ? contents : withChecks(contents, checks);
   const failed = checked.deployments.find(({ check }) => check && check.result !== "passed");
-  const unchecked = checks instanceof Error ? `its checks could not be run: ${checks.message}` : undefined;
+  const unchecked = checks instanceof Error ? `its checks could not run: ${checks.message}` : undefined;
   const reason = failure ?? (failed ? `Deployment ${failed.name}: ${failed.check?.result}` : unchecked);
   const ended: Release = {
     ...entry,
@@ -80,34 +79,36 @@ async function recordEnd({ open, file, entry }: Change, failure?: string): Promi
   return ended;
 }
 
-/** The history is committed: it does not say where on a machine the program is. */
+/** Removes the local path of the program, because users commit the history. */
 function withoutDirectory(text: string, { location }: OpenStack): string {
   return text.replaceAll(resolve(location.cwd), ".").replace(/\.$/, "");
 }
 
 function liveModelsText({ before = [] }: Release, now: ReturnType<typeof servedModels>): string {
   if (before.length === 0) {
-    return now.length === 0 ? "Nothing serves, as before." : "Nothing served before that could be restored.";
+    return now.length === 0
+      ? "There is no live deployment, as before."
+      : "There was no earlier deployment to restore.";
   }
-  if (servesSameModels(before, now)) return "The former models serve.";
-  const models = now.map(({ name, generator }) => `${name} serves ${generator.modelId}`);
-  return `Not the same models serve as before: ${models.join(", ") || "none"}.`;
+  if (servesSameModels(before, now)) return "The former models are live.";
+  const models = now.map(({ name, generator }) => `${name} uses ${generator.modelId}`);
+  return `The live models have changed: ${models.join(", ") || "none"}.`;
 }
 
-/** The state does not know what a killed engine was creating; the provider resumes it when it is created again. */
+/** Clears creates that a killed engine left pending. The provider resumes them when the engine creates them again. */
 async function clearPending(open: OpenStack, lockPolicy: LockPolicy): Promise<void> {
   const { pending } = await open.state();
   if (pending.length === 0) return;
   const names = pending.map(({ urn }) => titleOf(partsOf(urn)));
-  lockPolicy.log(`An earlier run was interrupted while it worked on ${names.join(", ")}: resuming that.`);
+  lockPolicy.log(`Resuming an interrupted run that was creating ${names.join(", ")}.`);
   await withStaleLockRemoved(open, lockPolicy, () => open.stack.refresh({ clearPendingCreates: true }));
 }
 
-/** Writes what is pinned into the configuration of the stack, only once it has come true. */
+/** Writes the pinned models to the configuration of the stack. Called only after they are deployed. */
 async function savePins(open: OpenStack, pinned: Change["pinned"]): Promise<void> {
   const key = `recommender:${pinnedModelsKey}`;
-  const pinnedNow = (await open.config())(pinnedModelsKey);
-  if (pinnedNow !== undefined) await open.stack.removeConfig(key);
+  const current = (await open.config())(pinnedModelsKey);
+  if (current !== undefined) await open.stack.removeConfig(key);
   for (const [name, models] of Object.entries(pinned)) {
     for (const [role, value] of Object.entries(models)) {
       await open.stack.setConfig(`${key}["${name}"].${role}`, { value: String(value) }, true);

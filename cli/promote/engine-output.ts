@@ -1,24 +1,24 @@
 import type { EngineEvent } from "@pulumi/pulumi/automation";
 import { engineErrors, withTitle } from "../stack/engine-messages";
 
-/** What the engine says while it works: its lines as they come, and its errors to be repeated at the end. */
+/** Prints the engine's output as it arrives, and collects its errors for the history. */
 export class EngineOutput {
   readonly #errors = new Set<string>();
 
-  /** Given to the engine's commands. */
+  /** Options for the commands of the Automation API. */
   readonly options = {
     color: "never" as const,
     onOutput: (text: string) => process.stderr.write(text),
     onEvent: ({ diagnosticEvent }: EngineEvent) => {
       if (diagnosticEvent?.severity !== "error") return;
       const { urn, message } = diagnosticEvent;
-      const words = withTitle(urn, oneLine(message));
-      // The stack fails because a resource did, which is reported by itself.
-      if (words !== "update failed") this.#errors.add(words);
+      const text = withTitle(urn, oneLine(message));
+      // The stack fails if a resource fails, which has its own error.
+      if (text !== "update failed") this.#errors.add(text);
     },
   };
 
-  /** Why the engine failed. */
+  /** Returns the reasons why the engine failed. */
   reason(error: Error): string {
     if (this.#errors.size > 0) return [...this.#errors].join("; ");
     return engineErrors(error).join("; ");

@@ -4,7 +4,7 @@ import { isRunning } from "../../client/process";
 import type { OpenStack } from "../stack/open";
 import { recordingEngines, wasStartedHere } from "./started-engines";
 
-/** Who holds the lock of a stack, as the engine reports it. */
+/** The owner of a stack's lock, as the engine reports it. */
 export interface LockOwner {
   readonly user: string;
   readonly host: string;
@@ -12,14 +12,14 @@ export interface LockOwner {
   readonly since: string;
 }
 
-/** How to treat a stack that is locked. */
+/** What to do if a stack is locked. */
 export interface LockPolicy {
-  /** Whether the owner may be a run of ours that was interrupted, whose engine is waited for. */
+  /** Whether to wait for an engine that this machine started, as after an interrupted run. */
   readonly wait: boolean;
   readonly log: (message: string) => void;
 }
 
-/** The owners that the engine names in its refusal; none where its backend does not name them. */
+/** Parses the lock owners in an engine error. Empty if the backend does not report them. */
 export function lockOwners(message: string): LockOwner[] {
   const owners = message.matchAll(/created by (\S+)@(\S+) \(pid (\d+)\) at (\S+)/g);
   return [...owners].map(([, user = "", host = "", pid, since = ""]) => ({
@@ -31,8 +31,8 @@ export function lockOwners(message: string): LockOwner[] {
 }
 
 /**
- * Works on a stack that a killed engine may have left locked. A lock is removed only if its owner is proven to have
- * ended: a process that a command of this machine started and that no longer runs. The name of the machine proves nothing.
+ * Runs `work` on a stack that a killed engine may have left locked. Removes a lock only if this machine recorded the
+ * start of its owner, and that process has ended. The host name is no proof: several machines may have the same name.
  */
 export async function withStaleLockRemoved<T>(
   open: OpenStack,
@@ -43,39 +43,40 @@ export async function withStaleLockRemoved<T>(
     try {
       return await recordingEngines(open.name, work);
     } catch (error) {
-      const refusal = lockError(error);
-      if (refusal === undefined) throw error;
-      await removeStaleLock(open, refusal, lockPolicy);
+      const message = lockError(error);
+      if (message === undefined) throw error;
+      await removeStaleLock(open, message, lockPolicy);
     }
   }
 }
 
-async function removeStaleLock(open: OpenStack, refusal: string, { wait, log }: LockPolicy): Promise<void> {
-  const owners = lockOwners(refusal);
+async function removeStaleLock(open: OpenStack, message: string, { wait, log }: LockPolicy): Promise<void> {
+  const owners = lockOwners(message);
   const foreign = owners.find((owner) => owner.host !== hostname() || !wasStartedHere(open.name, owner));
   if (owners.length === 0 || foreign) {
     const who = foreign
       ? `by ${foreign.user}@${foreign.host}, process ${foreign.pid}, since ${foreign.since}`
       : "";
     throw new Error(
-      `Stack ${open.name} is locked ${who || "by another update"}. This command did not start that update and cannot ` +
-        `see whether it still runs: wait for its end. If it was killed, run \`pulumi cancel --stack ${open.name}\`. ` +
-        "Then run this again.",
+      `Stack ${open.name} is locked ${who || "by another update"}. Wait for that update to end. ` +
+        `If it was killed, run \`pulumi cancel --stack ${open.name}\`. Then run this command again.`,
     );
   }
   const alive = owners.find(({ pid }) => isRunning(pid));
   if (!alive) {
-    log(`The engine that locked stack ${open.name} (process ${owners[0]?.pid}) has ended: unlocking it.`);
+    log(
+      `The engine that locked stack ${open.name} (process ${owners[0]?.pid}) has ended. Removing its lock.`,
+    );
     await open.stack.cancel();
     return;
   }
   if (!wait) {
     throw new Error(
-      `Stack ${open.name} is being updated by process ${alive.pid} of this machine, since ${alive.since}. ` +
-        "Wait for it to end, then run this again.",
+      `Process ${alive.pid} has been updating stack ${open.name} since ${alive.since}. ` +
+        "Wait for it to end, then run this command again.",
     );
   }
-  log(`Process ${alive.pid} still works on stack ${open.name}: waiting for it.`);
+  log(`Waiting for process ${alive.pid}, which is updating stack ${open.name}.`);
   while (isRunning(alive.pid)) await sleep(200);
 }
 

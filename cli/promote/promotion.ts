@@ -2,35 +2,36 @@ import { readSettings } from "../../client/settings";
 import { pinnedModelsKey, pinnedModelsVariable, readPinned } from "../../provider/run/pinned";
 import { logicalName } from "../../provider/run/urn";
 import { compareStack } from "../drift/compare";
+import type { StackReport } from "../drift/finding";
 import { readContents, resourcesOf, servedModels } from "../release/contents";
 import { gatherEvidence, startEntry } from "../release/evidence";
 import { type BlockerCode, type Evidence, promotionBlockers, sameContents } from "../release/gate";
 import { type Quality, type Release, ReleaseFile, type Served } from "../release/history";
 import { releaseFlags, shellQuote } from "../stack/flags";
-import { OpenStack } from "../stack/open";
+import { OpenStack, type StateResource } from "../stack/open";
 import { programDifference } from "../stack/program";
 import { applyChange } from "./apply";
 import { type LockPolicy, withStaleLockRemoved } from "./lock";
 import { type Baseline, baselines, compareQuality, defaultRatio, floorsOf } from "./quality";
 import type { Review } from "./review";
 
-/** What is to be promoted, and how strictly. */
+/** Options of a promotion. */
 export interface PromotionRequest {
   readonly cwd: string;
   readonly from: string;
   readonly to: string;
-  /** Folder of the histories. */
+  /** Directory of the release histories. */
   readonly releases: string;
   readonly allow: readonly BlockerCode[];
-  /** Share of the quality compared with that a model must reach. */
+  /** Share of the baselines' quality that a model must reach. */
   readonly minQualityRatio: number;
   readonly against: readonly Baseline[];
-  /** Whether it is carried out. */
+  /** Whether to apply the promotion. Otherwise it is only reviewed. */
   readonly yes: boolean;
   readonly log: (message: string) => void;
 }
 
-/** Brings what one stack runs to another: looks at both, and carries it out where that is asked for and may be. */
+/** Reviews a promotion, and applies it if `yes` is set and nothing blocks it. */
 export async function promote(request: PromotionRequest): Promise<Review> {
   const plan = await planPromotion(request);
   if (plan.review.verdict !== "ready" || !request.yes) return plan.review;
@@ -64,14 +65,15 @@ interface Plan {
   readonly file: ReleaseFile;
   readonly evidence: Evidence;
   readonly lockPolicy: LockPolicy;
-  /** The promotion of the same release that was begun and never ended. */
+  /** An interrupted promotion of the same release, which this one resumes. */
   readonly resumed: Release | undefined;
 }
 
-/** Looks at both stacks and changes nothing. */
+/** Compares both stacks. Changes nothing. */
 async function planPromotion(request: PromotionRequest): Promise<Plan> {
   const { cwd, releases, log, allow } = request;
-  if (request.from === request.to) throw new Error(`${request.from} cannot be promoted to itself`);
+  if (request.from === request.to)
+    throw new Error(`Cannot promote ${request.from} to itself. Choose another target stack.`);
   const from = await OpenStack.open({ cwd, stack: request.from });
   const to = await OpenStack.open({ cwd, stack: request.to });
   const { latest: source } = await ReleaseFile.open(releases, { project: from.project, stack: from.name });
@@ -86,7 +88,7 @@ async function planPromotion(request: PromotionRequest): Promise<Plan> {
   const unpinnedTo = await to.withEnvironment({ [pinnedModelsVariable]: "{}" });
   const [evidence, report, config] = await Promise.all([
     gatherEvidence(from, releases),
-    // As if nothing were pinned: a promotion ends a rollback.
+    // Compares as if nothing were pinned, because a promotion ends a rollback.
     withStaleLockRemoved(to, lockPolicy, () => compareStack(unpinnedTo)),
     to.config(),
   ]);
@@ -102,45 +104,54 @@ async function planPromotion(request: PromotionRequest): Promise<Plan> {
   }));
   const before = resumed?.before ?? withRecordedQuality(servedModels(resources), file.releases);
   const unpinned = Object.keys(readPinned(config(pinnedModelsKey)));
-  const replaced = report.changes.filter(({ kind }) => kind === "replaced");
-  const lost = resourcesOf(resources, "Model").filter(
-    ({ urn, retainOnDelete }) => !retainOnDelete && replaced.some(({ resource }) => resource.urn === urn),
-  );
-  const now = readContents(resources);
-  const isThere =
+  const isUpToDate =
     !interrupted &&
     report.changes.length + report.drift.length + unpinned.length === 0 &&
-    file.releases.some(
-      ({ status, from: promoted, contents }) =>
-        status === "done" &&
-        promoted?.release === source?.id &&
-        contents !== undefined &&
-        sameContents(contents, now),
-    );
-  const refused = reasons.some(({ allowed }) => !allowed);
+    isPromoted(source, file, resources);
+  const isBlocked = reasons.some(({ allowed }) => !allowed);
   const review: Review = {
-    verdict: refused ? "refused" : isThere ? "nothing to do" : "ready",
-    ...{ from: from.name, to: to.name, program, reasons, report, before, unpinned },
+    verdict: isBlocked ? "refused" : isUpToDate ? "nothing to do" : "ready",
+    from: from.name,
+    to: to.name,
+    program,
+    reasons,
+    report,
+    before,
+    unpinned,
     ...(difference && { difference }),
     ...(source && { source }),
     ...(resumed && { resumed: resumed.id }),
     quality: compareQuality(evidence.contents, before, ratioOf(request)),
-    lost: lost.map(({ urn }) => logicalName(urn)),
+    lost: modelsToDelete(report, resources),
     command: promoteCommand(request),
   };
   return { review, to, file, evidence, lockPolicy, resumed };
 }
 
-/** The command that carries a promotion out as it was reviewed. */
-function promoteCommand({
-  from,
-  to,
-  cwd,
-  releases,
-  allow,
-  minQualityRatio,
-  against,
-}: PromotionRequest): string {
+/** Whether the stack still has the contents of an earlier promotion of the release. */
+function isPromoted(
+  source: Release | undefined,
+  { releases }: ReleaseFile,
+  resources: readonly StateResource[],
+): boolean {
+  const current = readContents(resources);
+  return releases.some(
+    ({ status, from, contents }) =>
+      status === "done" && from?.release === source?.id && contents && sameContents(contents, current),
+  );
+}
+
+/** Returns the names of models that the promotion replaces and deletes. */
+function modelsToDelete({ changes }: StackReport, resources: readonly StateResource[]): string[] {
+  const replaced = changes.filter(({ kind }) => kind === "replaced").map(({ resource }) => resource.urn);
+  return resourcesOf(resources, "Model")
+    .filter(({ urn, retainOnDelete }) => !retainOnDelete && replaced.includes(urn))
+    .map(({ urn }) => logicalName(urn));
+}
+
+/** Returns the command that applies the reviewed promotion. */
+function promoteCommand(request: PromotionRequest): string {
+  const { from, to, cwd, releases, allow, minQualityRatio, against } = request;
   const options = [
     ...allow.map((code) => `--allow ${code}`),
     ...(minQualityRatio === defaultRatio ? [] : [`--min-quality-ratio ${minQualityRatio}`]),
@@ -154,28 +165,28 @@ function ratioOf({ minQualityRatio, against }: PromotionRequest) {
   return { ratio: minQualityRatio, against };
 }
 
-/** What each model is asked to reach: what the comparison asks for, and no less than what the stack itself does. */
+/** Returns the required NDCG@20 of each model: the higher of the comparison's floor and the stack's `minQuality`. */
 async function qualityFloors(to: OpenStack, { quality }: Review): Promise<Record<string, number>> {
-  const own = readSettings(await to.config(), { ...process.env, ...to.location.env }).minQuality;
+  const own = readSettings(await to.config(), to.environment).minQuality;
   const floors = Object.entries(floorsOf(quality)).map(([model, floor]) => {
     return [model, Math.max(floor, own[model] ?? own["*"] ?? 0)];
   });
   return { ...own, ...Object.fromEntries(floors) };
 }
 
-/** Models that the state does not hold any more are known from the history. */
+/** Adds the quality of models that are no longer in the state, from the history. */
 export function withRecordedQuality(served: readonly Served[], releases: readonly Release[]): Served[] {
   const known = new Map<string, Quality>();
   for (const { contents } of releases) {
     for (const { modelId, quality } of contents?.models ?? []) if (quality) known.set(modelId, quality);
   }
-  const filledIn = (model: Served["generator"]): Served["generator"] => {
+  const withKnown = (model: Served["generator"]): Served["generator"] => {
     const quality = model.quality ?? known.get(model.modelId);
     return quality ? { ...model, quality } : model;
   };
   return served.map(({ generator, ranker, ...rest }) => ({
     ...rest,
-    generator: filledIn(generator),
-    ...(ranker && { ranker: filledIn(ranker) }),
+    generator: withKnown(generator),
+    ...(ranker && { ranker: withKnown(ranker) }),
   }));
 }

@@ -1,28 +1,28 @@
 import type { Contents, Quality, Served } from "../release/history";
 
-/** With what the quality of a model is compared. */
+/** Models to compare the quality with: the model of the promoted stack, and the former model of the target. */
 export const baselines = ["from", "former"] as const;
 
-/** The share of the quality compared with that a model must reach, unless another one is given. */
+/** Default share of the baseline's quality that a model must reach. */
 export const defaultRatio = 0.9;
 
-/** One of the two things to compare with: the stack that is promoted, or what served before. */
+/** A model to compare the quality with. */
 export type Baseline = (typeof baselines)[number];
 
-/** How good the model of one deployment is beside those that it follows; NDCG@20 on held-out data. */
+/** NDCG@20 of a deployment's model and of its baselines, on held-out data. */
 export interface QualityComparison {
   readonly deployment: string;
   readonly model: string;
   readonly from?: number;
   readonly former?: number;
   readonly now?: number;
-  /** What it is asked to reach. */
+  /** Required NDCG@20. */
   readonly floor?: number;
-  /** All that was measured, where the figures above come from. */
+  /** All metrics of the models above. */
   readonly measured: { readonly from?: Quality; readonly former?: Quality; readonly now?: Quality };
 }
 
-/** Compares each model that a deployment serves with the one of the promoted stack and the one that served before. */
+/** Compares each deployed model with the promoted stack's model and with the former model. */
 export function compareQuality(
   from: Contents,
   before: readonly Served[],
@@ -40,27 +40,28 @@ export function compareQuality(
         against.includes("former") && former?.ndcgAt20,
       ];
       const known = bases.filter((base) => typeof base === "number");
-      const comparison = {
-        deployment: deployment.name,
-        model,
-        ...(promoted?.ndcgAt20 !== undefined && { from: promoted.ndcgAt20 }),
-        ...(former?.ndcgAt20 !== undefined && { former: former.ndcgAt20 }),
-        ...(trained?.ndcgAt20 !== undefined && { now: trained.ndcgAt20 }),
-        measured: {
-          ...(promoted && { from: promoted }),
-          ...(former && { former }),
-          ...(trained && { now: trained }),
+      return [
+        {
+          deployment: deployment.name,
+          model,
+          ...(promoted?.ndcgAt20 != null && { from: promoted.ndcgAt20 }),
+          ...(former?.ndcgAt20 != null && { former: former.ndcgAt20 }),
+          ...(trained?.ndcgAt20 != null && { now: trained.ndcgAt20 }),
+          measured: {
+            ...(promoted && { from: promoted }),
+            ...(former && { former }),
+            ...(trained && { now: trained }),
+          },
+          ...(known.length > 0 && ratio > 0 && { floor: Math.min(1, ratio * Math.max(...known)) }),
         },
-        ...(known.length > 0 && ratio > 0 && { floor: Math.min(1, ratio * Math.max(...known)) }),
-      };
-      return [comparison];
+      ];
     }),
   );
   const key = ({ model, deployment }: QualityComparison) => `${model}\0${deployment}`;
   return comparisons.sort((one, other) => key(one).localeCompare(key(other), "en"));
 }
 
-/** What each model must reach, by name: the highest floor of all deployments that serve it. */
+/** Returns the required NDCG@20 by model name: the highest floor of all deployments that use the model. */
 export function floorsOf(comparisons: readonly QualityComparison[]): Record<string, number> {
   const floors: Record<string, number> = {};
   for (const { model, floor } of comparisons) {

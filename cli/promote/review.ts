@@ -7,106 +7,102 @@ import { wrapText } from "../terminal/layout";
 import { baselineText } from "../terminal/quality";
 import type { QualityComparison } from "./quality";
 
-/** What a promotion comes to, before it is carried out or after. */
+/** Review of a promotion, before or after it is applied. */
 export interface Review {
   readonly verdict: "ready" | "refused" | "nothing to do" | "done" | "failed";
   readonly from: string;
   readonly to: string;
-  /** The release that is promoted. */
+  /** The promoted release. */
   readonly source?: Release;
-  /** The program that is applied. */
+  /** The program to apply. */
   readonly program: ProgramState;
-  /** How that differs from the release's commit, if another one is checked out. */
+  /** Differences from the release's commit, if another commit is checked out. */
   readonly difference?: ProgramDifference;
-  /** Blocking issues; those that are allowed do not stop it. */
+  /** Blocking issues. Allowed issues do not block. */
   readonly reasons: readonly (Blocker & { readonly allowed: boolean })[];
-  /** What applying the program to the stack changes. */
+  /** Changes of the target stack. */
   readonly report?: StackReport;
   readonly quality: readonly QualityComparison[];
   readonly before: readonly Served[];
-  /** Models that are deleted once others serve, so that no rollback can go back to them. */
+  /** Names of models that are replaced and deleted, so a rollback to them is not possible. */
   readonly lost: readonly string[];
-  /** Deployments that were rolled back, and serve what the program declares again. */
+  /** Deployments whose rollback ends. */
   readonly unpinned: readonly string[];
-  /** The promotion that was interrupted and goes on. */
+  /** Id of the interrupted promotion that this one resumes. */
   readonly resumed?: string;
-  /** What was written into the history. */
+  /** The new history entry. */
   readonly release?: Release;
-  /** The command that carries it out, with the options of the review. */
+  /** The command that applies it, with the options of the review. */
   readonly command: string;
 }
 
-/** The review as it is read: the verdict first, then the blocking issues, then what changes. */
+/** Formats the review: first the verdict, then the blocking issues, then the changes. */
 export function reviewText(review: Review): string {
   const { from, to, verdict } = review;
   const blocks = [
     `# Promotion ${from} → ${to}: ${verdict}`,
     wrapText(opening(review)),
     ...section("Blocking issues", review.reasons.map(reasonLine)),
-    ...section("What is not in the release", differenceLines(review)),
-    ...section(`What changes in ${to}`, changeLines(review)),
+    ...section("Changes since the release", differenceLines(review)),
+    ...section(`Changes in ${to}`, changeLines(review)),
     ...section("Quality", qualityTable(review)),
-    ...section("What serves", servingLines(review)),
-    ...(review.verdict === "ready" ? [wrapText(`Carry it out with \`${review.command}\`.`)] : []),
+    ...section("Live models", servingLines(review)),
+    ...(review.verdict === "ready" ? [wrapText(`Apply it with \`${review.command}\`.`)] : []),
   ];
   return `${blocks.join("\n\n")}\n`;
 }
 
-/** The same for a comment on a pull request, with a mark by which the next one finds it. */
+/** Formats the review as a pull request comment, with a marker to find and update the comment later. */
 export function commentOf(review: Review): string {
   return `${reviewText(review)}\n<!-- recommender promote ${review.from} ${review.to} -->\n`;
 }
 
 function opening(review: Review): string {
   const { verdict, from, to, source, release, resumed } = review;
-  const what = source
-    ? `Release \`${source.id}\`${named(source.program.commit, " (", ")")} of ${from}`
+  const promoted = source
+    ? `Release \`${source.id}\`${source.program.commit ? ` (${commitText(source.program.commit)})` : ""} of ${from}`
     : from;
   const applied = appliedText(review);
-  const again = resumed ? ` \`${resumed}\` was interrupted; this goes on with it.` : "";
+  const again = resumed ? ` This resumes \`${resumed}\`, which was interrupted.` : "";
   switch (verdict) {
     case "refused":
-      return `${what} is not promoted to ${to}. Nothing was changed.`;
+      return `${promoted} is not promoted to ${to}. Nothing was changed.`;
     case "nothing to do":
-      return `${what} is in ${to} already, and ${to} holds what the program declares.`;
+      return `${promoted} is in ${to} already, and ${to} matches the program.`;
     case "done":
-      return `${what} is in ${to} as release \`${release?.id}\`, with checks and quality as asked for.${applied}`;
+      return `${promoted} is in ${to} as release \`${release?.id}\`. Checks and quality passed.${applied}`;
     case "failed":
-      return `${what} was not taken by ${to}: ${release?.reason ?? ""}${applied}`;
+      return `${promoted} was not promoted to ${to}: ${release?.reason ?? ""}${applied}`;
     default:
-      return `${what} can be promoted to ${to}.${applied}${again} Models belong to a project, so ${to} trains its own.`;
+      return `${promoted} can be promoted to ${to}.${applied}${again} Models belong to a project, so ${to} trains its own.`;
   }
 }
 
-/** Which program is applied, unless that is exactly the release's commit. */
+/** Describes the applied program, unless it is the release's commit without changes. */
 function appliedText({ program, difference, source }: Review): string {
   const { commit, changed } = program;
-  const dirty =
-    changed.length > 0 ? ` Files that are not committed are applied too: ${shortList(changed)}.` : "";
-  if (commit === null) return " What is applied is in no commit.";
-  const isReleased = source?.program.commit === commit;
-  if (isReleased) return dirty;
+  const dirty = changed.length > 0 ? ` Uncommitted files are applied too: ${shortList(changed)}.` : "";
+  if (commit === null) return " The applied program is in no commit.";
+  if (source?.program.commit === commit) return dirty;
   const isSame = difference !== undefined && !differs(difference);
-  const applied = isSame
-    ? ` ${named(commit)} is applied, which holds the same program.`
-    : ` **${named(commit)} is applied, which is not the commit of the release.**`;
-  return applied.replace("commit", "Commit") + dirty;
+  return isSame
+    ? ` The applied ${commitText(commit)} has the same program.${dirty}`
+    : ` **The applied ${commitText(commit)} is not the commit of the release.**${dirty}`;
 }
 
-function named(commit: string | null | undefined, before = "", after = ""): string {
-  return commit ? `${before}commit \`${commit.slice(0, 12)}\`${after}` : "";
+function commitText(commit: string): string {
+  return `commit \`${commit.slice(0, 12)}\``;
 }
 
-/** What the program has beyond the commit of the release, so that nothing is applied under the name of another commit. */
+/** Lists the differences between the release's commit and the applied program. */
 function differenceLines({ difference, verdict }: Review): string[] {
   if (!difference || verdict === "nothing to do") return [];
-  const { from, to, files, elsewhere, diff } = difference;
+  const { from, to, files, elsewhere: outside, diff } = difference;
   const range = `git diff ${from.slice(0, 12)} ${to.slice(0, 12)}`;
   const fence = "`".repeat(Math.max(3, ...[...diff.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
-  const outside = bullet(`Outside the project's folder: ${shortList(elsewhere)}. See \`${range}\`.`);
   return [
     ...(files.length > 0 ? [bullet(`In the project: ${shortList(files)}. See \`${range}\`.`)] : []),
-    ...(elsewhere.length > 0 ? [outside] : []),
+    ...(outside.length > 0 ? [bullet(`Outside the project: ${shortList(outside)}. See \`${range}\`.`)] : []),
     ...(diff ? ["", `${fence}diff`, diff, fence] : []),
   ];
 }
@@ -119,20 +115,20 @@ function reasonLine({ code, words, fix, allowed }: Review["reasons"][number]): s
 function changeLines({ verdict, report, lost, unpinned, to }: Review): string[] {
   if (!report || ["done", "failed", "nothing to do"].includes(verdict)) return [];
   const lines = report.changes.map((finding) => bullet(findingText(finding)));
-  const drift = report.drift.map((finding) => bullet(`drift is put right: ${findingText(finding)}`));
-  const pins = unpinned.map((name) => bullet(`**Deployment ${name}** was rolled back; that ends.`));
+  const drift = report.drift.map((finding) => bullet(`Drift is reverted: ${findingText(finding)}`));
+  const pins = unpinned.map((name) => bullet(`**Deployment ${name}**: its rollback ends.`));
   const notes = lost.map((name) =>
     bullet(
-      `**Model ${name}**: the model of now is deleted once the new one serves, so that no rollback can go back ` +
-        "to it. The option `retainOnDelete` keeps it.",
+      `**Model ${name}**: the current model is deleted once the new one is live, so you cannot roll back to it. ` +
+        "Set `retainOnDelete` to keep it.",
     ),
   );
   const all = [...lines, ...drift, ...pins, ...notes];
-  return all.length > 0 ? all : [bullet(`Nothing: ${to} holds what the program declares.`)];
+  return all.length > 0 ? all : [bullet(`None: ${to} matches the program.`)];
 }
 
 function findingText({ resource, kind, consequence, protected: forbidden }: Finding): string {
-  const stop = forbidden ? " **The option `protect` forbids it.**" : "";
+  const stop = forbidden ? " **The `protect` option prevents this.**" : "";
   return `**${titleOf(resource)}** ${kind}: ${consequence}${stop}`;
 }
 
@@ -147,21 +143,20 @@ function qualityTable({ from, to, quality }: Review): string[] {
     const scores = [promoted, former, floor, now].map(formatScore).join(" | ");
     return `| ${nameOf(comparison)} | ${scores} |`;
   });
-  const head = [`| NDCG@20 of | ${from} | ${to} before | asked for | ${to} now |`, "|---|---|---|---|---|"];
-  const places = { from, former: `${to} before`, now: `${to} now` };
-  const bases = quality.flatMap((comparison) =>
-    (["from", "former", "now"] as const).flatMap((where) => {
-      const basis = baselineText(comparison.measured[where] ?? {});
-      return basis ? [bullet(`${nameOf(comparison)}, ${places[where]}: ${basis}`)] : [];
+  const head = [`| NDCG@20 of | ${from} | ${to} before | required | ${to} now |`, "|---|---|---|---|---|"];
+  const sources = { from, former: `${to} before`, now: `${to} now` };
+  const baselines = quality.flatMap((comparison) =>
+    (["from", "former", "now"] as const).flatMap((key) => {
+      const baseline = baselineText(comparison.measured[key] ?? {});
+      return baseline ? [bullet(`${nameOf(comparison)}, ${sources[key]}: ${baseline}`)] : [];
     }),
   );
-  return [...head, ...rows, ...(bases.length > 0 ? ["", ...bases] : [])];
+  return [...head, ...rows, ...(baselines.length > 0 ? ["", ...baselines] : [])];
 }
 
 function servingLines({ before, release }: Review): string[] {
-  const now: Contents["deployments"] = release?.contents?.deployments ?? [];
-  if (!release) return [];
-  return now.map(({ name, generator, ranker, check }) => {
+  const deployments: Contents["deployments"] = release?.contents?.deployments ?? [];
+  return deployments.map(({ name, generator, ranker, check }) => {
     const former = before.find((served) => served.name === name);
     const models = modelsOf({ generator, ranker });
     const was = former ? ` (before: ${modelsOf(former)})` : "";
@@ -169,13 +164,7 @@ function servingLines({ before, release }: Review): string[] {
   });
 }
 
-function modelsOf({
-  generator,
-  ranker,
-}: {
-  generator: Served["generator"];
-  ranker?: Served["ranker"];
-}): string {
+function modelsOf({ generator, ranker }: Pick<Served, "generator" | "ranker">): string {
   return [generator, ranker].flatMap((model) => (model ? [`\`${model.modelId}\``] : [])).join(", ranked by ");
 }
 

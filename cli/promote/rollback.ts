@@ -1,5 +1,4 @@
 import { undefinedIfMissing } from "../../client/error-meaning";
-import type { Settings } from "../../client/settings";
 import { routes } from "../../contract";
 import { type Pinned, pinnedModelsKey, readPinned } from "../../provider/run/pinned";
 import { logicalName } from "../../provider/run/urn";
@@ -12,24 +11,24 @@ import { providerSettings } from "../stack/providers";
 import { applyChange } from "./apply";
 import { withRecordedQuality } from "./promotion";
 
-/** What a stack is to go back to. */
+/** Options of a rollback. */
 export interface RollbackRequest {
   readonly cwd: string;
   readonly stack: string;
   readonly releases: string;
-  /** A release of the history; the newest one that served other models and is older, unless given. */
+  /** Id of the target release. By default, the newest older release with other models. */
   readonly to?: string;
-  /** Whether what the program declares is to serve again. */
+  /** Whether to deploy the models that the program declares, which ends an earlier rollback. */
   readonly undo: boolean;
-  /** Whether it only reports what would be done. */
+  /** Whether to change nothing and only report what would be deployed. */
   readonly preview: boolean;
   readonly log: (message: string) => void;
 }
 
-/** What a rollback came to. */
+/** Result of a rollback or of its preview. */
 export interface Rollback {
   readonly stack: string;
-  /** The release that was gone back to; absent when the program decides again. */
+  /** Target release. Undefined with `--undo`, which deploys the models that the program declares. */
   readonly to?: string;
   readonly before: readonly Served[];
   readonly after: Contents["deployments"];
@@ -37,9 +36,8 @@ export interface Rollback {
 }
 
 /**
- * Has a stack serve models of an earlier release, without training.
- * They are pinned in the configuration of the stack, so that program, state and service agree: the next update keeps
- * them, and says so.
+ * Deploys the models of an earlier release, without training. They are pinned in the stack's configuration, so the next
+ * update keeps them.
  */
 export async function rollBack(request: RollbackRequest): Promise<Rollback> {
   const { cwd, stack, releases, log } = request;
@@ -49,119 +47,114 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
   const { resumed, to } = resume(file.interrupted, request);
   const before = resumed?.before ?? withRecordedQuality(servedModels(resources), file.releases);
   const pinned = readPinned((await open.config())(pinnedModelsKey));
-  if (request.undo && !resumed && Object.keys(pinned).length === 0) {
-    throw new Error(`${stack} is not rolled back: there is nothing to undo`);
-  }
-  const target = request.undo ? undefined : await targetOf(open, resources, file, before, to);
+  if (request.undo && !resumed && Object.keys(pinned).length === 0)
+    throw new Error(`There is no rollback of ${stack} to undo.`);
+  const target = request.undo ? undefined : await findTarget(open, resources, file.releases, before, to);
   const after = target?.contents?.deployments ?? [];
   const planned = { stack, before, after, ...(target && { to: target.id }) };
   if (request.preview) return planned;
 
   const begun: Omit<Release, "id"> = {
-    ...{ action: "rollback", status: "running" },
+    action: "rollback",
+    status: "running",
     ...startEntry(open, await readProgramState(cwd, releases)),
     ...(resumed && { beganAt: resumed.beganAt }),
     ...(target && { from: { stack, release: target.id } }),
-    before,
+    before: [...before],
   };
   const entry = resumed ? { ...begun, id: resumed.id } : await file.add(begun);
-  log(
-    `Deploying ${target ? `the models of ${target.id}` : "what the program declares"} in ${stack} as ${entry.id} …`,
-  );
+  const models = target ? `the models of ${target.id}` : "the models that the program declares";
+  log(`Deploying ${models} in ${stack} as ${entry.id} …`);
   const release = await applyChange({
-    ...{ open, file, entry },
+    open,
+    file,
+    entry,
     lockPolicy: { wait: resumed !== undefined, log },
-    target: targetsIn(resources),
+    target: deploymentUrns(resources),
     pinned: Object.fromEntries(after.map((served) => [served.name, pinOf(served)])),
   });
   return { ...planned, after: release.contents?.deployments ?? [], release };
 }
 
-/** A rollback that was interrupted goes on to where it was going: what serves now may be its own doing. */
+/** Resumes an interrupted rollback to the same target. Live models are no hint: the interrupted run may have set them. */
 function resume(
   interrupted: Release | undefined,
   { to, undo }: RollbackRequest,
 ): { resumed?: Release; to: string | undefined } {
   if (interrupted?.action !== "rollback") return { to };
   const target = interrupted.from?.release;
-  const same = undo ? target === undefined : target !== undefined && (to ?? target) === target;
-  return same ? { resumed: interrupted, to: target } : { to };
+  const isSame = undo ? target === undefined : target !== undefined && (to ?? target) === target;
+  return isSame ? { resumed: interrupted, to: target } : { to };
 }
 
-/** The release to go back to, once it is known that its models are there. */
-async function targetOf(
+const retainHint = "Set `retainOnDelete` on a Model to keep former models for rollbacks.";
+
+/** Finds the target release and checks that its models still exist. */
+async function findTarget(
   open: OpenStack,
   resources: readonly StateResource[],
-  { releases }: ReleaseFile,
+  releases: readonly Release[],
   before: readonly Served[],
-  wanted: string | undefined,
+  to: string | undefined,
 ): Promise<Release> {
-  const stack = open.name;
-  const now = before.map(({ name }) => name);
-  const usable = (release: Release) =>
-    release.status === "done" && release.contents?.deployments.some(({ name }) => now.includes(name));
-  const missing = async (release: Release): Promise<string[]> => {
-    const absent: string[] = [];
-    for (const { name, projectId, generator, ranker } of release.contents?.deployments ?? []) {
-      const models = [generator, ...(ranker ? [ranker] : [])];
-      await open.withClient(
-        async (client) => {
-          for (const { modelId } of models) {
-            if (!(await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))))
-              absent.push(modelId);
-          }
-        },
-        serviceOf(open, resources, name),
-      );
+  const live = before.map(({ name }) => name);
+  const usable = releases.filter(
+    ({ status, contents }) =>
+      status === "done" && contents?.deployments.some(({ name }) => live.includes(name)),
+  );
+  const missingModels = (release: Release) => findMissingModels(open, resources, release);
+  if (to !== undefined) {
+    const release = usable.find(({ id }) => id === to);
+    if (!release) {
+      const exists = releases.some(({ id }) => id === to);
+      const why = exists ? `it has no deployment of ${open.name}` : "there is no such release";
+      throw new Error(`--to ${to}: ${why}. Known: ${usable.map(({ id }) => id).join(", ") || "none"}.`);
     }
-    return absent;
-  };
-  const keep = "The option `retainOnDelete` of a Model keeps former models for a rollback.";
-
-  if (wanted !== undefined) {
-    const release = releases.find(({ id }) => id === wanted);
-    const known = releases.filter(usable).map(({ id }) => id);
-    if (!release || !usable(release)) {
-      const why = release ? `nothing of ${stack} was served by it` : "there is no such release";
-      throw new Error(`--to ${wanted}: ${why}. Known: ${known.join(", ") || "none"}.`);
-    }
-    const absent = await missing(release);
-    if (absent.length > 0) {
-      throw new Error(
-        `${wanted} cannot be gone back to: ${absent.join(", ")} is gone from the service. ${keep}`,
-      );
-    }
-    return release;
+    const missing = await missingModels(release);
+    if (missing.length === 0) return release;
+    throw new Error(`Cannot roll back to ${to}: ${missing.join(", ")} no longer exists. ${retainHint}`);
   }
-  const served = ({ contents }: Release) => contents?.deployments ?? [];
-  const first = releases.findIndex((release) => usable(release) && servesSameModels(served(release), before));
-  const older = releases
-    .slice(0, first < 0 ? releases.length : first)
-    .filter(usable)
-    .reverse();
-  const others = older.filter((release) => !servesSameModels(served(release), before));
-  const looked: string[] = [];
-  for (const release of others) {
-    const absent = await missing(release);
-    if (absent.length === 0) return release;
-    looked.push(`${release.id} (${absent.join(", ")} is gone from the service)`);
+  const isLive = ({ contents }: Release) => servesSameModels(contents?.deployments ?? [], before);
+  const firstLive = usable.findIndex(isLive);
+  const older = usable.slice(0, firstLive < 0 ? usable.length : firstLive).reverse();
+  const rejected: string[] = [];
+  for (const release of older.filter((one) => !isLive(one))) {
+    const missing = await missingModels(release);
+    if (missing.length === 0) return release;
+    rejected.push(`${release.id} (${missing.join(", ")} no longer exists)`);
   }
-  const which = looked.length > 0 ? `: ${looked.join("; ")}. ${keep}` : ": the history holds none.";
-  throw new Error(`There is no earlier release of ${stack} to go back to${which}`);
+  const why =
+    rejected.length > 0 ? `: ${rejected.join("; ")}. ${retainHint}` : ": the history has no other release.";
+  throw new Error(`${open.name} has no earlier release to roll back to${why}`);
 }
 
-/** The service of a deployment: that of its provider in the program, or else of the stack. */
-function serviceOf(open: OpenStack, resources: readonly StateResource[], name: string): Settings | undefined {
-  const resource = resourcesOf(resources, "Deployment").find(({ urn }) => logicalName(urn) === name);
-  return resource && providerSettings(resource, resources, open);
+/** Returns the ids of a release's models that no longer exist in the service of their deployment. */
+async function findMissingModels(
+  open: OpenStack,
+  resources: readonly StateResource[],
+  { contents }: Release,
+): Promise<string[]> {
+  const missing: string[] = [];
+  for (const { name, projectId, generator, ranker } of contents?.deployments ?? []) {
+    const resource = resourcesOf(resources, "Deployment").find(({ urn }) => logicalName(urn) === name);
+    await open.withClient(
+      async (client) => {
+        for (const { modelId } of ranker ? [generator, ranker] : [generator])
+          if (!(await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))))
+            missing.push(modelId);
+      },
+      resource && providerSettings(resource, resources, open),
+    );
+  }
+  return missing;
 }
 
 function pinOf({ generator, ranker }: Served): Pinned {
   return { generatorModelId: generator.modelId, ...(ranker && { rankerModelId: ranker.modelId }) };
 }
 
-/** Nothing but the deployments may change: a rollback trains nothing and loads nothing. */
-function targetsIn(resources: readonly StateResource[]): string[] {
+/** Returns the deployments and their jobs, the only resources that a rollback may change. */
+function deploymentUrns(resources: readonly StateResource[]): string[] {
   const deployments = resourcesOf(resources, "Deployment");
   const names = deployments.map(({ urn }) => logicalName(urn));
   const jobs = resourcesOf(resources, "DeploymentJob").filter((job) => names.includes(logicalName(job.urn)));

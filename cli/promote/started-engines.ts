@@ -6,27 +6,28 @@ import { basename, join } from "node:path";
 import { parseJson } from "../../client/parse";
 import { createDirectory, stateDirectory } from "../../client/state-directory";
 
-/** An engine that a command on this machine has started. */
+/** Record of an engine that a command on this machine started. */
 interface Started {
   readonly stack: string;
-  /** When it was started, in milliseconds since 1970. */
+  /** Start time in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** How long after its start an engine may take the lock. */
+/** Longest time between the start of an engine and its lock. */
 const lockWithinMs = 10 * 60_000;
 
-/** Clocks of a file system and of a process may differ a little. */
+/** Tolerance between the clocks of the file system and the process. */
 const skewMs = 2_000;
 
+/** Older records are deleted. */
 const maxAgeMs = 30 * 24 * 3_600_000;
 
 /**
- * Runs work that starts engines for a stack, and writes down their process ids until they end. The record is the only
- * proof that the owner of a lock was a process of this machine: machines on a shared backend may have the same name.
+ * Runs `work`, and records the process ids of the engines that it starts, until they end. Only this record proves that
+ * the owner of a lock ran on this machine, because machines that share a backend may have the same host name.
  */
 export function recordingEngines<T>(stack: string, work: () => Promise<T>): Promise<T> {
-  // The Automation API does not tell the process ids of its engines.
+  // The Automation API does not expose the process ids of its engines.
   if (!isSubscribed) subscribe("child_process", onProcess);
   isSubscribed = true;
   return stackHere.run(stack, work);
@@ -40,7 +41,7 @@ function onProcess(message: unknown): void {
   if (stack !== undefined) record(stack, (message as { process: ChildProcess }).process);
 }
 
-/** Whether a command on this machine started the engine that owns the lock of a stack. */
+/** Whether a command on this machine started the engine that owns a lock. */
 export function wasStartedHere(
   stack: string,
   { pid, since }: { readonly pid: number; readonly since: string },
@@ -61,10 +62,10 @@ function record(stack: string, child: ChildProcess): void {
         mode: 0o600,
       });
     } catch {
-      // Without the record, a lock that the engine leaves behind must be released by hand.
+      // Without the record, users must remove a stale lock of this engine with `pulumi cancel`.
       return;
     }
-    // An engine that was killed leaves its lock behind.
+    // A killed engine (no exit code) leaves its lock, so its record must stay.
     child.once("exit", (code) => code !== null && rmSync(fileOf(pid), { force: true }));
   });
 }

@@ -8,18 +8,18 @@ interface DryRunOptions extends OutputOptions {
   readonly maxFailures: number;
 }
 
-/** Shows what an import would come to, without a service; ends as the import would. */
-export async function dryRun(order: ImportPlan, options: DryRunOptions): Promise<void> {
+/** Shows what an import would do, without calling the service. Fails if the import would fail. */
+export async function dryRun(plan: ImportPlan, options: DryRunOptions): Promise<void> {
   const { survey } = await import("../../records/survey.js");
-  const { kind, files, mapping } = order;
+  const { kind, files, mapping } = plan;
   const found = await survey(files, kind, mapping);
   const outcome = {
     files: files.map(({ displayName, format, bytes }) => ({ file: displayName, format, bytes })),
     mapping,
     ...found,
   };
-  const problem = problemOf(order, found, options);
-  if (!problem || !options.json) print(options, outcome, () => describe(order, found));
+  const problem = problemOf(plan, found, options);
+  if (!problem || !options.json) print(options, outcome, () => describe(plan, found));
   if (problem) throw new CommandError(problem.message, problem.exitCode, outcome);
 }
 
@@ -31,10 +31,10 @@ function problemOf({ source }: ImportPlan, found: Survey, { maxFailures }: DryRu
   ];
   if (needed.length > 0) {
     const remedy = [...new Set(needed)].join(" ");
-    return { message: `${source} would not be imported: it needs ${remedy}`, exitCode: exitCodes.failed };
+    return { message: `Cannot import ${source} yet. Add ${remedy}`, exitCode: exitCodes.failed };
   }
   if (failedCount <= maxFailures) return undefined;
-  const message = `${formatCount(failedCount, "record")} would be refused and --max-failures is ${maxFailures}.`;
+  const message = `${formatCount(failedCount, "record")} would be rejected, and --max-failures is ${maxFailures}.`;
   return { message, exitCode: exitCodes.rejected };
 }
 
@@ -53,13 +53,13 @@ function describe({ kind, files, mapping, source }: ImportPlan, found: Survey): 
     ["columns", columns.join(", ")],
     ...kind.fields.map((field) => [field, fieldSource(field)] as const),
     [`${kind.noun}s`, recordCount === undefined ? undefined : formatNumber(recordCount)],
-    ["refused", recordCount === undefined ? undefined : formatNumber(failedCount)],
+    ["rejected", recordCount === undefined ? undefined : formatNumber(failedCount)],
     ["first", formatTime(firstTs)],
     ["last", formatTime(lastTs)],
   ]);
   const reasons = refusals.map(({ count, reason, source: file, line }) => {
-    const where = count === 1 ? `${file}:${line}` : `first ${file}:${line}`;
-    return `- ${formatNumber(count)}: ${reason} (${where})\n`;
+    const place = count === 1 ? `${file}:${line}` : `first ${file}:${line}`;
+    return `- ${formatNumber(count)}: ${reason} (${place})\n`;
   });
-  return `${lines}${reasons.length > 0 ? `\nRefused:\n${reasons.join("")}` : ""}`;
+  return `${lines}${reasons.length > 0 ? `\nRejected:\n${reasons.join("")}` : ""}`;
 }

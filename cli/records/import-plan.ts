@@ -3,7 +3,7 @@ import type { Mapping } from "../../records/mapping/mapping";
 import type { SourceFile } from "../../records/source";
 import type { ServiceOptions } from "../stack/service";
 
-/** The options of an import. */
+/** Options of an import. */
 export interface ImportOptions extends ServiceOptions {
   readonly dataset?: string;
   readonly format?: "ndjson" | "json" | "csv" | "parquet";
@@ -19,10 +19,10 @@ export interface ImportOptions extends ServiceOptions {
   readonly dryRun?: true;
 }
 
-/** The kinds of records. */
+/** The kinds of records that can be imported. */
 export type RecordKindName = "users" | "items" | "events";
 
-/** What is to be imported. */
+/** Files of an import, and how to read their records. */
 export interface ImportPlan {
   readonly kind: RecordKind;
   readonly source: string;
@@ -30,7 +30,7 @@ export interface ImportPlan {
   readonly mapping: Mapping;
 }
 
-/** Reads the options of an import and finds its files. */
+/** Parses the options of an import and finds its files. */
 export async function planImport(
   baseUrl: string,
   kindName: RecordKindName,
@@ -44,7 +44,7 @@ export async function planImport(
   return { kind, source, mapping, files: await findFiles(source, options.format) };
 }
 
-/** The options that map fields to other columns. */
+/** Returns the options that map these fields to columns, for error messages. */
 export function mappingFlags(fields: readonly string[]): string {
   const options = fields.map((field) =>
     field === "attributes" ? "--attributes COLUMN,…" : `--map ${field}=COLUMN`,
@@ -61,6 +61,6 @@ async function mappingOf(kind: RecordKind, { map, set = {}, attributes, tsUnit }
   const checked = schema.safeParse(JSON.parse(JSON.stringify(given)));
   if (checked.success) return checked.data;
   throw new Error(
-    `--map and --set: ${issuesText(checked.error.issues, schema)}; fields are ${kind.fields.join(", ")}`,
+    `--map and --set: ${issuesText(checked.error.issues, schema)}. Fields: ${kind.fields.join(", ")}.`,
   );
 }

@@ -8,9 +8,7 @@ import type { Contents } from "./history";
 
 type DeploymentCheck = NonNullable<Contents["deployments"][number]["check"]>;
 
-/**
- * Runs the check of each deployment of a stack, at the service of its own provider; deployments without one are left out.
- */
+/** Runs the check of each deployment that declares one, at the service of its provider. */
 export async function runChecks(
   open: OpenStack,
   resources: readonly StateResource[],
@@ -26,7 +24,7 @@ export async function runChecks(
       servingUri?: string;
     };
     const { userIds, minResults = 1, maxLatencyMs } = check;
-    const fault = await open.withClient(
+    const failure = await open.withClient(
       (client) => runCheck({ check, qps }, servingUri, { client, clock: systemClock }),
       providerSettings(resource, resources, open),
     );
@@ -34,13 +32,13 @@ export async function runChecks(
       users: userIds.length,
       minResults,
       ...(maxLatencyMs !== undefined && { maxLatencyMs }),
-      result: fault ?? "passed",
+      result: failure ?? "passed",
     });
   }
   return results;
 }
 
-/** The same contents with the results of checks. */
+/** Adds the results of checks to the contents of a stack. */
 export function withChecks(contents: Contents, checks: ReadonlyMap<string, DeploymentCheck>): Contents {
   const deployments = contents.deployments.map((deployment) => {
     const check = checks.get(deployment.name);

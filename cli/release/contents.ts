@@ -1,54 +1,57 @@
+import { quality } from "../../contract";
+import { isObject } from "../../contract/field";
+import { isSealed } from "../../provider/run/sealed-value";
 import { logicalName, nounOf, partsOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
-import { type Contents, type Quality, quality, type Served } from "./history";
+import type { Contents, Quality, Served } from "./history";
 
 type Role = "generator" | "ranker";
 
-/** The resources of one kind that a stack has, in the order of their names. */
+/** Returns the resources of one type, sorted by name. */
 export function resourcesOf(resources: readonly StateResource[], type: string): StateResource[] {
   return resources
     .filter((resource) => nounOf(resource.type) === type && !resource.delete)
     .sort((one, other) => logicalName(one.urn).localeCompare(logicalName(other.urn), "en"));
 }
 
-/** What a stack holds, as a release describes it; values that are secret are masked. */
+/** Describes the contents of a stack for a release. Secrets are masked. */
 export function readContents(resources: readonly StateResource[]): Contents {
-  const of = (type: string) => resourcesOf(resources, type);
+  const ofType = (type: string) => resourcesOf(resources, type);
   return {
     records: ["EventRecords", "ItemRecords", "UserRecords"].flatMap((type) =>
-      of(type).map((resource) => ({
+      ofType(type).map((resource) => ({
         name: logicalName(resource.urn),
         type,
         contentHash: text(resource, "contentHash"),
         ...propertyIf("recordCount", number(resource, "recordCount")),
       })),
     ),
-    algorithms: of("Algorithm").map((resource) => ({
+    algorithms: ofType("Algorithm").map((resource) => ({
       name: logicalName(resource.urn),
       type: text(resource, "algorithmType"),
       declaredParameters: map(resource, "algorithmParameters") ?? {},
     })),
-    models: of("Model").map((resource) => ({
+    models: ofType("Model").map((resource) => ({
       name: logicalName(resource.urn),
       modelId: resource.id ?? "",
       projectId: text(resource, "projectId"),
       ...propertyIf("trainedParameters", map(resource, "algorithmParameters")),
       ...propertyIf("quality", qualityOf(resource)),
     })),
-    deployments: of("Deployment").map((resource) => ({
-      ...servedBy(resource, resources, of("Model")),
+    deployments: ofType("Deployment").map((resource) => ({
+      ...servedBy(resource, resources, ofType("Model")),
       projectId: text(resource, "projectId"),
       qps: number(resource, "qps") ?? 1,
     })),
   };
 }
 
-/** What each deployment of a stack serves. */
+/** Returns the models of each deployment of a stack. */
 export function servedModels(resources: readonly StateResource[]): Served[] {
   return resourcesOf(resources, "Deployment").map((resource) => servedBy(resource, resources));
 }
 
-/** Whether two lists of deployments serve the same models. */
+/** Whether two lists of deployments have the same models. */
 export function servesSameModels(one: readonly Served[], other: readonly Served[]): boolean {
   const ids = (served: readonly Served[]) =>
     JSON.stringify(
@@ -57,7 +60,7 @@ export function servesSameModels(one: readonly Served[], other: readonly Served[
   return ids(one) === ids(other);
 }
 
-/** The quality of models that are listed already is left out. */
+/** Returns the models of a deployment. The quality of models in `listed` is left out, because it is listed there. */
 function servedBy(
   deployment: StateResource,
   resources: readonly StateResource[],
@@ -79,23 +82,18 @@ function servedBy(
   return { name: logicalName(deployment.urn), generator, ...propertyIf("ranker", role("ranker")) };
 }
 
-/** What a release records of a measured quality: the fields that its schema names and accepts. */
+/** Returns the known metrics. Unknown fields and invalid values are left out. */
 function qualityOf(resource: StateResource): Quality | undefined {
-  const given: Readonly<Record<string, unknown>> = map(resource, "quality") ?? {};
-  const entries = Object.entries(quality.shape).flatMap(([key, field]) => {
-    const { success, data } = field.safeParse(given[key]);
-    return success && data !== undefined ? [[key, data]] : [];
-  });
+  const metrics = quality.parse(map(resource, "quality") ?? {});
+  const entries = Object.entries(metrics).filter(([, value]) => value != null);
   return entries.length > 0 ? (Object.fromEntries(entries) as Quality) : undefined;
 }
 
-const secretKey = "4dabf18193072939515e22adb298388d";
-
-/** With keys in order at every depth, and what is secret masked. */
+/** Masks secrets, and sorts keys at every depth to keep diffs of the history small. */
 function maskedAndSorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskedAndSorted);
-  if (typeof value !== "object" || value === null) return value;
-  if (secretKey in value) return "[secret]";
+  if (!isObject(value)) return value;
+  if (isSealed(value)) return "[secret]";
   const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(entries.map(([key, entry]) => [key, maskedAndSorted(entry)]));
 }
@@ -111,7 +109,7 @@ function number({ outputs }: StateResource, key: string): number | undefined {
 
 function map({ outputs }: StateResource, key: string): Record<string, never> | undefined {
   const value = maskedAndSorted(outputs?.[key]);
-  return typeof value === "object" && value !== null ? (value as Record<string, never>) : undefined;
+  return isObject(value) ? (value as Record<string, never>) : undefined;
 }
 
 function propertyIf<K extends string, V>(key: K, value: V | undefined | ""): { [P in K]?: V } {

@@ -7,7 +7,7 @@ import { readContents } from "./contents";
 import type { Evidence } from "./gate";
 import type { Release } from "./history";
 
-/** Looks at a stack from all sides: its program, its state and its service. */
+/** Gathers what decides about a release: the program, the state and the service of a stack. */
 export async function gatherEvidence(open: OpenStack, releases: string): Promise<Evidence> {
   const { readPinned, pinnedModelsKey } = await import("../../provider/run/pinned.js");
   const { cwd } = open.location;
@@ -23,7 +23,7 @@ export async function gatherEvidence(open: OpenStack, releases: string): Promise
   return { stack: open.name, report, contents, program, pinned, where };
 }
 
-/** The beginning of an entry for a stack's history: what runs, and since when. */
+/** Returns the first fields of a new history entry. */
 export function startEntry(
   open: OpenStack,
   { commit, changed }: Evidence["program"],

@@ -6,7 +6,7 @@ import type { ProgramDifference, ProgramState } from "../stack/program";
 import { servesSameModels } from "./contents";
 import type { Contents, Release } from "./history";
 
-/** What can speak against a release or a promotion, each to be allowed by itself. */
+/** Codes of blocking issues. Users can allow each with `--allow`. */
 export const blockerCodes = [
   "drift",
   "changes",
@@ -17,29 +17,29 @@ export const blockerCodes = [
   "pinned",
 ] as const;
 
-/** A kind of reason. */
+/** Code of a blocking issue. */
 export type BlockerCode = (typeof blockerCodes)[number];
 
-/** A reason against a release or a promotion, and what to do about it. */
+/** An issue that blocks a release or a promotion, and how to fix it. */
 export interface Blocker {
   readonly code: BlockerCode;
   readonly words: string;
   readonly fix: string;
 }
 
-/** All that is known of a stack that is to be released or promoted. */
+/** Facts about a stack that decide whether it can be released or promoted. */
 export interface Evidence {
   readonly stack: string;
   readonly report: StackReport;
-  /** What the stack holds, with the results of its checks. */
+  /** Contents of the stack, with the results of its checks. */
   readonly contents: Contents;
   readonly program: ProgramState;
   readonly pinned: Readonly<Record<string, Pinned>>;
-  /** The options by which suggested commands find the project and its histories, with a space before each. */
+  /** Options for suggested commands that select the project and its histories, each with a leading space. */
   readonly where?: { readonly project: string; readonly releases: string };
 }
 
-/** The reasons against calling a stack as it is a release. */
+/** Returns the issues that block a release of a stack. */
 export function releaseBlockers({ stack, report, contents, program, where }: Evidence): Blocker[] {
   const reasons: Blocker[] = [];
   const inProject = `--stack ${shellQuote(stack)}${where?.project ?? ""}`;
@@ -64,24 +64,24 @@ export function releaseBlockers({ stack, report, contents, program, where }: Evi
     }
   }
   if (program.commit === null) {
-    const why = program.problem ? `: Git says "${program.problem.replace(/\.$/, "")}"` : "";
-    add("uncommitted", `the program is in no Git commit${why}`, "commit it, so that the release can name it");
+    const why = program.problem ? `: Git reports "${program.problem.replace(/\.$/, "")}"` : "";
+    add("uncommitted", `the program is in no Git commit${why}`, "commit it");
   } else if (program.changed.length > 0) {
     add(
       "uncommitted",
       `the program differs from its commit: ${shortList(program.changed)}`,
-      "commit these files, or put them back",
+      "commit or revert these files",
     );
   }
   return reasons;
 }
 
-/** Whether the program is not the one of a commit, as far as that can be known. */
+/** Whether the program differs from a commit, or cannot be compared with it. */
 export function differs({ files, problem }: ProgramDifference): boolean {
   return files.length > 0 || problem !== undefined;
 }
 
-/** The reasons against promoting a stack: its release must describe what serves, and the program that is applied. */
+/** Returns the issues that block a promotion: the release must match the stack and the checked-out program. */
 export function promotionBlockers(
   evidence: Evidence,
   latest: Release | undefined,
@@ -101,39 +101,39 @@ export function promotionBlockers(
     const [released, checkedOut] = [difference.from, difference.to].map((commit) => commit.slice(0, 12));
     const { problem } = difference;
     const words = problem
-      ? `the program cannot be compared with commit ${released} of release ${latest.id}: Git says "${problem}"`
-      : `release ${latest.id} is of commit ${released}, but commit ${checkedOut} is checked out, which differs ` +
+      ? `the program cannot be compared with commit ${released} of release ${latest.id}: Git reports "${problem}"`
+      : `release ${latest.id} is from commit ${released}, but commit ${checkedOut} is checked out, which differs ` +
         `in ${shortList(difference.files)}`;
     const fix = problem
       ? `fetch that commit with \`git fetch origin ${difference.from}\`, or release the program as it is: \`recommender release ${ofStack}\``
-      : `release the program as it is: \`recommender release ${ofStack}\`; or check the release's commit out: \`git checkout ${released}\``;
+      : `release the program as it is: \`recommender release ${ofStack}\`; or check out the release's commit: \`git checkout ${released}\``;
     reasons.push({ code: "commit", words, fix });
   }
   const names = Object.keys(pinned);
   if (names.length > 0) {
     reasons.push({
       code: "pinned",
-      words: `${stack} was rolled back: ${shortList(names)} does not serve what the program declares`,
+      words: `${stack} was rolled back: ${shortList(names)} does not use the models that the program declares`,
       fix: `undo the rollback with \`recommender rollback ${ofStack} --undo --yes\``,
     });
   }
   return reasons;
 }
 
-/** Whether two descriptions are of the same models, records and deployments. */
+/** Whether two contents have the same models, records and deployments. */
 export function sameContents(one: Contents, other: Contents): boolean {
-  const essence = ({ records, models }: Contents) =>
+  const identity = ({ records, models }: Contents) =>
     JSON.stringify([
       records.map(({ name, type, contentHash }) => [name, type, contentHash]),
       models.map(({ name, modelId }) => [name, modelId]),
     ]);
-  return essence(one) === essence(other) && servesSameModels(one.deployments, other.deployments);
+  return identity(one) === identity(other) && servesSameModels(one.deployments, other.deployments);
 }
 
-/** Names, shortened when there are many. */
-export function shortList(names: readonly string[], most = 5): string {
-  const more = names.length - most;
-  return more > 0 ? `${names.slice(0, most).join(", ")} and ${more} more` : names.join(", ");
+/** Joins names, and shortens long lists: `a, b and 3 more`. */
+export function shortList(names: readonly string[], max = 5): string {
+  const more = names.length - max;
+  return more > 0 ? `${names.slice(0, max).join(", ")} and ${more} more` : names.join(", ");
 }
 
 function titleWithKind({ resource, kind }: Finding): string {

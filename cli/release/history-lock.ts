@@ -3,18 +3,18 @@ import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How often a lock that somebody else holds is tried again: for 10 s, although it is held for milliseconds. */
+/** Waits up to 10 s for a lock. Locks are usually held for milliseconds. */
 const attempts = 200;
 const pauseMs = 50;
 
 /**
- * Works on a file that nobody else works on meanwhile, on this machine or on another that shares the folder.
- * A lock is never broken: whether its owner still runs cannot be known from another machine.
+ * Runs `work` with an exclusive lock on a file, also against other machines that share the directory. A stale lock is
+ * never removed, because a process on another machine may still own it.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const lock = `${path}.lock`;
   await mkdir(dirname(path), { recursive: true });
-  await acquire(lock);
+  await acquire(path, lock);
   try {
     return await work();
   } finally {
@@ -22,7 +22,7 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>): Pro
   }
 }
 
-async function acquire(lock: string): Promise<void> {
+async function acquire(path: string, lock: string): Promise<void> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const file = await create(lock);
     if (file) {
@@ -34,7 +34,7 @@ async function acquire(lock: string): Promise<void> {
   }
   const owner = (await readFile(lock, "utf8").catch(() => "")).trim();
   throw new Error(
-    `${lock} is locked${owner && ` by ${owner}`}. If that process no longer runs, delete the file: rm '${lock}'`,
+    `${path} is locked${owner && ` by ${owner}`}. If that process has ended, delete the lock: rm '${lock}'`,
   );
 }
 

@@ -2,46 +2,34 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { quality as contractQuality } from "../../contract";
 import { issuesText } from "../../contract/messages";
 import { withFileLock } from "./history-lock";
 
-/** What a training measured on the data that it held out. */
-export const quality = z.strictObject({
-  ndcgAt20: z.number().optional(),
-  recallAt20: z.number().optional(),
-  popularityRecallAt20: z.number().optional(),
-  popularityNdcgAt20: z.number().optional(),
-  heldOutPairs: z.int().optional(),
-  heldOutUsers: z.int().optional(),
-  holdOut: z.string().optional(),
-  learnedOnUsers: z.int().optional(),
-  allUsers: z.int().optional(),
-  unrankedNdcgAt20: z.number().optional(),
-  rankedNdcgAt20: z.number().optional(),
-  coverageAt20: z.number().optional(),
-  coldItemsAt20: z.number().optional(),
-  diversityAt20: z.number().optional(),
-  shownPopularityAt20: z.number().optional(),
-  chosenPopularity: z.number().optional(),
-});
+/** A newer version may add fields. Keep them, so an older version can add entries without losing them. */
+const extensible = <T extends z.ZodRawShape>(shape: T) => z.looseObject(shape) as unknown as z.ZodObject<T>;
 
-const servedModel = z.strictObject({
+const { ndcgAt20, ...otherMetrics } = contractQuality.shape;
+/** Quality of a model. NDCG comes first, as in files of earlier versions, to keep diffs small. */
+const quality = extensible({ ndcgAt20, ...otherMetrics });
+
+const servedModel = extensible({
   modelId: z.string(),
-  /** Logical name of the `Model` that the program declares; absent for a model that is pinned. */
+  /** Logical name of the `Model` in the program. Absent for a pinned model. */
   model: z.string().optional(),
   quality: quality.optional(),
 });
 
-/** What one deployment serves. */
-const served = z.strictObject({
+/** Models of one deployment. */
+const served = extensible({
   name: z.string(),
   generator: servedModel,
   ranker: servedModel.optional(),
 });
 
-const contents = z.strictObject({
+const contents = extensible({
   records: z.array(
-    z.strictObject({
+    extensible({
       name: z.string(),
       type: z.string(),
       contentHash: z.string(),
@@ -49,14 +37,14 @@ const contents = z.strictObject({
     }),
   ),
   algorithms: z.array(
-    z.strictObject({
+    extensible({
       name: z.string(),
       type: z.string(),
       declaredParameters: z.record(z.string(), z.json()),
     }),
   ),
   models: z.array(
-    z.strictObject({
+    extensible({
       name: z.string(),
       modelId: z.string(),
       projectId: z.string(),
@@ -68,71 +56,72 @@ const contents = z.strictObject({
     served.extend({
       projectId: z.string(),
       qps: z.number(),
-      check: z
-        .strictObject({
-          users: z.int(),
-          minResults: z.int(),
-          maxLatencyMs: z.number().optional(),
-          result: z.string(),
-        })
-        .optional(),
+      check: extensible({
+        users: z.int(),
+        minResults: z.int(),
+        maxLatencyMs: z.number().optional(),
+        result: z.string(),
+      }).optional(),
     }),
   ),
 });
 
-const entry = z.strictObject({
+const entry = extensible({
   id: z.string(),
   action: z.enum(["release", "promote", "rollback"]),
   status: z.enum(["running", "done", "failed"]),
   beganAt: z.iso.datetime(),
   endedAt: z.iso.datetime().optional(),
-  /** The release that was promoted, or gone back to. */
-  from: z.strictObject({ stack: z.string(), release: z.string() }).optional(),
-  program: z.strictObject({ commit: z.string().nullable(), dirty: z.boolean() }),
-  versions: z.strictObject({ package: z.string(), sdk: z.string(), engine: z.string() }),
-  /** Reasons against it that were overruled. */
+  /** The release that was promoted, or the target of a rollback. */
+  from: extensible({ stack: z.string(), release: z.string() }).optional(),
+  program: extensible({ commit: z.string().nullable(), dirty: z.boolean() }),
+  versions: extensible({ package: z.string(), sdk: z.string(), engine: z.string() }),
+  /** Blocking issues that the user allowed with `--allow`. */
   allowed: z.array(z.string()).optional(),
-  /** What served when it began. */
+  /** Live models when it began. */
   before: z.array(served).optional(),
-  /** NDCG@20 that each model was asked to reach. */
+  /** Required NDCG@20 of each model. */
   minQuality: z.record(z.string(), z.number()).optional(),
   reason: z.string().optional(),
   contents: contents.optional(),
 });
 
-const releaseFile = z.strictObject({
+const releaseFile = extensible({
   version: z.literal(1),
   project: z.string(),
   stack: z.string(),
   releases: z.array(entry),
 });
 
-/** What a training measured. */
+/** Quality that a training measured. */
 export type Quality = z.output<typeof quality>;
-/** What one deployment serves. */
+/** Models of one deployment. */
 export type Served = z.output<typeof served>;
-/** What a stack holds, as far as a release describes it. */
+/** Records, algorithms, models and deployments of a stack. */
 export type Contents = z.output<typeof contents>;
 /** One release, promotion or rollback of a stack. */
 export type Release = z.output<typeof entry>;
-/** All that was done to a stack, oldest first. */
+/** All releases, promotions and rollbacks of a stack, oldest first. */
 export type History = z.output<typeof releaseFile>;
 
-/**
- * The history of a stack in a file to be committed. Entries are added at the end and never taken away, whoever else
- * writes to the file at the same time.
- */
+/** Project and stack of a history. */
+interface Owner {
+  readonly project: string;
+  readonly stack: string;
+}
+
+/** The history of a stack, in a file that users commit. Entries are appended and never removed. */
 export class ReleaseFile {
   private constructor(
     readonly path: string,
-    private readonly of: { readonly project: string; readonly stack: string },
+    private readonly owner: Owner,
     private history: History,
   ) {}
 
-  /** Reads the history of a stack; one that has none yet is empty. */
-  static async open(folder: string, of: { project: string; stack: string }) {
-    const path = join(folder, `${of.stack.split("/").at(-1)}.json`);
-    return new ReleaseFile(path, of, await read(path, of));
+  /** Reads the history of a stack. It is empty if the file does not exist. */
+  static async open(directory: string, owner: Owner): Promise<ReleaseFile> {
+    const path = join(directory, `${owner.stack.split("/").at(-1)}.json`);
+    return new ReleaseFile(path, owner, await read(path, owner));
   }
 
   /** All entries, oldest first. */
@@ -140,19 +129,19 @@ export class ReleaseFile {
     return this.history.releases;
   }
 
-  /** The newest entry that was carried out. */
+  /** The newest entry that succeeded. */
   get latest(): Release | undefined {
     return this.releases.findLast(({ status }) => status === "done");
   }
 
-  /** The entry that was begun and neither finished nor failed: the process that wrote it was interrupted. */
+  /** The newest entry that is still marked as running, because its process was interrupted. */
   get interrupted(): Release | undefined {
     return this.releases.findLast(({ status }) => status === "running");
   }
 
   /**
-   * Adds an entry under the next id; an interrupted one before it is given up. Refused if somebody else has written to
-   * the history since it was opened: what is added was decided by what the history said then.
+   * Adds an entry with the next id, and marks an interrupted entry as failed. Throws if another process has changed the
+   * history since it was opened, because the decision to add the entry was based on the old history.
    */
   async add(release: Omit<Release, "id">): Promise<Release> {
     return this.#change((now) => {
@@ -162,12 +151,12 @@ export class ReleaseFile {
         );
         throw new Error(
           `${this.path} has changed since it was read: ${ids.map(({ id }) => id).join(", ") || "entries are missing"}. ` +
-            "Another run works on this stack. When it has ended, run this again.",
+            "Another run is working on this stack. Wait for it to end, then run this command again.",
         );
       }
-      const added = { ...release, id: `${this.of.stack.split("/").at(-1)}-${now.releases.length + 1}` };
+      const added = { ...release, id: `${this.owner.stack.split("/").at(-1)}-${now.releases.length + 1}` };
       const endedAt = new Date().toISOString();
-      const reason = `It was interrupted, and ${added.id} took its place.`;
+      const reason = `It was interrupted, and ${added.id} replaced it.`;
       const others = now.releases.map((entry) =>
         entry.status === "running" ? { ...entry, status: "failed" as const, reason, endedAt } : entry,
       );
@@ -175,7 +164,7 @@ export class ReleaseFile {
     });
   }
 
-  /** Writes an entry in the place of the one of the same id. */
+  /** Adds an entry, or replaces the entry with the same id. */
   async put(release: Release): Promise<void> {
     await this.#change(({ releases }) => [
       releases.some(({ id }) => id === release.id)
@@ -187,47 +176,49 @@ export class ReleaseFile {
 
   async #change<T>(work: (now: History) => readonly [releases: Release[], result: T]): Promise<T> {
     return withFileLock(this.path, async () => {
-      const now = await read(this.path, this.of);
+      const now = await read(this.path, this.owner);
       const [releases, result] = work(now);
       const text = formatHistory({ ...now, releases });
-      this.history = parse(this.path, text, this.of);
-      // A reader never finds half a file, whenever this process ends.
-      const half = `${this.path}.${process.pid}`;
-      await writeFile(half, text);
-      await rename(half, this.path);
+      this.history = parse(this.path, text, this.owner);
+      // Replaces the file atomically, so a killed process never leaves a partial file.
+      const temporary = `${this.path}.${process.pid}`;
+      await writeFile(temporary, text);
+      await rename(temporary, this.path);
       return result;
     });
   }
 }
 
-async function read(path: string, of: { project: string; stack: string }): Promise<History> {
+async function read(path: string, owner: Owner): Promise<History> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });
-  return text === undefined ? { version: 1, ...of, releases: [] } : parse(path, text, of);
+  return text === undefined ? { version: 1, ...owner, releases: [] } : parse(path, text, owner);
 }
 
-/** The file's text: fields in the order of the schema, so that a diff shows only what became different. */
+/** Formats the file with fields in the order of the schema, to keep diffs small. */
 export function formatHistory(history: History): string {
   return `${JSON.stringify(releaseFile.parse(history), null, 2)}\n`;
 }
 
-function parse(path: string, text: string, of: { project: string; stack: string }): History {
+function parse(path: string, text: string, owner: Owner): History {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (error) {
-    const conflict = /^[<=>]{7}/m.test(text) ? "it holds a merge conflict: keep both sides, in order" : "";
+    const conflict = /^[<=>]{7}/m.test(text) ? "it has a merge conflict; keep both sides, in order" : "";
     throw new Error(`${path} is not JSON: ${conflict || (error as Error).message}`);
   }
-  const read = releaseFile.safeParse(json);
-  if (!read.success) {
-    throw new Error(`${path} is not a file of releases: ${issuesText(read.error.issues)}`);
+  if ((json as { version?: unknown } | null)?.version !== 1) {
+    throw new Error(`${path} has a format that this version cannot read. Update pulumi-recommender.`);
   }
-  if (read.data.project !== of.project) {
+  const read = releaseFile.safeParse(json);
+  if (!read.success) throw new Error(`${path} is not a release history: ${issuesText(read.error.issues)}`);
+  if (read.data.project !== owner.project) {
     throw new Error(
-      `${path} is of project ${read.data.project}, not of ${of.project}: give another folder with --releases`,
+      `${path} belongs to project ${read.data.project}, not to ${owner.project}. ` +
+        "Choose another directory with --releases.",
     );
   }
   return read.data;

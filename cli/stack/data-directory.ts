@@ -4,71 +4,75 @@ import { postgresUrl } from "../terminal/option-values";
 import { settingsOf } from "./service";
 import { stackNames } from "./workspace";
 
-/** Where data lies unless a folder is given; the provider's default too. */
+/** Default data directory of the CLI and the provider. */
 export const defaultDataDir = ".recommender";
 
-/** Which embedded service a command is about: by its folder, or by the stack that uses it. */
+/** Options that select an embedded service by its data directory or by its stack. */
 export interface DataDirectoryOptions {
   readonly data: string;
   readonly stack?: string;
   readonly cwd?: string;
 }
 
-/** Adds the options that say which embedded service is meant. */
+/** Adds the options that select an embedded service. */
 export function withDataDirectory(command: Command): Command {
   return command
-    .option("--data <dir>", "folder of all data", defaultDataDir)
-    .addOption(new Option("--stack <name>", "Pulumi stack whose embedded service is meant").conflicts("data"))
-    .addOption(new Option("--cwd <dir>", "folder of the stack's project").conflicts("data"));
+    .option("--data <dir>", "data directory", defaultDataDir)
+    .addOption(new Option("--stack <name>", "Pulumi stack that uses the embedded service").conflicts("data"))
+    .addOption(new Option("--cwd <dir>", "project directory of the stack").conflicts("data"));
 }
 
-/** Which service's data a command is about: in a folder, or in a database. */
+/** Options that select the data of a service, in a data directory or a database. */
 export interface StorageOptions extends DataDirectoryOptions {
   readonly store?: string;
   readonly files?: string;
 }
 
-/** Adds the options that say where a service keeps its data. */
+/** Adds the options that select the data of a service. */
 export function withStorage(command: Command): Command {
   return withDataDirectory(command)
-    .addOption(
-      new Option(
-        "--store <url>",
-        "PostgreSQL database that keeps the data instead, as in postgres://host/name",
-      )
-        .env("RECOMMENDER_STORE")
-        .argParser(postgresUrl)
-        .conflicts(["data", "stack", "cwd"]),
-    )
-    .addOption(
-      new Option("--files <url>", "bucket of models and results, as in s3://bucket/prefix").env(
-        "RECOMMENDER_FILES",
-      ),
-    );
+    .addOption(storeOption().conflicts(["data", "stack", "cwd"]))
+    .addOption(filesOption());
 }
 
-/** Where the service keeps its data that is meant. */
+/** Option for a PostgreSQL database. */
+export function storeOption(): Option {
+  return new Option("--store <url>", "PostgreSQL database instead of --data, as in postgres://host/name")
+    .env("RECOMMENDER_STORE")
+    .argParser(postgresUrl);
+}
+
+/** Option for a bucket with models and results. */
+export function filesOption(): Option {
+  const description = "bucket for models and results, as in s3://bucket/prefix";
+  return new Option("--files <url>", description).env("RECOMMENDER_FILES");
+}
+
+/** Returns where the selected service stores its data. */
 export async function storageOf({ store, files, ...options }: StorageOptions): Promise<Place> {
-  const elsewhere = { ...(store !== undefined && { store }), ...(files !== undefined && { files }) };
-  return { dataDir: store === undefined ? await dataDirectoryOf(options) : options.data, ...elsewhere };
+  return {
+    dataDir: store === undefined ? await dataDirectoryOf(options) : options.data,
+    ...(store !== undefined && { store }),
+    ...(files !== undefined && { files }),
+  };
 }
 
-/** What to say beside "no service runs" where no folder was named: stacks of the project may have one each. */
+/** Returns a hint that lists the stacks of the project, if no data directory was chosen: each stack has its own. */
 export async function stackHint({ data, stack, cwd = "." }: DataDirectoryOptions): Promise<string> {
   if (stack !== undefined || data !== defaultDataDir) return "";
   const names = await stackNames(cwd);
-  return names.length === 0 ? "" : ` For that of a stack, name it with --stack: ${names.join(", ")}.`;
+  return names.length === 0 ? "" : ` For the service of a stack, pass --stack: ${names.join(", ")}.`;
 }
 
-/** The folder of the embedded service that is meant. */
+/** Returns the data directory of the selected embedded service. */
 export async function dataDirectoryOf({ data, ...options }: DataDirectoryOptions): Promise<string> {
   if (options.stack === undefined && options.cwd === undefined) return data;
   const { settings } = await settingsOf(options);
   const { embeddedDirectory } = await import("../../client/settings.js");
-  const folder = embeddedDirectory(settings.baseUrl);
-  if (folder === undefined) {
-    const named = options.stack === undefined ? `--cwd ${options.cwd}` : `--stack ${options.stack}`;
-    throw new Error(`${named}: the service is not an embedded one, and only those have a folder.`);
-  }
-  return folder;
+  const directory = embeddedDirectory(settings.baseUrl);
+  if (directory !== undefined) return directory;
+  throw new Error(
+    `Stack ${options.stack} uses the service at ${settings.baseUrl}, which has no local data directory. ` +
+      "Choose a stack with an embedded service, or pass --data DIR.",
+  );
 }

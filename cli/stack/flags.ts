@@ -1,25 +1,25 @@
 import { relative, resolve } from "node:path";
 
-/** The option `--cwd` for a command that is run in the current folder, with a space before it; empty if not needed. */
+/** Returns ` --cwd DIR` for a command in the current directory, or an empty text if the option is not needed. */
 export function cwdFlag(cwd: string): string {
-  const folder = shortestPath(cwd);
-  return folder === "" ? "" : ` --cwd ${shellQuote(folder)}`;
+  const directory = shortestPath(cwd);
+  return directory === "" ? "" : ` --cwd ${shellQuote(directory)}`;
 }
 
-/** The options `--cwd` and `--releases`, each only if needed. */
+/** Returns the options `--cwd` and `--releases`, each only if it is needed. */
 export function releaseFlags(cwd: string, releases: string): string {
   const isDefault = resolve(cwd, "releases") === resolve(releases);
   return cwdFlag(cwd) + (isDefault ? "" : ` --releases ${shellQuote(shortestPath(releases) || ".")}`);
 }
 
-/** The shorter one of a path from the current folder and the absolute path. */
+/** Returns the relative or the absolute path, whichever is shorter. */
 function shortestPath(path: string): string {
   const absolute = resolve(path);
-  const near = relative(process.cwd(), absolute);
-  return near.length < absolute.length ? near : absolute;
+  const fromHere = relative(process.cwd(), absolute);
+  return fromHere.length < absolute.length ? fromHere : absolute;
 }
 
-/** A word of a command line, as a POSIX shell reads it. */
+/** Quotes an argument for a POSIX shell. */
 export function shellQuote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

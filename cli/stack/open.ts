@@ -1,21 +1,22 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type ConfigMap, type LocalWorkspace, Stack } from "@pulumi/pulumi/automation";
+import type { ConfigMap, Stack } from "@pulumi/pulumi/automation";
 import type { Client } from "../../client/client";
 import { connect } from "../../client/connect";
 import { readSettings, relativeToProgram, type Settings } from "../../client/settings";
-import { stackNames, workspaceOf } from "./workspace";
+import { openAutomationStack } from "./automation-stack";
+import { openWorkspace, stackNames } from "./workspace";
 
-/** A stack of a project folder. */
+/** Name of a stack and directory of its project. */
 export interface StackLocation {
-  /** Folder of the project. */
+  /** Directory of the project. */
   readonly cwd: string;
   readonly stack: string;
-  /** Variables for the engine, over those of this process. */
+  /** Environment variables for the engine, in addition to the variables of this process. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A resource as the state keeps it, as far as commands need it. */
+/** The fields of a state entry that commands use. */
 export interface StateResource {
   readonly urn: string;
   readonly type: string;
@@ -23,7 +24,7 @@ export interface StateResource {
   readonly provider?: string;
   readonly custom?: boolean;
   readonly external?: boolean;
-  /** It was replaced, and is still to be deleted. */
+  /** Whether the resource was replaced and waits for its deletion. */
   readonly delete?: boolean;
   readonly retainOnDelete?: boolean;
   readonly inputs?: Readonly<Record<string, unknown>>;
@@ -36,11 +37,11 @@ export interface StateResource {
 /** The state of a stack. */
 export interface State {
   readonly resources: readonly StateResource[];
-  /** What the engine was doing when it was killed. */
+  /** Operations that a killed engine had started. */
   readonly pending: readonly { readonly urn: string }[];
 }
 
-/** A stack that commands work on, without becoming the one that is selected. */
+/** Access to a stack through the engine. The user's selected stack stays the same. */
 export class OpenStack {
   #config: Promise<ConfigMap> | undefined;
 
@@ -48,26 +49,27 @@ export class OpenStack {
     readonly location: StackLocation,
     readonly stack: Stack,
     readonly project: string,
-    /** The language of the program, as the project calls it. */
+    /** The language of the program: `runtime` in Pulumi.yaml. */
     readonly runtime: string,
-    /** The folder that relative paths of the program start from. */
+    /** The directory that relative paths in the program start from. */
     readonly programDirectory: string,
   ) {}
 
-  /** Opens a stack through the engine that is on PATH. */
-  static async open(of: StackLocation): Promise<OpenStack> {
-    if (of.stack === "") throw new Error("--stack needs the name of a stack; see `pulumi stack ls`.");
-    const workDir = resolve(of.cwd);
-    return asked(of, async () => {
-      const workspace = await workspaceOf(workDir, of.env);
+  /** Opens a stack with the engine on PATH. */
+  static async open(location: StackLocation): Promise<OpenStack> {
+    if (location.stack === "")
+      throw new Error("--stack needs the name of a stack. `pulumi stack ls` lists them.");
+    const workDir = resolve(location.cwd);
+    return withStackError(location, async () => {
+      const workspace = await openWorkspace(workDir, location.env);
       const { name, main, runtime } = await workspace.projectSettings();
       const language = typeof runtime === "string" ? runtime : runtime.name;
-      const stack = await quietStack(of.stack, workspace);
-      return new OpenStack(of, stack, name, language, programDirectory(workDir, main));
+      const stack = await openAutomationStack(location.stack, workspace);
+      return new OpenStack(location, stack, name, language, programDirectory(workDir, main));
     });
   }
 
-  /** The same stack, with more variables for the engine. */
+  /** Opens the same stack with more environment variables for the engine. */
   async withEnvironment(env: Readonly<Record<string, string>>): Promise<OpenStack> {
     const other = await OpenStack.open({ ...this.location, env: { ...this.location.env, ...env } });
     other.#config = this.allConfig();
@@ -87,7 +89,7 @@ export class OpenStack {
   }
 
   async state(): Promise<State> {
-    const exported = await asked(this.location, () => this.stack.exportStack());
+    const exported = await withStackError(this.location, () => this.stack.exportStack());
     const deployment = (exported.deployment ?? {}) as {
       resources?: StateResource[];
       pending_operations?: { resource: { urn: string } }[];
@@ -96,24 +98,24 @@ export class OpenStack {
     return { resources: deployment.resources ?? [], pending };
   }
 
-  /** The configuration of the stack with its secrets in the clear: never to be shown. */
+  /** Returns a reader of the configuration under `recommender:`, with secrets in plain text. Never print them. */
   async config(): Promise<(key: string) => string | undefined> {
     return readerOf(await this.allConfig());
   }
 
-  /** Each question to the engine is a process of its own: this one is asked once. */
+  /** Reads the whole configuration, once: each read starts the engine. */
   allConfig(): Promise<ConfigMap> {
-    this.#config ??= asked(this.location, () => this.stack.getAllConfig());
+    this.#config ??= withStackError(this.location, () => this.stack.getAllConfig());
     return this.#config;
   }
 
-  /** Connects to the service of the stack, as its program does; the configuration is given where it is known. */
+  /** Connects to the service that the stack's configuration selects. Reads the configuration unless it is given. */
   async connect(config?: ConfigMap): Promise<Client> {
     const settings = readSettings(readerOf(config ?? (await this.allConfig())), this.environment);
     return connect(relativeToProgram(settings, this.programDirectory));
   }
 
-  /** Calls something with a client of the stack's service, or of the one that the given settings name. */
+  /** Runs `work` with a client of the stack's service, or of the service in `settings`. */
   async withClient<T>(work: (client: Client) => Promise<T>, settings?: Settings): Promise<T> {
     const client = await (settings ? connect(settings) : this.connect());
     try {
@@ -124,62 +126,52 @@ export class OpenStack {
   }
 }
 
-/** The stack that is selected in a folder. */
+/** Returns the name of the selected stack of a project. */
 export async function selectedStack(cwd: string): Promise<string> {
-  const workspace = await workspaceOf(resolve(cwd));
+  const workspace = await openWorkspace(resolve(cwd));
   const current = (await workspace.listStacks()).find((stack) => stack.current);
-  if (!current) throw new Error("No stack is selected; name one with --stack, or see `pulumi stack ls`.");
+  if (!current)
+    throw new Error("No stack is selected. Choose one with --stack; `pulumi stack ls` lists them.");
   return current.name;
 }
 
-/** Says that there is no such stack, and which there are, where that is why the engine refused. */
+/** Returns an error that lists the existing stacks if the engine did not find the stack, otherwise undefined. */
 export async function unknownStackError(
   { stack, cwd }: StackLocation,
   error: unknown,
 ): Promise<Error | undefined> {
   if (!(error instanceof Error) || !/no stack named/.test(`${error.name} ${error.message}`)) return undefined;
   const names = await stackNames(cwd);
-  const there = names.length > 0 ? `there are ${names.join(", ")}` : "the project has none yet";
-  return new Error(`There is no stack ${stack}; ${there}. \`pulumi stack init ${stack}\` makes it.`);
+  const known = names.length > 0 ? `The project has ${names.join(", ")}` : "The project has no stacks";
+  return new Error(`Stack ${stack} does not exist. ${known}. Create it with \`pulumi stack init ${stack}\`.`);
 }
 
-/** A stack that asks the engine for nothing that no command needs: each question is a process of its own. */
-async function quietStack(name: string, workspace: LocalWorkspace): Promise<Stack> {
-  // Selecting would change the stack that the user's own commands work on.
-  workspace.selectStack = async () => {};
-  const stack = await Stack.select(name, workspace);
-  // After each update the Automation API asks for the outputs, twice, and for the history.
-  stack.outputs = async () => ({});
-  stack.info = async () => undefined;
-  return stack;
-}
-
-async function asked<T>(of: StackLocation, question: () => Promise<T>): Promise<T> {
+async function withStackError<T>(location: StackLocation, work: () => Promise<T>): Promise<T> {
   try {
-    return await question();
+    return await work();
   } catch (error) {
-    const refusal = `Stack ${of.stack}: ${reason(error as Error)}`;
-    throw (await unknownStackError(of, error)) ?? new Error(refusal, { cause: error });
+    const message = `Stack ${location.stack}: ${engineReason(error as Error)}`;
+    throw (await unknownStackError(location, error)) ?? new Error(message, { cause: error });
   }
 }
 
-/** The engine's own words without the frame that the Automation API puts around them. */
-function reason({ message }: Error): string {
+/** Returns the engine's own message, without the text that the Automation API adds. */
+function engineReason({ message }: Error): string {
   if (/ENOENT.*pulumi|spawn pulumi|pulumi: not found/i.test(message)) {
     return (
-      "there is no `pulumi` on the PATH to read it with. Put the folder of one there; " +
-      "in a clone of pulumi-recommender, `npm run recommender -- …` does."
+      "`pulumi` is not on PATH. Install the Pulumi engine, or add its directory to PATH. " +
+      "In a clone of pulumi-recommender, `npm run recommender -- …` does this."
     );
   }
-  const [said = ""] = message.split(/\n\s*err\?:/);
-  return (/^error: ([\s\S]*)/m.exec(said)?.[1] ?? said).trim();
+  const [text = ""] = message.split(/\n\s*err\?:/);
+  return (/^error: ([\s\S]*)/m.exec(text)?.[1] ?? text).trim();
 }
 
 function readerOf(config: ConfigMap): (key: string) => string | undefined {
   return (key) => config[`recommender:${key}`]?.value;
 }
 
-/** Where a program runs, as the engine decides it: the folder of `main`, which may be a file or a folder. */
+/** Returns the directory in which the engine runs the program. `main` in Pulumi.yaml is a file or a directory. */
 function programDirectory(root: string, main: string | undefined): string {
   if (!main) return root;
   const path = resolve(root, main);

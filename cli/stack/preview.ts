@@ -2,27 +2,27 @@ import type { ConfigMap, EngineEvent, StepEventMetadata } from "@pulumi/pulumi/a
 import { engineErrors, withTitle } from "./engine-messages";
 import { type OpenStack, type StateResource, unknownStackError } from "./open";
 
-/** A step that the engine would take for one resource. */
+/** A planned operation of the engine on one resource. */
 export type Step = StepEventMetadata;
 
-/** One run of the engine that changed nothing. */
+/** Planned steps and warnings of a preview. */
 export interface Preview {
   readonly steps: readonly Step[];
   readonly warnings: readonly { readonly urn?: string | undefined; readonly text: string }[];
 }
 
-/** What the program would change; the configuration is known long before that. */
+/** Previews an update. Calls `onConfig` with the configuration early, long before the preview ends. */
 export function previewUpdate(
   open: OpenStack,
   onConfig: (config: Promise<ConfigMap>) => void,
 ): Promise<Preview> {
   const onPrelude = ({ preludeEvent }: EngineEvent) => {
     if (!preludeEvent) return;
-    // Every other command costs a start of the engine; it is needed only where there are secrets.
+    // The event masks secrets. Only then is the configuration read again, which starts the engine.
     const entries = Object.entries(preludeEvent.config ?? {});
-    const plain = entries.every(([, value]) => !value.includes("[secret]"));
+    const hasNoSecrets = entries.every(([, value]) => !value.includes("[secret]"));
     const known = Object.fromEntries(entries.map(([key, value]) => [key, { value }]));
-    onConfig(plain ? Promise.resolve(known) : open.allConfig());
+    onConfig(hasNoSecrets ? Promise.resolve(known) : open.allConfig());
   };
   return dryRun(open, (onEvent) =>
     open.stack.preview({
@@ -35,14 +35,14 @@ export function previewUpdate(
   );
 }
 
-/** What the service has changed. */
+/** Previews a refresh: the differences between the state and the service. */
 export function previewRefresh(open: OpenStack): Promise<Preview> {
   return dryRun(open, (onEvent) => open.stack.previewRefresh({ onEvent, color: "never" }));
 }
 
 /**
- * The state as a refresh found it: every row, including rows that wait for their deletion under the URN of their
- * replacement. Dependencies and source positions are missing.
+ * Returns the state entries that the steps of a refresh contain, including entries that wait for deletion and have the
+ * URN of their replacement. Dependencies and source positions are missing.
  */
 export function stateBeforeSteps({ steps }: Preview): StateResource[] {
   const known = new Map<string, StateResource>();
@@ -50,16 +50,16 @@ export function stateBeforeSteps({ steps }: Preview): StateResource[] {
   return [...known.values()];
 }
 
-/** Tells the rows of one URN apart: a resource and the one that it replaces. */
-function entryKey({ urn, id, delete: isLeaving }: Pick<StateResource, "urn" | "id" | "delete">): string {
-  return `${urn} ${id ?? ""} ${isLeaving === true}`;
+/** Returns a key that differs for a resource and the replaced resource of the same URN. */
+function entryKey({ urn, id, delete: isDeleting }: Pick<StateResource, "urn" | "id" | "delete">): string {
+  return `${urn} ${id ?? ""} ${isDeleting === true}`;
 }
 
 async function dryRun(
   open: OpenStack,
   run: (onEvent: (event: EngineEvent) => void) => Promise<unknown>,
 ): Promise<Preview> {
-  // What comes when a step has ended says more than what comes before it, but does not always come.
+  // The event at the end of a step has more details than the event at its start, but is not always sent.
   const steps = new Map<string, Step>();
   const warnings: { urn?: string | undefined; text: string }[] = [];
   const errors = new Set<string>();
@@ -75,9 +75,9 @@ async function dryRun(
   try {
     await run(onEvent);
   } catch (error) {
-    const words = errors.size > 0 ? [...errors] : engineErrors(error as Error);
-    const refusal = `Stack ${open.name} could not be compared:\n${words.join("\n")}`;
-    throw (await unknownStackError(open.location, error)) ?? new Error(refusal, { cause: error });
+    const reasons = errors.size > 0 ? [...errors] : engineErrors(error as Error);
+    const message = `Cannot compare stack ${open.name}:\n${reasons.join("\n")}`;
+    throw (await unknownStackError(open.location, error)) ?? new Error(message, { cause: error });
   }
   return { steps: [...steps.values()], warnings };
 }

@@ -7,16 +7,16 @@ import { version } from "../../package.json";
 
 const run = promisify(execFile);
 
-/** Which program a folder holds. */
+/** Git commit and uncommitted changes of a program. */
 export interface ProgramState {
   readonly commit: string | null;
-  /** Files that differ from the commit, without the releases themselves. */
+  /** Files that differ from the commit, except the release history. */
   readonly changed: readonly string[];
-  /** Why there is no commit, in Git's words. */
+  /** Git's message if there is no commit. */
   readonly problem?: string;
 }
 
-/** The commit of a folder, and what in its repository is not committed. */
+/** Reads the commit of a directory and the uncommitted changes in its repository. */
 export async function readProgramState(cwd: string, releases: string): Promise<ProgramState> {
   try {
     const commit = (await git(cwd, "log", "-1", "--format=%H")).trim();
@@ -32,26 +32,25 @@ export async function readProgramState(cwd: string, releases: string): Promise<P
   }
 }
 
-/** How the program that is checked out differs from a commit, without the histories and the stacks' configuration. */
+/** Differences between a commit and the checkout, except release histories and stack configuration. */
 export interface ProgramDifference {
-  /** The commit that is compared with. */
+  /** The commit to compare with. */
   readonly from: string;
-  /** The commit that is checked out. */
+  /** The checked-out commit. */
   readonly to: string;
-  /** Files of the project's folder that differ. */
+  /** Files in the project directory that differ. */
   readonly files: readonly string[];
-  /** Files in the rest of the repository that differ. */
+  /** Files outside the project directory that differ. */
   readonly elsewhere: readonly string[];
-  /** The difference of the files of the project, cut if it is long. */
+  /** Diff of the files in the project, truncated if it is long. */
   readonly diff: string;
-  /** Why the two cannot be compared, in Git's words. */
+  /** Git's message if the commits cannot be compared. */
   readonly problem?: string;
 }
 
-/** Lines of a difference that are shown at most. */
 const maxDiffLines = 60;
 
-/** Compares the commit that is checked out with an earlier one. */
+/** Compares the checked-out commit with an earlier commit. */
 export async function programDifference(
   from: string,
   { cwd, releases, to }: { readonly cwd: string; readonly releases: string; readonly to: string },
@@ -81,27 +80,27 @@ export async function programDifference(
   }
 }
 
-/** The configuration of a stack belongs to that stack, and not to the program that all of them run. */
+/** Whether a file is the configuration of a stack, which is not part of the program that all stacks run. */
 function isStackConfig(path: string): boolean {
   return /^Pulumi\.[^/]+\.ya?ml$/.test(path);
 }
 
-/** Runs Git in a folder; throws what it says, or that there is none. */
+/** Runs Git in a directory. Throws an error with Git's message. */
 export async function git(cwd: string, ...args: string[]): Promise<string> {
   try {
-    // In English, whatever the user reads: what it says goes into messages.
+    // English output, because messages of this command quote it.
     const env = { ...process.env, LC_ALL: "C" };
     const options = { env, maxBuffer: 1 << 28 };
     return (await run("git", ["-C", resolve(cwd), ...args], options)).stdout;
   } catch (error) {
     const { code, stderr = "", message } = error as NodeJS.ErrnoException & { stderr?: string };
-    if (code === "ENOENT") throw new Error("there is no `git` on the PATH");
-    const said = stderr.trim().replace(/^(fatal|error): /, "");
-    throw new Error(said.replace(/\s*\n\s*/g, " ") || message);
+    if (code === "ENOENT") throw new Error("`git` is not on PATH");
+    const text = stderr.trim().replace(/^(fatal|error): /, "");
+    throw new Error(text.replace(/\s*\n\s*/g, " ") || message);
   }
 }
 
-/** The pathspec that leaves the histories out; Git refuses one for a folder outside its repository. */
+/** Returns a pathspec that excludes the release histories. Empty outside the repository, where Git would fail. */
 async function excludeReleases(cwd: string, releases: string): Promise<string[]> {
   const root = (await git(cwd, "rev-parse", "--show-toplevel")).trimEnd();
   const path = relative(await realpath(root), await realPath(resolve(cwd, releases)));
@@ -109,7 +108,7 @@ async function excludeReleases(cwd: string, releases: string): Promise<string[]>
   return isOutside ? [] : [`:(top,exclude,literal)${path.split(sep).join("/")}`];
 }
 
-/** A path without symbolic links, even if its end does not exist yet. */
+/** Resolves symbolic links, also if the end of the path does not exist yet. */
 async function realPath(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -119,14 +118,14 @@ async function realPath(path: string): Promise<string> {
   }
 }
 
-/** The versions that a program runs with. */
+/** Versions of the packages and the engine that run a program. */
 export interface Versions {
   readonly package: string;
   readonly sdk: string;
   readonly engine: string;
 }
 
-/** Finds the versions that a program runs with. */
+/** Reads the versions that a program runs with. */
 export function versionsOf(cwd: string, engine: string): Versions {
   const require = createRequire(join(resolve(cwd), "index.js"));
   const installed = (name: string, fallback: string) => {

@@ -1,15 +1,16 @@
 import { formatCount, formatNumber } from "./output";
 
-/** Users whose usage lies from `from` up to `to`. */
+/** One bar: the number of users whose usage is from `from` up to `to`. */
 export interface Bin {
   readonly from: number;
   readonly to: number;
   readonly users: number;
 }
 
+/** Bars that are 0 to 7 eighths of a column long. */
 const blocks = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/** Draws a distribution as lines of at most so many columns: usage downwards, users to the right. */
+/** Draws a histogram with one line per bin, at most `columns` wide. */
 export function histogram(title: string, bins: readonly Bin[], columns: number): string {
   const total = bins.reduce((sum, { users }) => sum + users, 0);
   const most = Math.max(1, ...bins.map(({ users }) => users));
@@ -26,13 +27,13 @@ export function histogram(title: string, bins: readonly Bin[], columns: number):
   return `${title}, ${formatCount(total, "user")}\n\n${[head, ...lines].join("\n")}\n`;
 }
 
-/** A bar in eighths of a column; whoever is there at all is seen. */
+/** Draws a bar with a resolution of an eighth of a column. A count above zero is always visible. */
 function bar(length: number): string {
   const eighths = length > 0 ? Math.max(1, Math.round(length * 8)) : 0;
   return "█".repeat(Math.floor(eighths / 8)) + (blocks[eighths % 8] as string);
 }
 
-/** So many that the edges of two bins differ. */
+/** Returns the number of decimals that distinguishes the edges of all bins. */
 function decimalsFor(bins: readonly Bin[]): number {
   const width = Math.min(...bins.map(({ from, to }) => to - from));
   return width > 0 && width < 1 ? Math.min(6, Math.ceil(-Math.log10(width)) + (isRound(width) ? 0 : 1)) : 0;

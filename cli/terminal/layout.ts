@@ -1,18 +1,17 @@
 const maxWidth = 80;
 const minWidth = 40;
 
-/** The columns of whoever reads a stream: those of its terminal, or of COLUMNS, or 80. */
+/** Returns the width of the terminal, or COLUMNS, or 80, but at least 40. */
 export function terminalWidth(stream: NodeJS.WriteStream): number {
   return Math.max(minWidth, stream.columns || Number(process.env.COLUMNS) || maxWidth);
 }
 
-/** Words as they stay together: what is between backticks is a command to be copied. */
+/** Text that is never split over two lines: a word, or a command between backticks that users copy. */
 const wordPattern = /(?:[^\s`]|`[^`\n]*`)+|\S+/g;
 
-/** The same with what is before each. */
 const spacedWords = new RegExp(`(\\s*)(${wordPattern.source})`, "g");
 
-/** Text in lines of at most so many columns, with what goes before the first and before the others. */
+/** Wraps text at `columns`. `first` and `rest` are the prefixes of the first line and of the other lines. */
 export function wrapText(text: string, first = "", rest = "", columns = maxWidth): string {
   const lines: string[] = [];
   let line = first;
@@ -29,30 +28,26 @@ export function wrapText(text: string, first = "", rest = "", columns = maxWidth
   return [...lines, line].join("\n");
 }
 
-/** The same text with the lines broken that a stream has no room for; what cannot be broken stays whole. */
+/** Wraps the lines that are too long for a terminal. Long words, such as ids and addresses, are not split. */
 export function wrapLines(text: string, stream: NodeJS.WriteStream): string {
   const columns = terminalWidth(stream);
   return text
     .split("\n")
     .map((given) => {
       const line = escapeControls(given);
-      // A row of Markdown on two lines would be none.
+      // A Markdown table row must stay on one line.
       if (line.length <= columns || line.startsWith("|")) return line;
       const [margin = ""] = /^ *(- )?/.exec(line) ?? [];
-      return wrapText(
-        line.slice(margin.length),
-        margin,
-        " ".repeat(margin.length),
-        Math.min(columns, maxWidth),
-      );
+      const indent = " ".repeat(margin.length);
+      return wrapText(line.slice(margin.length), margin, indent, Math.min(columns, maxWidth));
     })
     .join("\n");
 }
 
-/** Lines of one cell beyond which the rows are printed one by one. */
+/** Tables with a taller cell are printed as a list of properties per row. */
 const maxCellLines = 4;
 
-/** Rows under their headings, each column as wide as its widest cell; where that is too wide, cells are broken. */
+/** Formats a table. If it is wider than the terminal, the widest columns are wrapped. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = terminalWidth(process.stdout);
   const cells = [headings, ...rows].map((row) => row.map(escapeControls));
@@ -85,14 +80,14 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return `${lines.join("\n")}\n`;
 }
 
-/** The rows below each other, where they have no room in columns. */
+/** Formats each row as a list of properties, for tables that are too wide. */
 function stackedRows(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   return rows
     .map((row) => propertyList(headings.map((heading, at) => [heading.toLowerCase(), row[at] || undefined])))
     .join("\n");
 }
 
-/** Names and values below each other. */
+/** Formats names and values in two columns. Undefined values are left out. */
 export function propertyList(entries: readonly (readonly [string, string | undefined])[]): string {
   const columns = terminalWidth(process.stdout);
   const known = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -107,16 +102,17 @@ export function propertyList(entries: readonly (readonly [string, string | undef
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** Characters that would command a terminal, end a line, or turn around what is read. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is kept from the terminal.
-const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+/** Characters that control a terminal, end a line or reverse the reading direction. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern finds control characters.
+export const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+/g;
 
-/** One line of text for the terminal: what would command it is spelled out, as in `\u001b`. */
+/** Escapes control characters in one line of text, as in `\u001b`. */
 export function escapeControls(text: string): string {
-  return text.replace(controlCharacters, (sign) => {
-    const json = JSON.stringify(sign).slice(1, -1);
-    return json === sign ? `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}` : json;
-  });
+  const escapeOne = (character: string) => {
+    const json = JSON.stringify(character).slice(1, -1);
+    return json === character ? `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}` : json;
+  };
+  return text.replace(controlCharacters, (run) => [...run].map(escapeOne).join(""));
 }
 
 function longestWord(text: string): number {

@@ -1,17 +1,17 @@
 import { CommandError } from "./exit";
 import { wrapLines } from "./layout";
 
-/** The options of every command that prints a result. */
+/** Options of all commands that print a result. */
 export interface OutputOptions {
   readonly json?: true;
 }
 
-/** Prints an outcome: as one line of JSON where that was asked for, else as people read it. */
+/** Prints the result of a command: one line of JSON with `--json`, otherwise text. */
 export function print({ json }: OutputOptions, outcome: unknown, text: () => string): void {
   process.stdout.write(json ? `${JSON.stringify(outcome)}\n` : wrapLines(text(), process.stdout));
 }
 
-/** Runs a command; with --json an error is on stdout too, beside what was done nonetheless. */
+/** Runs a command. With `--json`, an error is also printed to standard output, with what was done before it. */
 export async function withJsonErrors<T>({ json }: OutputOptions, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -23,28 +23,28 @@ export async function withJsonErrors<T>({ json }: OutputOptions, work: () => Pro
   }
 }
 
-/** Says something beside the outcome, where it does not get into the way of a program that reads it. */
+/** Prints a message to standard error, to keep it out of the result that a script reads. */
 export function note(text: string): void {
   process.stderr.write(wrapLines(`${text}\n`, process.stderr));
 }
 
-/** A number with its thousands apart. */
+/** Formats a whole number with thousands separators. */
 export function formatNumber(count: number): string {
   return Math.round(count).toLocaleString("en");
 }
 
-/** A count with its noun: `1 record`, `2 records`. */
+/** Formats a count with its noun: `1 record`, `2 records`. */
 export function formatCount(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** A time as ISO text; the API's own times are in milliseconds. */
+/** Formats a time in milliseconds as ISO 8601. Undefined if it is missing or invalid. */
 export function formatTime(ms: number | null | undefined): string | undefined {
   if (ms == null || Number.isNaN(new Date(ms).getTime())) return undefined;
   return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-/** How long something takes, in words. */
+/** Formats a duration, such as `2 min 5 s`. */
 export function formatDuration(seconds: number): string {
   const whole = Math.ceil(seconds);
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];

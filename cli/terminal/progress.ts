@@ -3,10 +3,11 @@ import { type Job, progressText } from "../../client/job";
 import type { Progress } from "../../records/upload-order";
 import { formatCount, formatDuration, formatNumber, note, type OutputOptions } from "./output";
 
+/** Interval of progress lines if standard error is not a terminal. */
 const noteIntervalMs = 5000;
 const redrawIntervalMs = 100;
 
-/** Whether somebody looks at a terminal while a command works. */
+/** Whether progress bars can be drawn. */
 function isInteractive({ json }: OutputOptions): boolean {
   return json !== true && process.stderr.isTTY === true;
 }
@@ -17,7 +18,7 @@ function newBar(format: string, options: object = {}): SingleBar {
   return new SingleBar({ format, ...drawn, barIncompleteChar: "·", ...options }, Presets.rect);
 }
 
-/** Shows how far an import is: a bar with rate and time left on a terminal, a plain line now and then elsewhere. */
+/** Shows the progress of an import: a bar on a terminal, otherwise a line every few seconds. */
 export function importProgress(options: OutputOptions): {
   update: (progress: Progress) => void;
   end: () => void;
@@ -53,7 +54,7 @@ export function importProgress(options: OutputOptions): {
   };
 }
 
-/** Shows in the same way how far an export or a restore is. */
+/** Shows the progress of an export or a restore. */
 export function rowProgress(options: OutputOptions): {
   update: (progress: { readonly rows: number; readonly totalRows: number }) => void;
   end: () => void;
@@ -67,8 +68,8 @@ export function rowProgress(options: OutputOptions): {
 }
 
 /**
- * Shows what a job does: its status, how far it is where the service says so, the time passed, and what such a job
- * usually takes where that is known.
+ * Shows the status of a job and the elapsed time. Also shows its progress if the service reports it, and the usual
+ * duration if it is known.
  */
 export function jobProgress(
   options: OutputOptions,
@@ -82,7 +83,7 @@ export function jobProgress(
       .flat()
       .join(" | ");
   };
-  const see = (job: Job) => {
+  const observe = (job: Job) => {
     progress = progressText(job);
     status = job.jobStatus + (job.retryCount ? `, retried ${job.retryCount}×` : "");
   };
@@ -91,7 +92,7 @@ export function jobProgress(
     let timer: NodeJS.Timeout | undefined;
     return {
       update: (job) => {
-        see(job);
+        observe(job);
         if (!timer) bar.start(1, 0, { words: words() });
         timer ??= setInterval(() => bar.update(0, { words: words() }), redrawIntervalMs);
       },
@@ -104,14 +105,14 @@ export function jobProgress(
   const report = throttledNote();
   return {
     update: (job) => {
-      see(job);
+      observe(job);
       report(() => `${jobId}: ${words()}`);
     },
     end: () => undefined,
   };
 }
 
-/** A block that goes to and fro: something is being done, nobody knows how much of it. */
+/** Draws an indeterminate progress bar: a block that moves back and forth. */
 function bouncingBar(): string {
   const [width, block] = [24, 6];
   const steps = width - block;
@@ -120,6 +121,7 @@ function bouncingBar(): string {
   return "·".repeat(at) + "■".repeat(block) + "·".repeat(steps - at);
 }
 
+/** Returns a function that prints at most one line per interval. */
 function throttledNote(): (text: () => string) => void {
   let reportedAt = performance.now();
   return (text) => {

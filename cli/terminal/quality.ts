@@ -1,47 +1,37 @@
-import { isUncertain } from "../../contract";
+import type { z } from "zod";
+import { isUncertain, type quality } from "../../contract";
 import { formatCount } from "./output";
 
-/** What a training measured, as far as it is known. */
-export interface QualityFigures {
-  readonly ndcgAt20?: number | null | undefined;
-  readonly popularityNdcgAt20?: number | null | undefined;
-  readonly heldOutPairs?: number | null | undefined;
-  readonly holdOut?: string | null | undefined;
-}
+/** Quality of a model, as far as it is known. */
+export type QualityFigures = Partial<z.output<typeof quality>>;
 
-/** How good a model is, with what it takes to judge the figure. */
+/** Formats the quality of a model with its baseline, such as `0.4120 (popular items 0.3800, 240 pairs held out)`. */
 export function qualityText(measured: QualityFigures): string | undefined {
   if (measured.ndcgAt20 == null) return undefined;
   const basis = baselineText(measured);
   return `${measured.ndcgAt20.toFixed(4)}${basis ? ` (${basis})` : ""}`;
 }
 
-/** What a model shows of the catalogue, as far as it is known. */
-export interface ExposureFigures {
-  readonly coverageAt20?: number | null | undefined;
-  readonly coldItemsAt20?: number | null | undefined;
-  readonly diversityAt20?: number | null | undefined;
-  readonly shownPopularityAt20?: number | null | undefined;
-  readonly chosenPopularity?: number | null | undefined;
-}
-
-/** The lines about what a model shows. */
-export function exposureProperties(of: ExposureFigures): [string, string | undefined][] {
+/** Describes which part of the catalogue a model recommends. */
+export function exposureProperties(figures: QualityFigures): [string, string | undefined][] {
   const percent = (share: number | null | undefined) =>
     share == null ? undefined : `${(100 * share).toFixed(1)} %`;
-  const chosen = of.chosenPopularity == null ? "" : ` (chosen items ${of.chosenPopularity.toFixed(2)})`;
+  const chosen =
+    figures.chosenPopularity == null ? "" : ` (chosen items ${figures.chosenPopularity.toFixed(2)})`;
   return [
-    ["coverage@20", percent(of.coverageAt20)],
-    ["cold items@20", percent(of.coldItemsAt20)],
-    ["diversity@20", of.diversityAt20?.toFixed(2)],
+    ["coverage@20", percent(figures.coverageAt20)],
+    ["cold items@20", percent(figures.coldItemsAt20)],
+    ["diversity@20", figures.diversityAt20?.toFixed(2)],
     [
       "popularity@20",
-      of.shownPopularityAt20 == null ? undefined : `${of.shownPopularityAt20.toFixed(2)}${chosen}`,
+      figures.shownPopularityAt20 == null
+        ? undefined
+        : `${figures.shownPopularityAt20.toFixed(2)}${chosen}`,
     ],
   ];
 }
 
-/** What a figure is to be judged by: what popular items reach, and of how many pairs both are. */
+/** Formats what a quality is compared with: the quality of popular items, and the number of held-out pairs. */
 export function baselineText({ popularityNdcgAt20, heldOutPairs, holdOut }: QualityFigures): string {
   return [
     ...(popularityNdcgAt20 == null ? [] : [`popular items ${popularityNdcgAt20.toFixed(4)}`]),

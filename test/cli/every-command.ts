@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
-/** A command as its users see it. */
+/** Help and options of a command. */
 export interface Described {
   readonly path: string;
   readonly help: string;
@@ -9,7 +9,7 @@ export interface Described {
   readonly options: readonly string[];
 }
 
-/** The help of the whole, and every command there is, with its help as a terminal of 80 columns shows it. */
+/** Returns the help of the program and of all commands, for a terminal of 80 columns. */
 export function everyCommand(): { help: string; commands: Described[] } {
   const script = `
     const { createProgram } = require("./dist/cli/main.js");

@@ -6,7 +6,7 @@ import { command, type Ended, ended } from "../service/process";
 import { Running } from "../service/running";
 import { deploy, openShop, trainModel } from "../service/shop";
 
-/** A shop that serves, and the command as users run it, in a process of its own beside it. */
+/** A service with a trained shop, and the `recommender` command in a separate process. */
 export class ShopCommand {
   readonly folder = mkdtempSync(join(tmpdir(), "recommender-cli-"));
 
@@ -36,12 +36,12 @@ export class ShopCommand {
     };
   }
 
-  /** Runs the command to its end. */
+  /** Runs a command until it ends. */
   run(...args: string[]): Promise<Ended> {
     return this.runWith({}, ...args);
   }
 
-  /** The same with other variables; an empty one is as if it were not set. */
+  /** Runs a command with environment variables. An empty variable counts as unset. */
   runWith(environment: Record<string, string>, ...args: string[]): Promise<Ended> {
     const env = { ...process.env, ...this.environment, ...environment };
     const child = spawn(process.execPath, [command, ...args], {
@@ -52,7 +52,7 @@ export class ShopCommand {
     return ended(child);
   }
 
-  /** Runs commands in one process, one after the other: those that are over at once take less than their start does. */
+  /** Runs several short commands in one process, because starting a process takes longer than the command. */
   async runAll(all: readonly string[][]): Promise<Ended[]> {
     const script = `
       const { createProgram } = require(${JSON.stringify(command)});
@@ -81,14 +81,14 @@ export class ShopCommand {
     return JSON.parse(out);
   }
 
-  /** What a command that succeeds prints as JSON. */
+  /** Runs a command with --json, and parses its output. */
   async json(...args: string[]): Promise<Record<string, unknown>> {
     const { code, out, err } = await this.run(...args, "--json");
     if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}: ${err}`);
     return JSON.parse(out);
   }
 
-  /** The options that name project and model. */
+  /** Options that select the project and the model. */
   get asked(): string[] {
     return ["--project", this.ids.projectId, "--model", this.modelId];
   }
@@ -103,7 +103,7 @@ export class ShopCommand {
     if (status !== 200) throw new Error(`the service answers ${status} to faults`);
   }
 
-  /** How many records a dataset holds, counted by the service. */
+  /** Counts the records of a dataset. */
   async held(datasetId: string): Promise<number> {
     const { body } = await this.api.raw("/status", { headers: { apikey: this.api.service.key } });
     const { datasets } = body as { datasets: { id: string; records: number }[] };

@@ -126,7 +126,7 @@ describe("recommender drift, through the real engine", () => {
     const inPart = report.unobservable.map(({ resource, part }) => `${resource.type}: ${part}`);
     expect(inPart).toEqual(
       ["EventRecords", "ItemRecords", "UserRecords"].map(
-        (type) => `${type}: whether single records were changed`,
+        (type) => `${type}: changes of single records`,
       ),
     );
     expect(writes()).toEqual([]);
@@ -276,7 +276,7 @@ describe("recommender drift, through the real engine", () => {
     expect(missing).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringMatching(/^There is no stack nowhere; there are test\./),
+      err: expect.stringMatching(/^Stack nowhere does not exist\. The project has test\./),
     });
     await workspace.setProgram('throw new Error("the program is broken");');
     const broken = await shell("recommender drift");

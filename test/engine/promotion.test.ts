@@ -18,7 +18,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     const { code, out } = await at.recommender("release", "dev");
     expect({ code, out }).toEqual({
       code: 0,
-      out: "Release dev-1 is written to releases/dev.json: commit it\n",
+      out: "Wrote release dev-1 to releases/dev.json. Commit the file.\n",
     });
     const { model } = await at.state("dev");
     const [release] = await at.released("dev");
@@ -115,7 +115,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
 
     const review = await at.promote("staging", "prod", "--yes");
     expect(review).toMatchObject({ code: 0, verdict: "done", resumed: "prod-1" });
-    expect(review.err).toMatch(/The engine that locked stack prod \(process \d+\) has ended: unlocking it/);
+    expect(review.err).toMatch(/The engine that locked stack prod \(process \d+\) has ended. Removing its lock/);
     expect(at.submissions("prod")).toEqual(["POST /submit-training-job", "POST /submit-deployment-job"]);
     expect(await at.released("prod")).toMatchObject([{ id: "prod-1", status: "done" }]);
     expect((await at.state("prod")).pending).toEqual([]);
@@ -150,7 +150,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     const short = await at.promote("dev", "staging", "--yes", "--min-quality-ratio", "1.2");
     expect(short).toMatchObject({ code: 2, verdict: "failed" });
     expect(short.release?.reason).toMatch(
-      /Model weekly: model \S+ is not good enough.*The former models serve/,
+      /Model weekly: model \S+ is not good enough.*The former models are live/,
     );
     expect(at.submissions("staging")).toEqual(["POST /submit-training-job"]);
 
@@ -158,7 +158,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     const failed = await at.promote("dev", "staging", "--yes", "--allow", "uncommitted");
     expect(failed).toMatchObject({ code: 2, verdict: "failed" });
     expect(failed.release?.reason).toMatch(
-      /Deployment live: the check failed: .* rolled back to the former models by job \S+\. The former models serve/,
+      /Deployment live: the check failed: .* rolled back to the former models by job \S+\. The former models are live/,
     );
     // The training of before is taken up; one job deploys it, another one puts the former model back.
     expect(at.submissions("staging")).toEqual(["POST /submit-deployment-job", "POST /submit-deployment-job"]);
@@ -187,8 +187,8 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     at.submissions("staging");
 
     const review = await at.recommender("rollback", "staging");
-    expect(review).toMatchObject({ code: 0, out: expect.stringContaining("would go back to staging-1") });
-    expect(review.out).toContain("Carry it out with `recommender rollback staging --yes`.");
+    expect(review).toMatchObject({ code: 0, out: expect.stringContaining("would roll back staging to staging-1") });
+    expect(review.out).toContain("Apply it with `recommender rollback staging --yes`.");
     expect(at.submissions("staging")).toEqual([]);
     expect(await at.deployedBy("staging")).toBe(newer);
 
@@ -254,7 +254,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     const { code, out } = await at.recommender("release", "staging");
     expect({ code, out }).toEqual({
       code: 0,
-      out: `Release staging-${count + 1} is written to releases/staging.json: commit it\n`,
+      out: `Wrote release staging-${count + 1} to releases/staging.json. Commit the file.\n`,
     });
     const release = (await at.released("staging")).at(-1);
     expect(release).toMatchObject({
@@ -273,6 +273,6 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     expect(text).not.toContain(at.workspace.directory);
     await at.commit(`Release staging-${count + 1}`);
     const again = await at.recommender("release", "staging");
-    expect(again.out).toBe(`Release staging-${count + 1} still describes staging\n`);
+    expect(again.out).toBe(`Release staging-${count + 1} still matches staging\n`);
   });
 });

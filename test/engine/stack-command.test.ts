@@ -65,11 +65,11 @@ test("a command takes service and ids by name from a stack", async () => {
   expect(await run("import", "events", "e.csv", ...stack)).toMatchObject({
     code: 1,
     err: expect.stringMatching(
-      /--dataset is missing: stack test has several EventDataset \((events, other|other, events)\)/,
+      /--dataset is missing\. Stack test has several EventDataset \((events, other|other, events)\)/,
     ),
   });
   expect((await run("models", "get", "x", ...stack)).err).toMatch(
-    /^x is no Model of stack test \(none\); .* an id/,
+    /^Stack test has no Model called x \(none\)\. Using it as an id/,
   );
   expect(await run("models", "list", "--stack", "test")).toMatchObject({
     code: 1,
@@ -79,7 +79,7 @@ test("a command takes service and ids by name from a stack", async () => {
 
 test("a stack that is not there is said once, with those that are", async () => {
   const cwd = ["--cwd", workspace.directory];
-  const absent = "There is no stack nope; there are test. `pulumi stack init nope` makes it.\n";
+  const absent = "Stack nope does not exist. The project has test. Create it with `pulumi stack init nope`.\n";
   for (const args of [
     ["models", "list", "--stack", "nope"],
     ["drift", "--stack", "nope"],
@@ -100,7 +100,7 @@ test("a command that only asks starts no service, and names the stacks whose ser
     const { code, out, err } = await run(...args);
     expect({ args, code, out }).toEqual({ args, code: 1, out: "" });
     expect(err.replace(/\s+/g, " ")).toMatch(
-      /^There is no embedded service in \S+\.recommender, .* with --stack: test\. $/,
+      /^There is no embedded service in \S+\.recommender\. .* with --stack: test\. $/,
     );
   }
   expect(existsSync(join(workspace.directory, "elsewhere", ".recommender"))).toBe(false);
@@ -114,7 +114,7 @@ test("a stack whose program is not built yet is opened all the same", async () =
   writeFileSync(file, before);
   expect({ code, err }).toEqual({
     code: 1,
-    err: "There is no earlier release of test to go back to: the history holds none.\n",
+    err: "test has no earlier release to roll back to: the history has no other release.\n",
   });
 });
 
@@ -131,13 +131,13 @@ test("status and stop find the embedded service of a stack", async () => {
     code: 0,
     out: expect.stringMatching(/^Stopped process/),
   });
-  expect((await run("status", ...stack)).err).toMatch(/^No service runs for .*data; start one with/);
+  expect((await run("status", ...stack)).err).toMatch(/^No service is running for .*data. Start one with/);
   await workspace.stack.setAllConfig({
     "recommender:baseUrl": { value: "https://api.example.com" },
     "recommender:apiKey": { value: "key", secret: true },
     "recommender:tokenCommand": { value: "echo token" },
   });
   expect((await run("status", ...stack)).err).toBe(
-    "--stack test: the service is not an embedded one, and only those have a folder.\n",
+    "Stack test uses the service at https://api.example.com, which has no local data directory. Choose a stack with an embedded service, or pass --data DIR.\n",
   );
 });

@@ -66,7 +66,7 @@ describe("the exit code", () => {
     loading.folder.write("empty.csv", "user_id,age\n");
     const id = await loading.dataset("users");
     const empty = await run(into("users", "empty.csv", "--dataset", id));
-    expect(empty).toMatchObject({ code: 0, stdout: "The source holds no users\n" });
+    expect(empty).toMatchObject({ code: 0, stdout: "The source has no users\n" });
   });
 
   test("1 comes with its error as JSON, and for people on stderr", async () => {
@@ -82,8 +82,8 @@ describe("the exit code", () => {
 });
 
 test.each([
-  [["--force"], "run it without --force to continue where it was"],
-  [[], "the same command continues where it was"],
+  [["--force"], "Run the same command without --force to continue"],
+  [[], "Run the same command to continue"],
 ] as const)("Ctrl+C with %j says %j, which is so", async (options, said) => {
   const id = await loading.dataset("users");
   const source = `long-${options.length}.ndjson`;
@@ -91,7 +91,7 @@ test.each([
   const command = into("users", source, "--dataset", id);
   const how = { killAfterUpserts: 10, signal: "SIGINT" } as const;
   const interrupted = await run([...command, ...options], how);
-  expect(interrupted).toMatchObject({ code: 130, stderr: expect.stringContaining(`Interrupted; ${said}`) });
+  expect(interrupted).toMatchObject({ code: 130, stderr: expect.stringContaining(`Interrupted. ${said}`) });
   const rest = await run(command);
   expect(rest.code).toBe(0);
   expect(interrupted.upserts + rest.upserts).toBeLessThanOrEqual(60 + 8);
@@ -183,7 +183,7 @@ describe("--dry-run", () => {
     });
     const mapped = ["--map", "userId=customer", "--map", "itemId=product", "--map", "ts=time"];
     const text = await run([...command, ...mapped], nowhere);
-    expect(text).toMatchObject({ code: 2, stderr: "3 records would be refused and --max-failures is 0." });
+    expect(text).toMatchObject({ code: 2, stderr: "3 records would be rejected, and --max-failures is 0." });
     expect(text.stdout).toMatch(/columns +customer, product, time\n/);
     expect(text.stdout).toMatch(/first +2023-11-14T22:13:20Z\n/);
     expect(text.stdout).toContain("- 2: ts: there is no day 2026-02-30 (first orders.csv:3)\n");

@@ -61,7 +61,7 @@ test("refused records give the exit code 2 and a file of rejects", async () => {
     '"line":3',
   );
   const allowed = await recommender([...command, "--max-failures", "1", "--rejects", "r.ndjson", "--force"]);
-  expect(allowed).toMatchObject({ code: 0, stderr: "The refused records are in r.ndjson\n" });
+  expect(allowed).toMatchObject({ code: 0, stderr: "The rejected records are in r.ndjson\n" });
   expect(existsSync(join(loading.folder.path, "r.ndjson"))).toBe(true);
 });
 
@@ -85,7 +85,7 @@ test("events are mapped, and do not go into a dataset that is too small", async 
   const wrong = await recommender(["import", "events", "orders.csv", "--dataset", id, "--map", "user=who"]);
   expect(wrong).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/user is unknown; did you mean userId\?; fields are eventId, /),
+    stderr: expect.stringMatching(/user is unknown; did you mean userId\?. Fields: eventId, /),
   });
 
   const rows = Array.from(

@@ -5,7 +5,7 @@ import { renderMarkdown } from "./markdown";
 import { renderSarif } from "./sarif";
 import { renderText } from "./text";
 
-/** The forms in which a report can be had. */
+/** Renderers of reports, by format. */
 export const renderers = {
   text: renderText,
   markdown: renderMarkdown,
@@ -14,7 +14,7 @@ export const renderers = {
   html: renderHtml,
 } as const;
 
-/** A form of a report. */
+/** Format of a report. */
 export type Format = keyof typeof renderers;
 
 const suffixes: Readonly<Record<string, Format>> = {
@@ -25,11 +25,11 @@ const suffixes: Readonly<Record<string, Format>> = {
   ".html": "html",
 };
 
-/** The form that the end of a file's name stands for. */
+/** Returns the format of a file by its extension. */
 export function formatOf(file: string): Format {
   const format = suffixes[extname(file).toLowerCase()];
   if (format) return format;
   throw new Error(
-    `--output ${file}: its extension names no format; end it with ${Object.keys(suffixes).join(", ")}, or add --format.`,
+    `--output ${file}: the extension is no known format. Use ${Object.keys(suffixes).join(", ")}, or add --format.`,
   );
 }

@@ -1,4 +1,4 @@
-/** The look of the page, in the colours that the reader's system asks for. */
+/** Style of the page, with the light or dark colours of the reader's system. */
 export const style = `
 :root {
   color-scheme: light dark;

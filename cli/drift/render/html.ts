@@ -15,7 +15,7 @@ import {
   withoutControls,
 } from "./wording";
 
-/** A report as one page that needs nothing else: no script, no other file, light and dark. */
+/** Renders a report as one self-contained page without scripts. */
 export function renderHtml(report: Report): string {
   const { verdict, stacks } = report;
   const title = verdict === "clean" ? "No drift seen, no pending changes" : "Drift and pending changes";
@@ -85,7 +85,7 @@ function card(finding: Finding, apply: string, accept: string): string {
 <tbody>${rows.join("")}</tbody></table></div>`;
   return `<details${bad ? " open" : ""}>
 <summary><strong>${escaped(titleOf(resource))}</strong> ${kind} <span class="tag${bad ? " bad" : ""}">${effect}</span></summary>
-<p>${escaped(consequence)}${finding.protected ? " The option <code>protect</code> forbids it." : ""}</p>
+<p>${escaped(consequence)}${finding.protected ? " The <code>protect</code> option prevents this." : ""}</p>
 ${place ? `<p class="sub">Declared in <code>${escaped(place)}</code></p>` : ""}
 ${table}
 <dl>${fix(apply, fixes.apply)}${fix(accept, fixes.accept)}</dl>
@@ -93,9 +93,9 @@ ${table}
 }
 
 function fix(title: string, { edit, command }: Fix): string {
-  const said = edit === undefined ? "" : `<p>${escaped(edit)}</p>`;
+  const instruction = edit === undefined ? "" : `<p>${escaped(edit)}</p>`;
   const run = command === undefined ? "" : `<pre tabindex="0"><code>${escaped(command)}</code></pre>`;
-  return `<dt>${title}</dt><dd>${said}${run}</dd>`;
+  return `<dt>${title}</dt><dd>${instruction}${run}</dd>`;
 }
 
 function atOnce({ fixes }: StackReport): string {
@@ -111,7 +111,7 @@ function unmanaged({ unmanaged: found }: StackReport): string {
       `<dl>${fix("delete", fixes.apply)}${fix("adopt", fixes.accept)}</dl></details>`,
   );
   const number = `<span class="count">${formatNumber(found.length)}</span>`;
-  return `<h3>Unmanaged ${number}</h3><p class="sub">There, but in no given stack</p>${entries.join("")}`;
+  return `<h3>Unmanaged ${number}</h3><p class="sub">Exists in the service, but no given stack manages it</p>${entries.join("")}`;
 }
 
 function orphans({ orphans: found }: StackReport): string {
@@ -124,7 +124,7 @@ function orphans({ orphans: found }: StackReport): string {
     );
   });
   const number = `<span class="count">${formatNumber(found.length)}</span>`;
-  return `<h3>Orphaned ${number}</h3><p class="sub">Left behind, and held by no given stack</p>${entries.join("")}`;
+  return `<h3>Orphaned ${number}</h3><p class="sub">Left behind, and not used by any given stack</p>${entries.join("")}`;
 }
 
 function unobservable(report: StackReport): string {
@@ -139,16 +139,16 @@ function unobservable(report: StackReport): string {
     return `<h3>Observed in part <span class="count">${formatNumber(partly.length)}</span></h3>
 <details><summary>${formatCount(partly.length, "resource")} observed only in part</summary>${list}</details>`;
   return `<h3>Not observable <span class="count">${formatNumber(wholly.length)}</span></h3>
-<p class="sub">The API cannot read them back, so they may have drifted</p>
+<p class="sub">The API cannot read them, so they may have drifted</p>
 <details><summary>${summary}</summary>${list}</details>`;
 }
 
-function warnings({ warnings: said }: StackReport): string {
-  if (said.length === 0) return "";
-  return `<h3>Warnings</h3><ul>${said.map((text) => `<li>${escaped(text)}</li>`).join("")}</ul>`;
+function warnings({ warnings: texts }: StackReport): string {
+  if (texts.length === 0) return "";
+  return `<h3>Warnings</h3><ul>${texts.map((text) => `<li>${escaped(text)}</li>`).join("")}</ul>`;
 }
 
 function escaped(text: string): string {
-  const signs: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-  return withoutControls(text).replace(/[&<>"]/g, (sign) => signs[sign] as string);
+  const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+  return withoutControls(text).replace(/[&<>"]/g, (character) => entities[character] as string);
 }

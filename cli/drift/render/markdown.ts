@@ -1,9 +1,10 @@
+import { truncate } from "../../../contract/messages";
 import { titleOf } from "../../../provider/run/urn";
 import { formatCount, formatNumber } from "../../terminal/output";
 import { effects, type Finding, type Report, type StackReport } from "../finding";
+import { capital } from "../value-syntax";
 import {
   comparisonsOf,
-  cut,
   dangerCounts,
   fixSteps,
   isDangerous,
@@ -15,24 +16,24 @@ import {
   withoutControls,
 } from "./wording";
 
-/** Comments of reviews end at 65,536 characters; what is longer is refused as a whole. */
-const mostCharacters = 59_900;
-/** What a stack needs beside its findings: verdict, headings, marker, what was left out. */
+/** GitHub rejects comments of more than 65,536 characters. */
+const maxCharacters = 59_900;
+/** Characters reserved per stack for its verdict, headings and marker. */
 const frame = 2_000;
-const mostProperties = 25;
+const maxProperties = 25;
 
-/** A report for the comment of a review: the verdict first, then what is dangerous, details folded. */
+/** Renders a report as a review comment: first the verdict, then dangerous findings, with collapsed details. */
 export function renderMarkdown({ stacks }: Report): string {
-  const share = Math.floor(mostCharacters / Math.max(1, stacks.length)) - 2;
+  const share = Math.floor(maxCharacters / Math.max(1, stacks.length)) - 2;
   const full = stacks.map((report) => stackMarkdown(report, share - frame));
   const text = full.every((part) => part.length <= share) ? full : stacks.map(bareMarkdown);
   let most = text.length;
-  while (text.slice(0, most).join("\n").length > mostCharacters) most--;
+  while (text.slice(0, most).join("\n").length > maxCharacters) most--;
   const left = most < text.length ? [`…and ${formatNumber(text.length - most)} more stacks.\n`] : [];
   return [...text.slice(0, most), ...left].join("\n");
 }
 
-/** By this a comment is found again, so that one for each stack is updated instead of added. */
+/** Returns a marker that identifies the comment of a stack, to update it instead of adding a new one. */
 export function markerOf({ project, stack }: Pick<StackReport, "project" | "stack">): string {
   return `<!-- recommender-drift ${`${project}/${stack}`.replaceAll("--", "- -").replaceAll(">", "")} -->`;
 }
@@ -54,9 +55,9 @@ function stackMarkdown(report: StackReport, budget: number): string {
   for (const { title, subtitle, findings, none, apply, accept } of comparisonsOf(report)) {
     lines.push(`#### ${title}`, `<sub>${subtitle}</sub>`, "");
     if (findings.length === 0) lines.push(none, "");
-    const kept = findings.filter((finding) => shown.has(finding));
-    for (const finding of kept) lines.push(findingMarkdown(finding, apply, accept));
-    const left = findings.length - kept.length;
+    const fitting = findings.filter((finding) => shown.has(finding));
+    for (const finding of fitting) lines.push(findingMarkdown(finding, apply, accept));
+    const left = findings.length - fitting.length;
     if (left > 0) {
       lines.push(
         `…and ${formatNumber(left)} more; \`recommender drift --format html\` or \`json\` shows all.`,
@@ -74,8 +75,8 @@ function stackMarkdown(report: StackReport, budget: number): string {
     );
     lines.push(
       folded(
-        `${formatNumber(entries.length)} unmanaged: there, but in no given stack`,
-        fitting(entries, room()),
+        `${formatNumber(entries.length)} unmanaged: in the service, but in no given stack`,
+        truncateList(entries, room()),
       ),
     );
   }
@@ -85,8 +86,8 @@ function stackMarkdown(report: StackReport, budget: number): string {
       const command = code(fixSteps(found.fixes.apply).join("; "));
       return `- ${found.type} ${code(found.name)} (${code(found.id)})${details && `, ${inline(details)}`}: delete with ${command}`;
     });
-    const title = `${formatNumber(entries.length)} orphaned: left behind, and held by no given stack`;
-    lines.push(folded(title, fitting(entries, room())));
+    const title = `${formatNumber(entries.length)} orphaned: left behind, and not used by any given stack`;
+    lines.push(folded(title, truncateList(entries, room())));
   }
   const { wholly, partly } = unobservableOf(report);
   if (wholly.length + partly.length > 0) {
@@ -96,13 +97,13 @@ function stackMarkdown(report: StackReport, budget: number): string {
     ];
     const title =
       wholly.length > 0
-        ? `${formatNumber(wholly.length)} not observable: the API cannot read them back, so they may have drifted`
+        ? `${formatNumber(wholly.length)} not observable: the API cannot read them, so they may have drifted`
         : `${formatNumber(partly.length)} observed only in part`;
-    lines.push(folded(title, fitting(entries, room())));
+    lines.push(folded(title, truncateList(entries, room())));
   }
   if (report.warnings.length > 0) {
     const entries = report.warnings.map((warning) => `- ${inline(warning)}`);
-    lines.push(folded(formatCount(entries.length, "warning"), fitting(entries, room())));
+    lines.push(folded(formatCount(entries.length, "warning"), truncateList(entries, room())));
   }
   return `${lines.join("\n")}\n${markerOf(report)}\n`;
 }
@@ -112,33 +113,33 @@ function atOnce({ fixes: { apply, accept } }: StackReport): string {
   return folded("All drift at once", commands);
 }
 
-/** The findings that fit, the most dangerous of both comparisons first. */
+/** Returns the findings that fit into the comment. Dangerous findings come first. */
 function withinBudget(report: StackReport, budget: number): Set<Finding> {
   const all = comparisonsOf(report).flatMap(({ findings, apply, accept }) =>
     findings.map((finding) => ({ finding, length: findingMarkdown(finding, apply, accept).length + 1 })),
   );
   all.sort((a, b) => effects.indexOf(a.finding.effect) - effects.indexOf(b.finding.effect));
-  // A part is left for what is unmanaged and what cannot be observed.
+  // The rest is for unmanaged and unobservable resources.
   let left = budget * 0.8;
-  const kept = all.filter(({ length }) => {
+  const fitting = all.filter(({ length }) => {
     left -= length;
     return left > 0;
   });
-  return new Set(kept.map(({ finding }) => finding));
+  return new Set(fitting.map(({ finding }) => finding));
 }
 
 function findingMarkdown(finding: Finding, apply: string, accept: string): string {
   const { resource, kind, effect, consequence, properties, fixes } = finding;
   const place = locationText(finding);
   const title = `${isDangerous(finding) ? "❗ " : ""}<b>${inline(titleOf(resource))}</b> ${kind}: ${effect}`;
-  const rows = properties.slice(0, mostProperties).map(({ path, declared, actual, replaces }) => {
+  const rows = properties.slice(0, maxProperties).map(({ path, declared, actual, replaces }) => {
     const why = replaces ? " (replaces)" : "";
-    return `| ${code(cut(path))}${why} | ${code(valueText(declared))} | ${code(valueText(actual))} |`;
+    return `| ${code(truncate(path, 200))}${why} | ${code(valueText(declared))} | ${code(valueText(actual))} |`;
   });
   const more = properties.length - rows.length;
   const table = rows.length > 0 ? ["| property | declared | actual |", "|---|---|---|", ...rows, ""] : [];
   const body = [
-    `${inline(consequence)}${finding.protected ? " The option `protect` forbids it." : ""}`,
+    `${inline(consequence)}${finding.protected ? " The `protect` option prevents this." : ""}`,
     ...(place ? ["", `Declared in ${code(place)}.`] : []),
     "",
     ...table,
@@ -155,15 +156,15 @@ function folded(summary: string, body: string): string {
   return `<details><summary>${summary}</summary>\n\n${body}\n</details>\n`;
 }
 
-/** As many entries of a list as fit. */
-function fitting(entries: readonly string[], room: number): string {
+/** Joins as many entries of a list as fit. */
+function truncateList(entries: readonly string[], room: number): string {
   let left = room;
-  const kept = entries.filter((entry) => {
+  const fitting = entries.filter((entry) => {
     left -= entry.length + 1;
     return left > 200;
   });
-  const more = entries.length - kept.length;
-  return [...kept, ...(more > 0 ? [`- …and ${formatNumber(more)} more`] : [])].join("\n");
+  const more = entries.length - fitting.length;
+  return [...fitting, ...(more > 0 ? [`- …and ${formatNumber(more)} more`] : [])].join("\n");
 }
 
 function fenced(text: string): string {
@@ -172,9 +173,12 @@ function fenced(text: string): string {
   return `${fence}sh\n${withoutControls(text)}\n${fence}\n`;
 }
 
-/** Text that a name could otherwise turn into markup, a mention or a link. */
+/** Escapes text so that it is not read as markup, a mention or a link. */
 function inline(text: string): string {
-  return html(withoutControls(text)).replace(/[\\`*_[\]#|~@]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  return html(withoutControls(text)).replace(
+    /[\\`*_[\]#|~@]/g,
+    (character) => `&#${character.charCodeAt(0)};`,
+  );
 }
 
 function code(text: string): string {
@@ -183,8 +187,4 @@ function code(text: string): string {
 
 function html(text: string): string {
   return withoutControls(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-}
-
-function capital(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }

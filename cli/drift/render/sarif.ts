@@ -6,14 +6,14 @@ import { fixSteps, isDangerous, orphanDetails, valueText, withoutControls } from
 const rules = {
   "drift/changed": "A resource was changed outside the program",
   "drift/deleted": "A resource was deleted outside the program",
-  "drift/not-serving": "A deployment no longer serves",
-  "change/created": "The program makes a resource",
+  "drift/not-serving": "A deployment is no longer live",
+  "change/created": "The program creates a resource",
   "change/changed": "The program changes a resource in place",
   "change/replaced": "The program replaces a resource",
   "change/deleted": "The program deletes a resource",
-  unmanaged: "Something is there that no given stack holds",
-  orphaned: "A replacement or a deletion left something behind",
-  unobservable: "Something cannot be read back, so that it may have drifted",
+  unmanaged: "No given stack manages an existing object",
+  orphaned: "A replacement or deletion left an object behind",
+  unobservable: "A resource cannot be read, so it may have drifted",
 } as const;
 
 type RuleId = keyof typeof rules;
@@ -29,7 +29,7 @@ interface Result {
   readonly properties?: object;
 }
 
-/** A report in SARIF 2.1.0, one run for each stack, at the lines of the program that declare the resources. */
+/** Renders a report as SARIF 2.1.0, with one run per stack. Results point to the declarations of resources. */
 export function renderSarif({ stacks }: Report): string {
   const log = {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
@@ -106,7 +106,7 @@ function result(
   { folder, project, stack }: StackReport,
 ) {
   const prefix = folder === "" ? "" : `${folder}/`;
-  // What the program does not declare is shown at the project as a whole: without a place it would not be shown.
+  // Viewers hide results without a location, so findings without a declaration point to Pulumi.yaml.
   const place = location ?? { file: "Pulumi.yaml", line: 1, column: 1 };
   return {
     ruleId: rule,

@@ -15,7 +15,7 @@ import {
 
 const width = 80;
 
-/** A report for the terminal. */
+/** Renders a report for the terminal. */
 export function renderText({ stacks }: Report): string {
   return `${stacks.map(stackText).join("\n\n")}\n`;
 }
@@ -30,17 +30,17 @@ function stackText(report: StackReport): string {
     if (findings === report.drift && findings.length > 1) lines.push("", ...atOnce(report));
   }
   if (report.unmanaged.length > 0) {
-    lines.push("", "Unmanaged (there, but in no given stack)");
+    lines.push("", "Unmanaged (in the service, but in no given stack)");
     for (const found of report.unmanaged) lines.push("", ...unmanagedText(found));
   }
   if (report.orphans.length > 0) {
-    lines.push("", "Orphaned (left behind, and held by no given stack)");
+    lines.push("", "Orphaned (left behind, and not used by any given stack)");
     for (const found of report.orphans) lines.push("", ...orphanText(found));
   }
   const { wholly, partly } = unobservableOf(report);
   if (wholly.length > 0) {
     const names = wholly.map(({ resource }) => titleOf(resource));
-    lines.push("", `Not observable: ${formatNumber(wholly.length)}, which may or may not be in sync`);
+    lines.push("", `Not observable: ${formatNumber(wholly.length)}, which may have drifted`);
     lines.push(...wrapped(names.join(", "), 2));
   }
   if (partly.length > 0) {
@@ -111,14 +111,14 @@ function wrapped(text: string, indent: number): string[] {
   return wrapText(text, margin, margin, width).split("\n");
 }
 
-/** Words of a command as a shell of POSIX divides them. */
+/** Matches the words of a command as a POSIX shell splits them. */
 const shellWords = /(?:'[^']*'|\\.|[^\s'\\])+/g;
 
-/** A command that has no room goes on over lines as a shell reads them, so that it can be copied. */
+/** Splits a long command into lines that a shell reads as one, so it can be copied. */
 function continued(command: string, indent: number): string[] {
   const words = command.match(shellWords) ?? [];
   if (indent + command.length <= width || words.join(" ") !== command) return [command];
-  // An option stays with its value.
+  // Never separate an option from its value.
   const ends = words.flatMap((word, at) => (at > 0 && word.startsWith("--") ? [at] : []));
   const parts = [0, ...ends].map((from, at) => words.slice(from, ends[at]).join(" "));
   const lines: string[] = [];

@@ -1,5 +1,6 @@
 import { truncate } from "../../../contract/messages";
 import { shortHashes } from "../../../provider/lifecycle/wording";
+import { controlCharacters } from "../../terminal/layout";
 import { formatCount, formatNumber } from "../../terminal/output";
 import {
   effects,
@@ -11,7 +12,7 @@ import {
   type StackReport,
 } from "../finding";
 
-/** Effects that a reviewer must not overlook. */
+/** Effects that reviewers must not overlook. */
 const dangerous = effects.slice(0, effects.indexOf("deletes") + 1);
 
 /** Whether applying or reverting a finding destroys, replaces or retrains something. */
@@ -19,10 +20,10 @@ export function isDangerous({ effect, kind }: Pick<Finding, "effect" | "kind">):
   return kind === "not serving" || dangerous.includes(effect);
 }
 
-/** A stack in one line: what was found, and how much of it could be looked at. */
+/** Summarizes a stack in one line: the number of findings, and of observed resources. */
 export function summaryLine(report: StackReport): string {
   const { stack, changes, drift, unmanaged, orphans, resources, observed } = report;
-  const seen = `${formatNumber(observed)} of ${formatCount(resources, "resource")} observed`;
+  const coverage = `${formatNumber(observed)} of ${formatCount(resources, "resource")} observed`;
   const parts = [
     drift.length > 0 && `${formatNumber(drift.length)} drifted`,
     changes.length > 0 && `${formatCount(changes.length, "pending change")}`,
@@ -30,18 +31,18 @@ export function summaryLine(report: StackReport): string {
     orphans.length > 0 && `${formatNumber(orphans.length)} orphaned`,
   ].filter(Boolean);
   const clean = changes.length + drift.length === 0;
-  const words = clean ? ["no drift seen, no pending changes", ...parts] : parts;
-  return `${stack}: ${words.join(", ")} (${seen})`;
+  const summary = clean ? ["no drift seen, no pending changes", ...parts] : parts;
+  return `${stack}: ${summary.join(", ")} (${coverage})`;
 }
 
-/** When the stacks were compared, and with which program. */
+/** Describes when the stacks were compared, and with which commit. */
 export function comparedText({ comparedAt, commit, dirty }: Report): string {
   const program = commit === undefined ? "" : `, at commit ${commit.slice(0, 12)}`;
-  const changed = dirty ? " with changes that are not committed" : "";
+  const changed = dirty ? " with uncommitted changes" : "";
   return `Compared on ${comparedAt.slice(0, 16).replace("T", " at ")} UTC${program}${changed}`;
 }
 
-/** What is dangerous among the findings of a stack, counted by what it does: `1 × loses data, 2 × retrains`. */
+/** Counts the dangerous findings of a stack by effect: `1 × loses data, 2 × retrains`. */
 export function dangerCounts({ changes, drift }: StackReport): string {
   const found = [...changes, ...drift].filter(isDangerous);
   const named = found.map(({ kind, effect }) => (kind === "not serving" ? kind : effect));
@@ -52,14 +53,14 @@ export function dangerCounts({ changes, drift }: StackReport): string {
     .join(", ");
 }
 
-/** The two comparisons, in the order in which they are shown. */
+/** Returns the two comparisons in display order. */
 export function comparisonsOf(report: StackReport) {
   return [
     {
       key: "drift",
       title: "Drift",
       subtitle: "state ↔ service: changed outside the program",
-      none: "Nothing that can be observed has drifted.",
+      none: "No observable resource has drifted.",
       findings: report.drift,
       apply: "revert",
       accept: "accept",
@@ -76,34 +77,29 @@ export function comparisonsOf(report: StackReport) {
   ] as const;
 }
 
-/** Where the program declares a resource, as `index.ts:12`. */
+/** Formats the source position of a declaration, as `index.ts:12`. */
 export function locationText({ location }: Pick<Finding, "location">): string {
   return location ? `${location.file}:${location.line}` : "";
 }
 
-/** A declared or actual value as people read it, cut to a length. */
-export function valueText(value: PropertyFinding["declared"], most = 200): string {
+/** Formats a declared or actual value for people. Shortens hashes and long values. */
+export function valueText(value: PropertyFinding["declared"], maxLength = 200): string {
   if (value === undefined) return "none";
   if (typeof value === "string" && /^\[(secret|not known yet)\]$/.test(value)) return value.slice(1, -1);
-  return cut(shortHashes(JSON.stringify(value)), most);
+  return truncate(shortHashes(JSON.stringify(value)), maxLength);
 }
 
-/** A text, cut to a length. */
-export function cut(text: string, most = 200): string {
-  return truncate(text, most);
-}
-
-/** The steps of a fix, first what to edit and then what to run. */
+/** Returns the steps of a fix: the edit, then the command. */
 export function fixSteps({ edit, command }: Fix): string[] {
   return [edit, command].filter((step) => step !== undefined);
 }
 
-/** What is known of an orphan beside its name: who left it, and what keeps it. */
+/** Describes who left an orphan behind, and why it cannot be deleted yet. */
 export function orphanDetails({ leftBy, blockedBy }: Orphan): string {
   return [leftBy && `left by ${leftBy}`, blockedBy].filter(Boolean).join("; ");
 }
 
-/** What cannot be observed at all, and what of it only in part. */
+/** Separates resources that cannot be observed at all from resources observed in part. */
 export function unobservableOf({ unobservable }: StackReport) {
   return {
     wholly: unobservable.filter(({ whole }) => whole),
@@ -111,8 +107,7 @@ export function unobservableOf({ unobservable }: StackReport) {
   };
 }
 
-/** The same text without what would move a cursor, end a line or change colours. */
+/** Replaces control characters, including line breaks, with spaces. */
 export function withoutControls(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ");
+  return text.replace(controlCharacters, " ");
 }

@@ -13,30 +13,30 @@ afterEach(() => shop.faults({}));
 const lines = (text: string) => text.trimEnd().split("\n");
 const written = (name: string) => readFileSync(join(shop.folder, name), "utf8");
 
-describe("questions to a model", () => {
-  test("recommend shows items with their attributes", async () => {
+describe("recommendations, queries and clusterings", () => {
+  test("recommend shows items with attributes", async () => {
     const { out } = await shop.run("recommend", "u1", "--limit", "3", "--attributes", "genre,title");
     expect(lines(out)).toHaveLength(4);
     expect(out).toMatch(/^# {2}ITEM +GENRE +TITLE\n1 {2}i\d+ +\w+ +Title \d+$/m);
     const direct = await shop.json("recommend", "u1", "--serving-uri", shop.servingUri);
     expect(direct).toMatchObject({ userId: "u1", limit: 10, results: expect.any(Array) });
     const all = await shop.run("recommend", "u1", "--limit", "1000");
-    expect(all.err).toBe(`Only ${lines(all.out).length - 1} items came.\n`);
+    expect(all.err).toBe(`The service returned only ${lines(all.out).length - 1} items.\n`);
   });
 
-  test("recommend --why shows what led to each item in 80 columns, and the same as JSON", async () => {
+  test("recommend --why explains each item in 80 columns and as JSON", async () => {
     const { out, err } = await shop.run("recommend", "u1", "--why", "--limit", "3", "--attributes", "title");
     const why = /^# {2}ITEM +TITLE +WHY\n1 {2}i\d+ +Title \d+ +i\d+ \+0\.\d+(, i\d+ \+0\.\d+){0,2}$/m;
     expect(out).toMatch(why);
     expect(Math.max(...lines(out).map(({ length }) => length))).toBeLessThanOrEqual(80);
-    expect(err).toContain("u1 is known by events.");
+    expect(err).toContain("Based on the events of u1.");
     const { basis, results } = await shop.json("recommend", "u1", "--why", "--limit", "1");
     expect(basis).toMatchObject({ from: "events" });
     const item = { itemId: expect.any(String), adds: expect.any(Number) };
     expect(results).toMatchObject([{ why: { items: [item, item, item] } }]);
   });
 
-  test("query lists users, and keeps the whole result in a file", async () => {
+  test("query lists users, and writes the whole result to a file", async () => {
     const where = ["--where", "genre=drama:0.5..", "--where", "genre=western:..0.4"];
     const { code, out, err } = await shop.run("query", ...shop.asked, ...where, "--out", "users.json");
     expect({ code, err }).toEqual({
@@ -44,13 +44,13 @@ describe("questions to a model", () => {
       err: expect.stringMatching(/The whole result is in users\.json\n$/),
     });
     expect(out).toMatch(/^\d+ users: usage of genre = drama from 0.5, genre = western up to 0.4\n {2}u\d+\n/);
-    const kept = JSON.parse(written("users.json"));
-    expect(kept.queries[0].user_ids).toContain("u0");
+    const saved = JSON.parse(written("users.json"));
+    expect(saved.queries[0].user_ids).toContain("u0");
 
     const queries = [{ conditions: [{ attribute: "genre", value: "drama", lowerBound: 0.5 }] }];
     writeFileSync(join(shop.folder, "queries.json"), JSON.stringify([...queries, ...queries]));
     const { result } = await shop.json("query", ...shop.asked, "--file", "queries.json");
-    expect((result as typeof kept).queries).toHaveLength(2);
+    expect((result as typeof saved).queries).toHaveLength(2);
 
     writeFileSync(join(shop.folder, "queries.json"), JSON.stringify([{ conditions: [{ value: "x" }] }]));
     const wrong = await shop.run("query", ...shop.asked, "--file", "queries.json");
@@ -69,7 +69,7 @@ describe("questions to a model", () => {
     expect(JSON.parse(scripted.out).result.queries[0].conditions).toMatchObject([{ item_count: 0 }]);
   });
 
-  test("distribution draws on the terminal and writes SVG", async () => {
+  test("distribution prints a chart and writes SVG", async () => {
     const asked = ["genre=drama", ...shop.asked, "--bins", "4"];
     const { code, out } = await shop.runWith({ COLUMNS: "80" }, "distribution", ...asked);
     expect(code).toBe(0);
@@ -87,7 +87,7 @@ describe("questions to a model", () => {
     expect(bins.reduce((sum, { users }) => sum + users, 0)).toBe(40);
   });
 
-  test("distribution of a value that no item has fails and names the nearest one", async () => {
+  test("distribution fails for a value that no item has, and lists the nearest values", async () => {
     const none = await shop.run("distribution", "genre=dramma", ...shop.asked);
     expect(none).toMatchObject({ code: 1, out: "" });
     expect(none.err).toMatch(
@@ -99,7 +99,7 @@ describe("questions to a model", () => {
     expect(JSON.parse(both.out).charts).toEqual(["distribution-genre-comedy.svg"]);
   });
 
-  test("cluster shows groups and what marks them", async () => {
+  test("cluster shows groups and their distinctive attributes", async () => {
     const { out } = await shop.run("cluster", ...shop.asked, "--min-users", "3");
     expect(out).toMatch(
       /^\d+ groups? of \d+ users\n\nGROUP {2}USERS {2}MARKED BY\n1 +\d+ +genre = \w+: \d+ %/,
@@ -121,7 +121,7 @@ describe("datasets and events", () => {
     });
   });
 
-  test("prune deletes between two times, and forget-user all of a user", async () => {
+  test("prune deletes events between two times, and forget-user all events of a user", async () => {
     const { eventDatasetId } = shop.ids;
     const ts = (day: number) => Date.UTC(2020, 0, day);
     const events = [1, 2, 3, 4].flatMap((day) =>
@@ -150,14 +150,14 @@ describe("datasets and events", () => {
     });
     expect(await shop.held(eventDatasetId)).toBe(before + 3);
 
-    // All that is older than a day: the rest of these, and the shop's own, which are of 2023.
+    // Deletes the rest of these events and the shop's events of 2023.
     const pruned = await shop.run("events", "prune", ...dataset, "--older-than", "1d", "--yes");
     expect(pruned.out).toMatch(/^Deleted the events before 20\d\d-.*Z in event-dataset-/);
     expect(await shop.held(eventDatasetId)).toBe(0);
   });
 });
 
-test("models are listed, shown, renamed, and deleted unless they serve", async () => {
+test("models are listed, shown, renamed, and deleted unless they are live", async () => {
   const project = ["--project", shop.ids.projectId];
   const records = { eventDatasetId: shop.ids.eventDatasetId };
   const event = { eventId: "e", userId: "u1", itemId: "i1", ts: 1_700_000_000_000, eventType: "purchase" };
@@ -171,7 +171,7 @@ test("models are listed, shown, renamed, and deleted unless they serve", async (
 
   expect(await shop.run("models", "delete", second, ...project)).toMatchObject({ code: 1 });
   expect((await shop.json("models", "list", ...project)).models).toHaveLength(2);
-  // What could be deleted before one that could not is told.
+  // Models that were deleted before the failure are reported.
   const refused = await shop.run("models", "delete", second, shop.modelId, ...project, "--yes", "--json");
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("MODEL_DEPLOYED") });
   expect(JSON.parse(refused.out)).toEqual({ deleted: [second] });
@@ -186,14 +186,14 @@ test("models are listed, shown, renamed, and deleted unless they serve", async (
 describe("jobs", () => {
   const project = () => ["--project", shop.ids.projectId];
 
-  test("can be submitted now and waited for later", async () => {
+  test("can be submitted first and waited for later", async () => {
     const submitted = await shop.run("cluster", ...shop.asked, "--no-wait");
     const jobId = submitted.out.trim();
     expect(jobId).toMatch(/^job-\w+$/);
     const waited = await shop.run("jobs", "wait", jobId, ...project(), "--download", "groups.json");
     expect(waited).toMatchObject({ code: 0, err: "The result is in groups.json\n" });
     expect(waited.out).toMatch(/^type +CLUSTERING\nstatus +SUCCEED$/m);
-    // The address of a result needs no key: it is told only where it is asked for.
+    // The address works without a key, so only --json prints it.
     expect(waited.out).not.toContain("signature=");
     expect(JSON.parse(written("groups.json")).groups).toBeDefined();
     expect(await shop.json("jobs", "get", jobId, ...project())).toMatchObject({
@@ -203,13 +203,13 @@ describe("jobs", () => {
     });
   });
 
-  test("that fail give the exit code 4, with the reason", async () => {
+  test("that fail end with exit code 4 and the reason", async () => {
     await shop.faults({ jobs: [{ job_type: "QUERYING", times: 4, message: "out of memory" }] });
     const failed = await shop.run("query", ...shop.asked, "--where", "genre=drama");
     expect(failed).toMatchObject({ code: 4, out: "", err: expect.stringMatching(/failed.*: out of memory/) });
   });
 
-  test("that are not over in time give the exit code 5, and the command that waits on", async () => {
+  test("that exceed the timeout end with exit code 5 and the command to continue waiting", async () => {
     await shop.faults({ job_delay_ms: 1500 });
     const late = await shop.run("cluster", ...shop.asked, "--timeout", "100ms");
     expect(late).toMatchObject({ code: 5, out: "", err: expect.stringMatching(/still \w+ after 100 ms/) });
@@ -217,7 +217,7 @@ describe("jobs", () => {
     expect(await shop.run(...again)).toMatchObject({ code: 0 });
   });
 
-  test("unknown ones are an error that names them", async () => {
+  test("that do not exist are an error", async () => {
     expect(await shop.run("jobs", "get", "nope", ...project())).toMatchObject({
       code: 1,
       err: expect.stringContaining("NOT_FOUND"),
@@ -225,7 +225,7 @@ describe("jobs", () => {
   });
 });
 
-test("nothing is written or sent where arguments are wrong", async () => {
+test("invalid arguments write and send nothing", async () => {
   const wrong: [string[], RegExp][] = [
     [["import", "users", "x", "--dataset", "d", "--parallel", "0"], /whole number from 1 to 64/],
     [["import", "users", "x", "--dataset", "d", "--max-failures", "-1"], /whole number, 0 or more/],
@@ -235,17 +235,17 @@ test("nothing is written or sent where arguments are wrong", async () => {
     [["events", "prune", "--dataset", "d", "--before", "soon"], /Expected a date/],
     [["events", "prune", "--dataset", "d", "--before", "2026-02-30"], /there is no day 2026-02-30/],
     [["events", "prune", "--dataset", "d", "--older-than", "90"], /with its unit, as in 90d/],
-    [["events", "prune", "--dataset", "d", "--before", "2020", "--start", "2021"], /nothing between/],
+    [["events", "prune", "--dataset", "d", "--before", "2020", "--start", "2021"], /the range is empty/],
     [["query", ...shop.asked, "--where", "genre"], /Expected ATTRIBUTE=VALUE/],
-    [["query", ...shop.asked, "--where", "genre=x:0.9..0.1"], /0.9 is more than 0.1/],
+    [["query", ...shop.asked, "--where", "genre=x:0.9..0.1"], /MIN 0.9 is greater than MAX 0.1/],
     [["query", ...shop.asked], /--where ATTRIBUTE=VALUE, or --file/],
     [["distribution", "genre", ...shop.asked], /Expected ATTRIBUTE=VALUE/],
     [["distribution", "genre=x", ...shop.asked, "--bins", "0"], /whole number, 1 or more/],
-    [["recommend", "u1", "--deployment", "live"], /give --stack too/],
+    [["recommend", "u1", "--deployment", "live"], /Pass --stack too/],
     [["jobs", "wait", "j", "--project", "p", "--timeout", "soon"], /with its unit/],
-    [["models", "list"], /--project is missing: .* --stack NAME/],
+    [["models", "list"], /--project is missing\. .* --stack NAME/],
     [["models", "lists"], /unknown command 'lists'/],
-    [["datasets", "list", "--cwd", ".."], /give --stack too/],
+    [["datasets", "list", "--cwd", ".."], /Pass --stack too/],
   ];
   const ended = await shop.runAll(wrong.map(([args]) => args));
   for (const [at, [args, message]] of wrong.entries()) {
@@ -254,7 +254,7 @@ test("nothing is written or sent where arguments are wrong", async () => {
   expect(existsSync(join(shop.folder, ".recommender"))).toBe(false);
 });
 
-test("shutdown asks first, and then nothing serves until something is deployed again", async () => {
+test("shutdown asks for confirmation, and recommendations fail afterwards", async () => {
   const project = ["--project", shop.ids.projectId];
   const unsure = await shop.run("shutdown", ...project);
   expect(unsure).toMatchObject({ code: 1, err: expect.stringContaining("confirm with --yes") });

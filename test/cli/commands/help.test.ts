@@ -23,14 +23,14 @@ test.each(commands.map(({ path }) => path))("%s has help with examples, within 8
 
 test("every command that prints an outcome has --json", () => {
   const without = commands.filter(({ groups, options }) => !groups && !options.includes("--json"));
-  // Its output is a script for a shell.
+  // Prints a shell script.
   expect(without.map(({ path }) => path)).toEqual(["completion"]);
 });
 
 describe("docs/cli.md", () => {
-  const told = commands.filter(({ options }) => options.includes("--json")).map(({ path }) => path);
-  /** The commands in the first column of a table, by the heading of another column. */
-  const named = (heading: string) => {
+  const withJson = commands.filter(({ options }) => options.includes("--json")).map(({ path }) => path);
+  /** Returns the commands in the first column of the table that has another column with this heading. */
+  const commandsIn = (heading: string) => {
     const [, rows = ""] = page.split(`| command | ${heading} |\n|---|---|\n`);
     const lines = rows.slice(0, rows.indexOf("\n\n")).split("\n");
     return lines.flatMap((line) =>
@@ -38,20 +38,20 @@ describe("docs/cli.md", () => {
     );
   };
 
-  test("shows the help of the whole as it is", () => {
+  test("shows the current help", () => {
     for (const line of wholeHelp.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
     expect(page).toContain(`\n${wholeHelp}`);
   });
 
-  test("describes the JSON of every command that has --json, and of no other", () => {
+  test("describes the JSON of every command with --json", () => {
     expect(
-      named("JSON")
+      commandsIn("JSON")
         .filter((name) => !name?.startsWith("--"))
         .sort(),
-    ).toEqual([...told].sort());
+    ).toEqual([...withJson].sort());
   });
 
-  test("names every command that ends with a code of its own", () => {
+  test("lists the exit codes of every command", () => {
     const [, codes = ""] = page.split("\n## Exit codes\n");
     const rows = codes.slice(0, codes.indexOf("\n## ")).split("\n");
     for (const { path, help } of commands) {
@@ -65,7 +65,7 @@ describe("docs/cli.md", () => {
   });
 });
 
-test("the pages show commands and screens that fit into 80 columns", () => {
+test("commands and output in the docs fit into 80 columns", () => {
   const root = join(__dirname, "../../..");
   const docs = readdirSync(join(root, "docs")).filter((file) => file.endsWith(".md"));
   const long = ["README.md", ...docs.map((file) => `docs/${file}`)].flatMap((file) =>

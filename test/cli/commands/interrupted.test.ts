@@ -20,7 +20,7 @@ process.env.XDG_STATE_HOME = stateHome;
 process.env.PULUMI_BACKEND_URL = "s3://states";
 afterAll(() => rmSync(stateHome, { recursive: true }));
 
-test("what killed runs have made is listed with its ids until it is forgotten", async () => {
+test("creates of killed runs are listed with their ids until they are forgotten", async () => {
   await put(entry("made", { id: "user-dataset-1", reply: { userDatasetId: "user-dataset-1" } }));
   await put(entry("lost", { at: `${dayOf(2)}T10:00:00.000Z` }));
   const { out } = await run("interrupted");
@@ -29,19 +29,20 @@ test("what killed runs have made is listed with its ids until it is forgotten", 
       `UserDataset made of stack dev, ${dayOf(3)}T10:00:00Z`,
       "  created user-dataset-1",
       "  POST /create-user-dataset",
-      "  at http://127.0.0.1:9",
+      "  to http://127.0.0.1:9",
       "  backend s3://states",
       "",
       `UserDataset lost of stack dev, ${dayOf(2)}T10:00:00Z`,
-      "  may have been created: no response arrived",
+      "  may have been created; no response arrived",
       "  POST /create-user-dataset",
-      "  at http://127.0.0.1:9",
+      "  to http://127.0.0.1:9",
       "  backend s3://states",
       "",
     ].join("\n"),
   );
   expect(await run("interrupted", "--forget")).toMatchObject({
-    ...{ code: 1, out: "" },
+    code: 1,
+    out: "",
     err: expect.stringContaining("confirm with --yes"),
   });
   const { interrupted } = JSON.parse((await run("interrupted", "--json", "--forget", "--yes")).out);
@@ -52,7 +53,7 @@ test("what killed runs have made is listed with its ids until it is forgotten", 
   expect([...entriesOf(urn("made")), ...entriesOf(urn("lost"))]).toEqual([]);
 });
 
-test("the address is shown for people, and calls of live processes are not forgotten", async () => {
+test("shows the address, and keeps entries of running processes", async () => {
   const service = digest("https://api.example.com");
   const now = new Date().toISOString();
   await put(
@@ -61,10 +62,10 @@ test("the address is shown for people, and calls of live processes are not forgo
   await put(entry("elsewhere", { at: now }));
   await put(entry("over", { service, host: hostname(), pid: 2 ** 22 + 1 }));
   const { out } = await run("interrupted", "--forget", "--yes");
-  expect(out).toContain("  at https://api.example.com\n");
+  expect(out).toContain("  to https://api.example.com\n");
   expect(out).not.toContain(service);
   expect(out).toContain(
-    `process ${process.pid} on ${hostname()}, which made the call, may still run; not forgotten`,
+    `process ${process.pid} on ${hostname()} may still be running, so this is not forgotten`,
   );
   expect(
     allEntries()

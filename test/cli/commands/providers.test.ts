@@ -7,7 +7,7 @@ const secret = (value: string) => ({
   "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
   plaintext: JSON.stringify(value),
 });
-const rows = [
+const state = [
   {
     urn: urn("pulumi:providers:recommender", "eu"),
     type: "pulumi:providers:recommender",
@@ -21,27 +21,27 @@ describe("the service of a resource", () => {
     provider("default"),
     provider("default_0_1_0"),
     "urn:pulumi:dev::shop::pulumi:providers:pulumi-nodejs::default::1",
-  ])("is that of the stack for the provider %s", (own) => {
+  ])("comes from the stack for the provider %s", (own) => {
     expect(explicitProviderOf(own === undefined ? {} : { provider: own })).toBeUndefined();
   });
 
-  test("is that of the provider in the program, with its secrets and without credentials of the environment", () => {
+  test("comes from an explicit provider, with its secrets and without credentials of the environment", () => {
     const environment = { RECOMMENDER_API_KEY: "k-env", RECOMMENDER_ACCESS_TOKEN: "t-env" };
-    const settings = providerSettings(resource("eu"), rows, { environment, programDirectory: "/shop" });
+    const settings = providerSettings(resource("eu"), state, { environment, programDirectory: "/shop" });
     expect(settings).toMatchObject({ baseUrl: "https://eu.example.com", apiKey: "k-eu", parallel: 2 });
     expect(settings?.accessToken).toBeUndefined();
   });
 
-  test("is that of a provider whose name only begins like a default one", () => {
+  test("comes from an explicit provider whose name starts with default", () => {
     expect(explicitProviderOf(resource("default_eu"))).toBe(
       urn("pulumi:providers:recommender", "default_eu"),
     );
   });
 
-  test("is an error if the state does not hold the provider", () => {
+  test("is an error if the state has no such provider", () => {
     const open = { environment: {}, programDirectory: "/shop" };
-    expect(() => providerSettings(resource("us"), rows, open)).toThrow(
-      /Provider us of urn.* is not in the state/,
+    expect(() => providerSettings(resource("us"), state, open)).toThrow(
+      /The state has no provider us, which urn.* uses/,
     );
   });
 });

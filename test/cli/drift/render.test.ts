@@ -12,16 +12,14 @@ import { change, cleanStack, drifted, reportOf, stackReport } from "./sample";
 const formats = Object.keys(renderers) as Format[];
 
 describe("a report of drift", () => {
-  test("is named right by its form: text, markdown, json, sarif, html", () => {
+  test("has a format for each extension: text, markdown, json, sarif, html", () => {
     expect(["a.txt", "b.md", "c.json", "d.sarif", "e.HTML"].map(formatOf)).toEqual(formats);
-    expect(() => formatOf("report")).toThrow(
-      /end it with \.txt, \.md, \.json, \.sarif, \.html, or add --format/,
-    );
+    expect(() => formatOf("report")).toThrow(/Use \.txt, \.md, \.json, \.sarif, \.html, or add --format/);
   });
 
   test.each(formats)("shows both comparisons, the consequence and both fixes in %s", (format) => {
     const text = renderers[format](reportOf(stackReport()));
-    const said = format === "html" ? text.replaceAll("&quot;", '"') : text;
+    const plain = format === "html" ? text.replaceAll("&quot;", '"') : text;
     for (const part of [
       "It is replaced and its events are lost",
       "pulumi up --refresh --stack dev",
@@ -30,12 +28,12 @@ describe("a report of drift", () => {
       "recommender orphans delete p-7",
       "which models serve",
     ]) {
-      expect(said).toContain(part);
+      expect(plain).toContain(part);
     }
   });
 
   test.each(["text", "markdown", "html"] as const)(
-    "tells the fix of all drift with the drift in %s",
+    "shows the fix of all drift after the drift in %s",
     (format) => {
       const text = renderers[format](reportOf(stackReport()));
       const [drift, all, pending] = ["Drift", "All drift at once", "Pending changes"].map((title) =>
@@ -46,25 +44,25 @@ describe("a report of drift", () => {
     },
   );
 
-  test("says on its page when it was made, of which commit, and what is folded", () => {
+  test("shows on its page the time, the commit, and what is collapsed", () => {
     const report = { ...reportOf(stackReport()), commit: "337ae9721a95c0d8aa", dirty: true as const };
     const html = renderers.html(report);
     expect(html).toContain("Compared on 2026-11-15 at 17:20 UTC, at commit 337ae9721a95");
-    expect(html).toContain("with changes that are not committed");
+    expect(html).toContain("with uncommitted changes");
     expect(html).toContain("<summary>1 resource not observable, and 1 observable only in part</summary>");
     expect(renderers.html(reportOf(stackReport()))).toContain("Compared on 2026-11-15 at 17:20 UTC</p>");
   });
 
-  test("says of a clean stack how much could be observed, and never that the rest is in sync", () => {
+  test("shows for a clean stack how much was observed, and that the rest may have drifted", () => {
     const text = renderers.text(reportOf(cleanStack()));
     expect(text).toMatch(/^dev: no drift seen, no pending changes \(5 of 9 resources observed\)\n/);
-    expect(text).toContain("Not observable: 1, which may or may not be in sync\n  Project shop\n");
+    expect(text).toContain("Not observable: 1, which may have drifted\n  Project shop\n");
   });
 
-  test("keeps within 80 columns, and its commands can be copied over their lines", () => {
+  test("fits into 80 columns, with commands that can be copied", () => {
     const report = stackReport();
     const text = renderers.text(reportOf(report));
-    // A word that cannot be broken may stand by itself.
+    // A long word may exceed the width on its own line.
     const long = text.split("\n").filter((line) => line.length > 80 && line.trim().includes(" "));
     expect(long).toEqual([]);
     const joined = text.replace(/ \\\n +/g, " ");
@@ -73,7 +71,7 @@ describe("a report of drift", () => {
     for (const command of commands) expect(joined).toContain(command);
   });
 
-  test("cuts hashes for people and leaves them whole for programs", () => {
+  test("shortens hashes for people, but not for programs", () => {
     const hash = (letter: string) => `sha256:${letter.repeat(64)}`;
     const properties = [{ path: "triggers[0]", declared: hash("a"), actual: hash("b") }];
     const report = reportOf(stackReport({ drift: [drifted("changed", "Model", "weekly", properties)] }));
@@ -84,14 +82,14 @@ describe("a report of drift", () => {
     expect(renderers.json(report)).toContain(hash("a"));
   });
 
-  test("shows the most dangerous first in each comparison of the page, and opens it", () => {
+  test("opens dangerous findings on the page", () => {
     const html = renderers.html(reportOf(stackReport()));
     expect(html).toMatch(/<details open>\s*<summary><strong>EventDataset spare<\/strong> deleted/);
     expect(html).toMatch(/<details>\s*<summary><strong>EventDataset events<\/strong> changed/);
   });
 });
 
-describe("names that are markup, mentions, commands or control signs", () => {
+describe("names with markup, mentions, commands or control characters", () => {
   const hostile = `x</details><script>alert(1)</script>|\`@all\u001b[31m\n'; rm -rf $HOME #`;
   const report = reportOf(
     stackReport({
@@ -101,13 +99,13 @@ describe("names that are markup, mentions, commands or control signs", () => {
     }),
   );
 
-  test.each(formats)("do no harm in %s", (format) => {
+  test.each(formats)("are harmless in %s", (format) => {
     const text = renderers[format](report);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain it
     expect(text).not.toMatch(/\u001b/);
     if (format === "html") expect(text).not.toContain("<script>");
     if (format === "markdown") {
-      // Between the fences nothing is markup.
+      // Inside code fences, nothing is markup.
       const outside = text.replace(/```sh\n.*\n```/g, "");
       expect(outside).not.toMatch(/<script>|@all/);
       expect(outside.match(/<details>/g)).toHaveLength((outside.match(/<\/details>/g) ?? []).length);
@@ -117,13 +115,13 @@ describe("names that are markup, mentions, commands or control signs", () => {
   test("are quoted in commands", () => {
     const command = report.stacks[0]?.drift[0]?.fixes.apply.command ?? "";
     const [, quoted] = /--target ('.*)$/s.exec(command) ?? [];
-    // A quote ends at the next quote, unless that is an escaped one.
+    // The only quotes inside are escaped.
     expect(quoted?.replaceAll(`'\\''`, "")).toMatch(/^'[^']*'$/);
   });
 });
 
-describe("Markdown for the comment of a review", () => {
-  test("has the verdict in the first line, what is dangerous in bold, and the marker of its stack", () => {
+describe("a review comment in Markdown", () => {
+  test("has the verdict in the first line, dangers in bold, and the marker of its stack", () => {
     const text = renderMarkdown(reportOf(stackReport()));
     expect(text.split("\n")[0]).toBe(
       "### ❌ dev: 3 drifted, 4 pending changes, 1 unmanaged, 1 orphaned (5 of 9 resources observed): " +
@@ -133,7 +131,7 @@ describe("Markdown for the comment of a review", () => {
     expect(renderMarkdown(reportOf(cleanStack()))).toMatch(/^### ✅ dev: no drift seen/);
   });
 
-  test("stays under 60,000 characters with 5,000 findings, shows the dangerous ones, and counts the rest", () => {
+  test("stays under 60,000 characters with 5,000 findings, and prefers dangerous ones", () => {
     const many = (number: number, make: (at: number) => Finding) =>
       Array.from({ length: number }, (_, at) => make(at));
     const value = "v".repeat(300);
@@ -167,7 +165,7 @@ describe("Markdown for the comment of a review", () => {
     expect(text).toContain(markerOf(big));
   });
 
-  test("stays under it with one finding that is longer by itself, and with a thousand stacks", () => {
+  test("stays under 60,000 characters with one huge finding, and with a thousand stacks", () => {
     const long = "x".repeat(5_000);
     const properties = Array.from({ length: 500 }, (_, at) => ({
       path: `p${at}${long}`,
@@ -187,7 +185,7 @@ describe("Markdown for the comment of a review", () => {
 });
 
 describe("for programs", () => {
-  test("JSON is as its published schema says, and the schema is not indifferent", () => {
+  test("JSON matches its published schema, which rejects invalid reports", () => {
     const published = JSON.parse(readFileSync(join(__dirname, "../../../docs/drift.schema.json"), "utf8"));
     expect(published).toEqual(JSON.parse(JSON.stringify(jsonSchema())));
     const validate = new Ajv2020({ strict: true }).compile(published);
@@ -197,7 +195,7 @@ describe("for programs", () => {
     expect(validate({ ...reportOf(cleanStack()), verdict: "fine" })).toBe(false);
   });
 
-  test("SARIF is as the official schema of 2.1.0 says, and points at the lines that declare", () => {
+  test("SARIF matches the official schema of 2.1.0, and points to declarations", () => {
     const log = JSON.parse(renderers.sarif(reportOf(stackReport(), cleanStack())));
     const file = require.resolve("@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json");
     const validate = addFormats(new Ajv4({ strict: false, unicodeRegExp: false })).compile(

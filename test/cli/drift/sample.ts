@@ -14,7 +14,7 @@ const urn = (type: string, name: string) =>
 
 const commands = new FixCommands("dev", process.cwd(), [], languageOf("nodejs"));
 
-/** A change of the program, as a comparison would have found it. */
+/** Returns a pending change. */
 export function change(
   operation: Operation,
   type: string,
@@ -33,7 +33,7 @@ export function change(
   return { ...base, also: [], effect, consequence: text, fixes: commands.change(base) };
 }
 
-/** Drift, as a comparison would have found it. */
+/** Returns a drift finding. */
 export function drifted(
   kind: "changed" | "deleted" | "not serving",
   type: string,
@@ -48,7 +48,7 @@ export function drifted(
   return { ...base, also: [], effect, consequence: text, fixes: commands.drift(base, paths) };
 }
 
-/** One stack with something of every kind. */
+/** Returns a report with findings of every kind. */
 export function stackReport(parts: Partial<StackReport> = {}): StackReport {
   const shards = { path: "numShards", declared: 4, actual: 2, replaces: true as const };
   const unmanaged = { kind: "unmanaged" as const, type: "EventDataset" as const, id: "e-9", name: "by hand" };
@@ -75,7 +75,10 @@ export function stackReport(parts: Partial<StackReport> = {}): StackReport {
     unmanaged: [{ ...unmanaged, fixes: commands.unmanaged(unmanaged, { numShards: 3 }) }],
     orphans: [
       {
-        ...{ type: "Project", id: "p-7", name: "old shop", leftBy: "shop/dev/shop" },
+        type: "Project",
+        id: "p-7",
+        name: "old shop",
+        leftBy: "shop/dev/shop",
         fixes: commands.orphan("p-7"),
       },
     ],
@@ -93,14 +96,14 @@ export function stackReport(parts: Partial<StackReport> = {}): StackReport {
   };
 }
 
-/** A report of the given stacks. */
+/** Returns a report of the given stacks. */
 export function reportOf(...stacks: StackReport[]): Report {
   const found = stacks.some(({ changes, drift }) => changes.length + drift.length > 0);
   const comparedAt = "2026-11-15T17:20:00.000Z";
   return { version: reportVersion, verdict: found ? "found" : "clean", comparedAt, stacks };
 }
 
-/** A stack in which nothing was found. */
+/** Returns a stack without findings. */
 export function cleanStack(): StackReport {
   return stackReport({ changes: [], drift: [], unmanaged: [], orphans: [], warnings: [] });
 }

@@ -1,6 +1,6 @@
 import { orphansOf, takeInventory, unmanagedOf } from "../../../cli/drift/unmanaged";
 
-test("what one of several stacks holds is unmanaged for none, and the rest is listed once", () => {
+test("an object that one stack manages is unmanaged for none, and others are listed once", () => {
   const entry = (id: string) => ({ kind: "unmanaged" as const, type: "EventDataset" as const, id, name: id });
   const all = ["a", "b", "c"].map(entry);
   const inventories = [
@@ -17,9 +17,12 @@ test("what one of several stacks holds is unmanaged for none, and the rest is li
   ]);
 });
 
-test("an orphan is listed by the stack that left it, or by the first of its service, and by none if one holds it", () => {
+test("an orphan is listed by the stack that left it, or by the first stack of its service, unless a stack manages it", () => {
   const entry = (id: string, leftBy?: string) => ({
-    ...{ type: "Project" as const, id, name: id, ...(leftBy && { leftBy }) },
+    type: "Project" as const,
+    id,
+    name: id,
+    ...(leftBy && { leftBy }),
   });
   const orphans = [
     entry("a", "shop/dev/p"),
@@ -28,9 +31,10 @@ test("an orphan is listed by the stack that left it, or by the first of its serv
     entry("d"),
     entry("e"),
   ];
-  const listed = (stack: string, service: string, held: string[] = []) => ({
-    ...{ project: "shop", stack },
-    inventory: { service, found: [], orphans, managed: new Set(held) },
+  const listed = (stack: string, service: string, managed: string[] = []) => ({
+    project: "shop",
+    stack,
+    inventory: { service, found: [], orphans, managed: new Set(managed) },
   });
   const none = { project: "shop", stack: "none", inventory: undefined };
   const stacks = [listed("dev", "one"), listed("prod", "one", ["e"]), listed("test", "two"), none];
@@ -42,7 +46,7 @@ test("an orphan is listed by the stack that left it, or by the first of its serv
   ]);
 });
 
-test("what belongs to a provider of the program is not looked for at the service of the stack", async () => {
+test("resources of an explicit provider are not searched in the service of the stack", async () => {
   const connect = () => Promise.reject(new Error("it was asked"));
   const row = (provider: string) => ({
     urn: "urn:pulumi:dev::shop::recommender:index:Project::p",

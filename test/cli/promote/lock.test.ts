@@ -22,13 +22,13 @@ describe("the lock of a stack", () => {
     throw new Error("must not be cancelled");
   };
 
-  test("names its owner", () => {
+  test("reports its owner", () => {
     expect(lockOwners(refusal("mars", 12))).toEqual([
       { user: "ada", host: "mars", pid: 12, since: "2026-01-01T10:00:00Z" },
     ]);
   });
 
-  /** Has the engine of a stack started here, and killed. */
+  /** Starts an engine for a stack and kills it. Returns its process id. */
   const killedEngine = async (stack: string) => {
     const folder = mkdtempSync(join(tmpdir(), "recommender-engine-"));
     const program = join(folder, "pulumi");
@@ -43,7 +43,7 @@ describe("the lock of a stack", () => {
     return pid;
   };
 
-  test("is taken away if a command of this machine started its owner, which has ended", async () => {
+  test("is removed if a command on this machine started its owner, which has ended", async () => {
     let cancelled = 0;
     const cancel = async () => {
       cancelled++;
@@ -53,10 +53,10 @@ describe("the lock of a stack", () => {
     expect(cancelled).toBe(1);
   });
 
-  test("is left alone if only the name of the machine is the same", async () => {
+  test("stays if only the host name matches", async () => {
     const words = /is locked by ada@\S+, process \d+, since .*pulumi cancel --stack prod/;
     await expect(attempt(refusal(hostname(), 2 ** 22 + 1), never)).rejects.toThrow(words);
-    // The engine of another stack, and one that took its lock long before.
+    // An engine of another stack, and an engine that was started long after the lock.
     const other = await killedEngine("staging");
     await expect(attempt(refusal(hostname(), other, new Date()), never)).rejects.toThrow(words);
     const later = await killedEngine("prod");
@@ -68,7 +68,7 @@ describe("the lock of a stack", () => {
     [refusal("mars", 12), /is locked by ada@mars, process 12, since .*pulumi cancel --stack prod/],
     ["[409] Conflict: Another update is currently in progress.", /is locked by another update/],
     ["something else", /could not be compared/],
-  ])("is left alone otherwise: %s", async (message, words) => {
+  ])("stays otherwise: %s", async (message, words) => {
     await expect(attempt(message, never)).rejects.toThrow(words);
   });
 });

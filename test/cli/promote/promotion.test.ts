@@ -58,8 +58,8 @@ const finding: StackReport["changes"][number] = {
   fixes: { apply: {}, accept: {} },
 };
 
-describe("what blocks a promotion", () => {
-  test("is nothing for a stack that is as its release says", () => {
+describe("blocking issues of a promotion", () => {
+  test("are empty for a stack that matches its release", () => {
     expect(promotionBlockers(clean, release)).toEqual([]);
   });
 
@@ -96,12 +96,12 @@ describe("what blocks a promotion", () => {
     diff: "",
   };
 
-  test("is that another program is checked out than the release is of, with both commits and a way out", () => {
+  test("include a checked-out program that differs from the release, with both commits and a fix", () => {
     expect(promotionBlockers(clean, release, difference)).toEqual([
       {
         code: "commit",
         words:
-          "release dev-3 is of commit aaaaaaaaaaaa, but commit bbbbbbbbbbbb is checked out, which differs in index.ts",
+          "release dev-3 is from commit aaaaaaaaaaaa, but commit bbbbbbbbbbbb is checked out, which differs in index.ts",
         fix: expect.stringContaining("`recommender release dev`"),
       },
     ]);
@@ -109,20 +109,20 @@ describe("what blocks a promotion", () => {
     expect(promotionBlockers(clean, release, elsewhere)).toEqual([]);
   });
 
-  test("is that the commit of the release cannot be compared with", () => {
+  test("include a release whose commit cannot be compared", () => {
     const problem = { ...difference, files: [], problem: "bad object aaaa" };
     expect(promotionBlockers(clean, release, problem)).toEqual([
       {
         code: "commit",
         words: expect.stringMatching(
-          /cannot be compared with commit a{12} of release dev-3: Git says "bad object/,
+          /cannot be compared with commit a{12} of release dev-3: Git reports "bad object/,
         ),
         fix: expect.stringContaining("git fetch origin aaaa"),
       },
     ]);
   });
 
-  test("has fixes that find the project from the folder of the command", () => {
+  test("have fixes that work in the directory of the command", () => {
     const where = { project: " --cwd shop", releases: " --cwd shop --releases ../r" };
     const evidence = { ...clean, where, report: { ...report, drift: [finding], changes: [finding] } };
     expect(promotionBlockers(evidence, undefined).map(({ fix }) => fix)).toEqual([
@@ -132,16 +132,16 @@ describe("what blocks a promotion", () => {
     ]);
   });
 
-  test("does not take a check that is run again for another release", () => {
+  test("do not include a check with a new result", () => {
     expect(sameContents(contents("m1", 0.5, "passed"), contents("m1", 0.5, "slow"))).toBe(true);
   });
 });
 
-describe("the quality that is asked for", () => {
+describe("the required quality", () => {
   const before = [{ name: "live", generator: { modelId: "m0", quality: { ndcgAt20: 0.6 } } }];
   const both = ["from", "former"] as const;
 
-  test("is a share of the better one of the promoted and the former model", () => {
+  test("is a share of the quality of the better baseline", () => {
     const comparisons = compareQuality(contents(), before, { ratio: 0.5, against: both });
     const measured = { from: { ndcgAt20: 0.5 }, former: { ndcgAt20: 0.6 } };
     const figures = { from: 0.5, former: 0.6, floor: 0.3, measured };
@@ -149,7 +149,7 @@ describe("the quality that is asked for", () => {
     expect(floorsOf(comparisons)).toEqual({ weekly: 0.3 });
   });
 
-  test("is the highest one if several deployments serve a model, whatever their order", () => {
+  test("is the highest floor if several deployments use a model, in any order", () => {
     const served = (name: string, ndcgAt20: number) => ({
       name,
       generator: { modelId: `m-${name}`, quality: { ndcgAt20 } },
@@ -172,14 +172,14 @@ describe("the quality that is asked for", () => {
     }
   });
 
-  test("is of one of the two when only that is compared with, and never above 1", () => {
+  test("uses only the chosen baseline, and is at most 1", () => {
     expect(floorsOf(compareQuality(contents(), before, { ratio: 1, against: ["from"] }))).toEqual({
       weekly: 0.5,
     });
     expect(floorsOf(compareQuality(contents(), before, { ratio: 3, against: both }))).toEqual({ weekly: 1 });
   });
 
-  test("is none where nothing is known or nothing is asked for", () => {
+  test("is undefined if no quality is known or the ratio is 0", () => {
     const unknown: Contents = { ...contents(), models: [{ name: "weekly", modelId: "m1", projectId: "p" }] };
     expect(floorsOf(compareQuality(unknown, [], { ratio: 0.9, against: both }))).toEqual({});
     expect(floorsOf(compareQuality(contents(), before, { ratio: 0, against: both }))).toEqual({});
@@ -210,7 +210,7 @@ describe("the review of a promotion", () => {
     unpinned: ["live"],
   };
 
-  test("begins with the verdict, then the reasons with their fixes, then what changes, in 80 columns", () => {
+  test("starts with the verdict, then lists blocking issues with fixes, then changes, in 80 columns", () => {
     const markdown = reviewText(review);
     expect(markdown.split("\n")[0]).toBe("# Promotion dev → staging: refused");
     expect(markdown).toContain("; or\n  `--allow drift`.");
@@ -219,34 +219,34 @@ describe("the review of a promotion", () => {
     expect(markdown).toContain("`retainOnDelete`");
     expect(markdown).toContain("| weekly | 0.5000 | – | 0.4500 | – |");
     expect(markdown).toContain("\n- weekly, dev: popular items 0.4000, 3 pairs held out: uncertain\n");
-    expect(markdown.indexOf("Blocking issues")).toBeLessThan(markdown.indexOf("What changes"));
+    expect(markdown.indexOf("Blocking issues")).toBeLessThan(markdown.indexOf("Changes in"));
     expect(markdown.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 
-  test("names the commit that is applied, and shows how it differs from that of the release", () => {
+  test("names the applied commit, and shows how it differs from the release", () => {
     const diff = "diff --git a/index.ts b/index.ts\n+qps: 99";
     const from = String(release.program.commit);
     const difference = { from, to: "fedcba9876543210", files: ["index.ts"], elsewhere: [], diff };
     const program = { commit: difference.to, changed: [] };
     const other = reviewText({ ...review, verdict: "ready", program, difference }).replace(/\n/g, " ");
     expect(other).toContain("Release `dev-3` (commit `0123456789ab`) of dev can be promoted to staging.");
-    expect(other).toContain("**Commit `fedcba987654` is applied, which is not the commit of the release.**");
+    expect(other).toContain("**The applied commit `fedcba987654` is not the commit of the release.**");
     expect(other).toContain(
-      "## What is not in the release  - In the project: index.ts. See `git diff 0123456789ab",
+      "## Changes since the release  - In the project: index.ts. See `git diff 0123456789ab",
     );
     expect(other).toContain("```diff diff --git a/index.ts b/index.ts +qps: 99 ```");
-    expect(other).toContain("Carry it out with `recommender promote dev staging --allow drift --yes`.");
+    expect(other).toContain("Apply it with `recommender promote dev staging --allow drift --yes`.");
     const same = { ...difference, files: [], diff: "" };
     const text = reviewText({ ...review, verdict: "ready", program, difference: same }).replace(/\n/g, " ");
-    expect(text).toContain("Commit `fedcba987654` is applied, which holds the same program.");
-    expect(text).not.toContain("not in the release");
+    expect(text).toContain("The applied commit `fedcba987654` has the same program.");
+    expect(text).not.toContain("Changes since the release");
     const dirty = { commit: from, changed: ["index.ts"] };
     expect(reviewText({ ...review, verdict: "ready", program: dirty }).replace(/\n/g, " ")).toContain(
-      "Files that are not committed are applied too: index.ts.",
+      "Uncommitted files are applied too: index.ts.",
     );
   });
 
-  test("has the mark of a comment only where it is one", () => {
+  test("has a marker only as a comment", () => {
     expect(reviewText(review)).not.toContain("<!--");
     expect(commentOf(review)).toMatch(/^# Promotion [\s\S]*\n<!-- recommender promote dev staging -->\n$/);
   });

@@ -26,58 +26,61 @@ const live = (generatorModelId: string, dependency?: string) =>
     dependency ? { propertyDependencies: { generatorModelId: [dependency] } } : {},
   );
 
-describe.each([typePrefix, pluginTypePrefix])("what a release records of a stack of %s…", (carrier) => {
-  beforeAll(() => {
-    prefix = carrier;
-  });
+describe.each([typePrefix, pluginTypePrefix])(
+  "the contents of a stack with the type prefix %s",
+  (carrier) => {
+    beforeAll(() => {
+      prefix = carrier;
+    });
 
-  test("is in the order of names, at every depth, and without secrets", () => {
-    const parameters = { z: 1, a: { d: 1, c: secret } };
-    const contents = readContents([
-      resource("Algorithm", "b", { algorithmType: "G1", algorithmParameters: parameters }),
-      resource("Algorithm", "a", { algorithmType: "G1", algorithmParameters: {} }),
-      resource("EventRecords", "history", { contentHash: secret, recordCount: 3 }),
-    ]);
-    expect(contents.algorithms.map(({ name }) => name)).toEqual(["a", "b"]);
-    expect(JSON.stringify(contents.algorithms[1]?.declaredParameters)).toBe(
-      '{"a":{"c":"[secret]","d":1},"z":1}',
-    );
-    expect(contents.records).toEqual([
-      { name: "history", type: "EventRecords", contentHash: "[secret]", recordCount: 3 },
-    ]);
-  });
+    test("are sorted by name at every depth, and have no secrets", () => {
+      const parameters = { z: 1, a: { d: 1, c: secret } };
+      const contents = readContents([
+        resource("Algorithm", "b", { algorithmType: "G1", algorithmParameters: parameters }),
+        resource("Algorithm", "a", { algorithmType: "G1", algorithmParameters: {} }),
+        resource("EventRecords", "history", { contentHash: secret, recordCount: 3 }),
+      ]);
+      expect(contents.algorithms.map(({ name }) => name)).toEqual(["a", "b"]);
+      expect(JSON.stringify(contents.algorithms[1]?.declaredParameters)).toBe(
+        '{"a":{"c":"[secret]","d":1},"z":1}',
+      );
+      expect(contents.records).toEqual([
+        { name: "history", type: "EventRecords", contentHash: "[secret]", recordCount: 3 },
+      ]);
+    });
 
-  test("names the model of the program that serves, and the quality of one that is still to be deleted", () => {
-    const now = model("weekly", "m2");
-    const former = model("weekly", "m1", { delete: true });
-    expect(servedModels([now, former, live("m2", now.urn)])).toEqual([
-      {
-        name: "live",
-        generator: { modelId: "m2", model: "weekly", quality: { ndcgAt20: 0.5, heldOutPairs: 3 } },
-      },
-    ]);
-    expect(servedModels([now, former, live("m1")])).toEqual([
-      { name: "live", generator: { modelId: "m1", quality: { ndcgAt20: 0.5, heldOutPairs: 3 } } },
-    ]);
-    expect(readContents([now, former]).models.map(({ modelId }) => modelId)).toEqual(["m2"]);
-  });
+    test("include the live model, also if it is pinned and waits for deletion", () => {
+      const now = model("weekly", "m2");
+      const former = model("weekly", "m1", { delete: true });
+      expect(servedModels([now, former, live("m2", now.urn)])).toEqual([
+        {
+          name: "live",
+          generator: { modelId: "m2", model: "weekly", quality: { ndcgAt20: 0.5, heldOutPairs: 3 } },
+        },
+      ]);
+      expect(servedModels([now, former, live("m1")])).toEqual([
+        { name: "live", generator: { modelId: "m1", quality: { ndcgAt20: 0.5, heldOutPairs: 3 } } },
+      ]);
+      expect(readContents([now, former]).models.map(({ modelId }) => modelId)).toEqual(["m2"]);
+    });
 
-  test("says which pairs were held out", () => {
-    const measured = { ndcgAt20: 0.5, heldOutPairs: 3, holdOut: "latest" };
-    const [recorded] = readContents([
-      resource("Model", "weekly", { quality: measured }, { id: "m1" }),
-    ]).models;
-    expect(recorded?.quality).toEqual(measured);
-  });
+    test("include which pairs were held out", () => {
+      const measured = { ndcgAt20: 0.5, heldOutPairs: 3, holdOut: "latest" };
+      const [recorded] = readContents([
+        resource("Model", "weekly", { quality: measured }, { id: "m1" }),
+      ]).models;
+      expect(recorded?.quality).toEqual(measured);
+    });
 
-  test("is compared by the models that serve, a ranker included", () => {
-    const served = (modelId: string, ranker?: string) => [
-      { name: "live", generator: { modelId }, ...(ranker && { ranker: { modelId: ranker } }) },
-    ];
-    expect(
-      servesSameModels(served("m1"), [{ name: "live", generator: { modelId: "m1", model: "weekly" } }]),
-    ).toBe(true);
-    expect(servesSameModels(served("m1"), served("m2"))).toBe(false);
-    expect(servesSameModels(served("m1", "r1"), served("m1"))).toBe(false);
-  });
-});
+    test("are compared by generator and ranker models", () => {
+      const served = (modelId: string, ranker?: string) => [
+        { name: "live", generator: { modelId }, ...(ranker && { ranker: { modelId: ranker } }) },
+      ];
+      expect(
+        servesSameModels(served("m1"), [{ name: "live", generator: { modelId: "m1", model: "weekly" } }]),
+      ).toBe(true);
+      expect(servesSameModels(served("m1"), served("m2"))).toBe(false);
+      expect(servesSameModels(served("m1", "r1"), served("m1"))).toBe(false);
+    });
+  },
+);

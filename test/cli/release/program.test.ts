@@ -28,7 +28,7 @@ function commit(): string {
 }
 
 describe("the commit of a program", () => {
-  test("is found if the histories are in the repository, and these count for nothing", async () => {
+  test("is found, and histories in the repository are ignored", async () => {
     const first = commit();
     mkdirSync(join(repository, "releases"));
     writeFileSync(join(repository, "releases/dev.json"), "{}");
@@ -38,7 +38,7 @@ describe("the commit of a program", () => {
   });
 
   test.each([
-    ["beside the repository", "../histories"],
+    ["next to the repository", "../histories"],
     ["above the repository", ".."],
     ["at the root of the repository", "."],
   ])("is found if the histories are %s", async (_, releases) => {
@@ -49,7 +49,7 @@ describe("the commit of a program", () => {
     });
   });
 
-  test("is found through a symbolic link, and the histories are still left out", async () => {
+  test("is found through a symbolic link, and histories are ignored", async () => {
     const first = commit();
     const link = join(folder, "link");
     symlinkSync(repository, link);
@@ -58,7 +58,7 @@ describe("the commit of a program", () => {
     expect(await readProgramState(link, join(link, "releases"))).toEqual({ commit: first, changed: [] });
   });
 
-  test("is none without a commit or a repository, for the reason that Git gives", async () => {
+  test("is null without a commit or a repository, with Git's reason", async () => {
     expect(await readProgramState(repository, "releases")).toEqual({
       commit: null,
       changed: [],
@@ -73,7 +73,7 @@ describe("the commit of a program", () => {
 });
 
 describe("the difference of a program from the commit of a release", () => {
-  test("is what differs in the project's folder, without histories and the configuration of stacks", async () => {
+  test("lists files in the project, without histories and stack configuration", async () => {
     const first = commit();
     const project = join(repository, "shop");
     mkdirSync(join(project, "releases"), { recursive: true });
@@ -90,7 +90,7 @@ describe("the difference of a program from the commit of a release", () => {
     expect(difference.diff).toContain("+stack === 'prod'");
   });
 
-  test("is not known if the commit is not in the clone, for the reason that Git gives", async () => {
+  test("is unknown if the commit is not in the clone, with Git's reason", async () => {
     const to = commit();
     const missing = "0123456789012345678901234567890123456789";
     const { problem } = await programDifference(missing, { cwd: repository, releases: "releases", to });

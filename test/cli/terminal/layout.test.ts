@@ -3,7 +3,7 @@ import { propertyList, table, wrapLines, wrapText } from "../../../cli/terminal/
 const terminal = (columns: number) => ({ columns }) as NodeJS.WriteStream;
 const longest = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
 
-/** As if the output were a terminal of so many columns. */
+/** Runs `work` with a terminal of this width. */
 function on<T>(columns: number, work: () => T): T {
   const before = process.stdout.columns;
   process.stdout.columns = columns;
@@ -15,7 +15,7 @@ function on<T>(columns: number, work: () => T): T {
 }
 
 describe("prose", () => {
-  test("is broken between words; words and commands stay whole", () => {
+  test("is wrapped between words; words and commands are not split", () => {
     const long = "x".repeat(100);
     expect(wrapText(`one ${long} two`, "- ", "  ")).toBe(`- one\n  ${long}\n  two`);
     const command = `\`recommender jobs wait ${"j".repeat(40)} --project ${"p".repeat(20)}\``;
@@ -24,12 +24,12 @@ describe("prose", () => {
     );
   });
 
-  test("that has room is left as it is, spaces and all", () => {
+  test("that fits stays unchanged, including spaces", () => {
     expect(wrapLines("a  b\n  c   d\n", terminal(80))).toBe("a  b\n  c   d\n");
     expect(wrapText('declared "a  b"', "", "", 80)).toBe('declared "a  b"');
   });
 
-  test("keeps its margin, and a row of Markdown its line", () => {
+  test("keeps its indentation, and Markdown table rows stay on one line", () => {
     const words = "word ".repeat(30).trim();
     expect(wrapLines(`  - ${words}`, terminal(80)).split("\n")[1]).toMatch(/^ {4}word/);
     expect(longest(wrapLines(words, terminal(60)))).toBeLessThanOrEqual(60);
@@ -40,7 +40,7 @@ describe("prose", () => {
 describe("a table", () => {
   const headings = ["ID", "NAME", "ATTRIBUTES"];
 
-  test("breaks the widest cells where the terminal ends, and loses nothing", () => {
+  test("wraps the widest cells to fit the terminal", () => {
     const attributes = Array.from({ length: 6 }, (_, at) => `attribute${at}: text`).join(", ");
     const drawn = on(80, () =>
       table(headings, [["event-dataset-0b5fc9c7f343a4db47a9", "clicks", attributes]]),
@@ -53,7 +53,7 @@ describe("a table", () => {
     expect(on(500, () => table(headings, [["id", "clicks", attributes]])).split("\n")).toHaveLength(3);
   });
 
-  test("whose words do not fit beside each other prints its rows one below the other", () => {
+  test("that does not fit is printed as a list of properties per row", () => {
     const path = `/${"folder/".repeat(15)}`;
     expect(
       on(80, () =>
@@ -66,7 +66,7 @@ describe("a table", () => {
   });
 });
 
-test("values of properties are broken beside their names", () => {
+test("long values are wrapped in their column", () => {
   const message = "word ".repeat(30).trim();
   const drawn = on(80, () =>
     propertyList([

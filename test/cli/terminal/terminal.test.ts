@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-/** Runs a command at a terminal on which somebody presses a key as soon as there is a question. */
-async function answering(key: string, ...args: string[]) {
+/** Runs a command on a terminal, and types a key at the first question. */
+async function runWithKey(key: string, ...args: string[]) {
   const preload = join(shop.folder, "terminal.cjs");
   writeFileSync(preload, "process.stdin.isTTY = true; process.stderr.isTTY = true;");
   const env = { ...process.env, ...shop.environment };
@@ -23,12 +23,12 @@ async function answering(key: string, ...args: string[]) {
   return ended(child);
 }
 
-describe("a question at a terminal", () => {
+describe("a confirmation on a terminal", () => {
   const forget = () => ["events", "forget-user", "ann", "--dataset", shop.ids.eventDatasetId];
   const shutdown = () => ["shutdown", "--project", shop.ids.projectId];
 
-  test("ends with 130 on Ctrl+C, and nothing is done", async () => {
-    const { code, err, out } = await answering("\u0003", ...forget());
+  test("ends with 130 on Ctrl+C, without doing anything", async () => {
+    const { code, err, out } = await runWithKey("\u0003", ...forget());
     expect({ code, out }).toEqual({ code: 130, out: "" });
     expect(err).toMatch(/\nNothing was done\.\n$/);
   });
@@ -36,15 +36,15 @@ describe("a question at a terminal", () => {
   test.each([
     ["an n", "n\r"],
     ["Ctrl+D", "\u0004"],
-  ])("is answered with no by %s, whatever the command would have done", async (_, key) => {
-    const { code, err, out } = await answering(key, ...shutdown());
+  ])("is answered with no by %s", async (_, key) => {
+    const { code, err, out } = await runWithKey(key, ...shutdown());
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toMatch(/\[y\/N\][\s\S]*Nothing was done\.\n$/);
     expect(await shop.run("recommend", "u1")).toMatchObject({ code: 0 });
   });
 });
 
-test("what would command the terminal is spelled out, wherever it stands", async () => {
+test("control characters are escaped in all output", async () => {
   const hostile = "u\u001b[2Jx\u009b\u202e";
   const spelled = "u\\u001b[2Jx\\u009b\\u202e";
   const dataset = ["--dataset", shop.ids.eventDatasetId];
@@ -58,13 +58,13 @@ test("what would command the terminal is spelled out, wherever it stands", async
     await shop.run("models", hostile),
   ];
   for (const { out, err } of all) {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them.
     expect(out + err).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     expect((out + err).replace(/\s/g, "")).toContain(spelled);
   }
 });
 
-test("charts of values that look alike as names of files lie in files of their own", async () => {
+test("charts of values with similar file names get separate files", async () => {
   const { itemDatasetId } = shop.ids;
   const long = "x".repeat(60);
   const genres = ["a/b", "a_b", "a b", `${long}1`, `${long}2`];
@@ -74,16 +74,16 @@ test("charts of values that look alike as names of files lie in files of their o
   const { charts } = await shop.json("distribution", ...genres.map((genre) => `genre=${genre}`), ...asked);
   expect(new Set(charts as string[]).size).toBe(genres.length);
   for (const [at, file] of (charts as string[]).entries()) {
-    // A title shows as much of a value as fits.
+    // The title contains as much of the value as fits.
     const title = `genre = ${genres[at]?.slice(0, 60)}`;
     expect(readFileSync(join(shop.folder, file), "utf8")).toContain(title);
   }
-  // Another run does not write over the chart of another value.
+  // A second run does not overwrite the chart of another value.
   const again = await shop.json("distribution", "genre=a/b", ...asked);
   expect(again.charts).toEqual([(charts as string[])[0]]);
 });
 
-test("bounds of usage that are no share are refused by the service, which says why", async () => {
+test("bounds that are not a share are rejected with a reason", async () => {
   for (const range of ["2..3", "..20", "-1.."]) {
     const { code, err } = await shop.run("query", ...shop.asked, "--where", `genre=drama:${range}`);
     expect({ range, code }).toEqual({ range, code: 1 });
@@ -92,7 +92,7 @@ test("bounds of usage that are no share are refused by the service, which says w
 });
 
 const fullDisk = "/dev/full";
-(existsSync(fullDisk) ? test : test.skip)("a full disk under the output is told in one line", async () => {
+(existsSync(fullDisk) ? test : test.skip)("a full disk is reported in one line", async () => {
   for (const args of [["--help"], ["models", "list", "--project", shop.ids.projectId]]) {
     const full = openSync(fullDisk, "w");
     const env = { ...process.env, ...shop.environment };
@@ -106,20 +106,20 @@ const fullDisk = "/dev/full";
   }
 });
 
-test("a reader that is gone ends the command without a word", async () => {
+test("a closed pipe ends the command silently", async () => {
   const { stderr } = spawnSync("sh", ["-c", `"${process.execPath}" "${command}" --help | true`], {
     encoding: "utf8",
   });
   expect(stderr).toBe("");
 });
 
-test("the script that completes in bash can be read twice", async () => {
+test("the completion script for bash can be sourced twice", async () => {
   const { out } = await run("completion", "bash");
   const { stderr, stdout } = spawnSync("bash", [], { input: `${out}\n${out}\necho read`, encoding: "utf8" });
   expect({ stderr, stdout }).toEqual({ stderr: "", stdout: "read\n" });
 });
 
-test("whoami gets its tokens from the service where an address and a key are all there is, and says where none is given", async () => {
+test("whoami gets tokens from the service if only an address and a key are set, and reports a wrong key", async () => {
   const { url, key } = shop.api.service;
   const withoutSource = {
     RECOMMENDER_TOKEN_URL: "",
@@ -133,7 +133,7 @@ test("whoami gets its tokens from the service where an address and a key are all
   const wrong = await shop.runWith({ ...withoutSource, RECOMMENDER_API_KEY: `${key}-wrong` }, "whoami");
   expect(wrong.code).toBe(1);
   expect(wrong.out).toMatch(
-    /^tried out +\S+\/oauth\/token rejects RECOMMENDER_API_KEY \(401 UNAUTHENTICATED\)\.$/m,
+    /^test call +\S+\/oauth\/token rejects RECOMMENDER_API_KEY \(401 UNAUTHENTICATED\)\.$/m,
   );
   expect(wrong.out).not.toContain(key);
 });

@@ -7,7 +7,7 @@ import { command } from "../../service/process";
 import { everyCommand } from "../every-command";
 import { ShopCommand } from "../shop-command";
 
-// What other tests leave behind is none of these tests' business.
+// Do not depend on the state of other tests.
 const stateHome = mkdtempSync(join(tmpdir(), "recommender-state-"));
 process.env.XDG_STATE_HOME = stateHome;
 process.env.PULUMI_HOME = join(stateHome, "pulumi");
@@ -29,17 +29,17 @@ afterAll(async () => {
   rmSync(stateHome, { recursive: true });
 });
 
-/** Lines wider than 80 columns that could have been broken: not an id, an address, a path or a command by itself. */
+/** Returns lines over 80 columns that could have been wrapped. A single long id, address, path or command cannot. */
 function wide(text: string): string[] {
   return text.split("\n").filter((line) => line.length > 80 && !/^\s*(\S+|`[^`]+`\S*)$/.test(line));
 }
 
 const ran: string[] = [];
 
-/** With nothing that tells of a terminal; 80 columns are what is left. */
+/** An environment without the size of a terminal, so the width is 80 columns. */
 const untold = { COLUMNS: "" };
 
-/** Runs a command, and holds what it says to 80 columns. */
+/** Runs a command, and checks that its output fits into 80 columns. */
 async function narrow(code: number, ...args: string[]): Promise<string> {
   ran.push(args.join(" "));
   const ended = await shop.runWith(untold, ...args);
@@ -59,7 +59,7 @@ test("commands of the embedded service print within 80 columns", async () => {
   await new Promise<void>((resolve) => {
     child.stdout.on("data", (text) => {
       said += text;
-      if (/key lies/.test(said)) resolve();
+      if (/key is in/.test(said)) resolve();
     });
     child.once("exit", () => resolve());
   });
@@ -111,7 +111,7 @@ test("commands of models and jobs print within 80 columns", async () => {
   await shop.faults({});
 });
 
-test("commands that ask a model print within 80 columns", async () => {
+test("commands that run queries print within 80 columns", async () => {
   const where = ["drama", "comedy", "western"].flatMap((genre) => ["--where", `genre=${genre}:0.0..1.0`]);
   await narrow(0, "query", ...shop.asked, ...where);
   await narrow(1, "query", ...shop.asked, "--where", "genre=polka");
@@ -159,9 +159,9 @@ test("help and wrong calls print within 80 columns", async () => {
   await narrow(1, "models", "list");
 });
 
-test("no command is left out", () => {
+test("all commands are tested", () => {
   const leaves = everyCommand().commands.filter(({ groups }) => !groups);
   const missing = leaves.filter(({ path }) => !ran.some((line) => `${line} `.startsWith(`${path} `)));
-  // Its output is a script for a shell.
+  // Prints a shell script.
   expect(missing.map(({ path }) => path)).toEqual(["completion"]);
 });

@@ -107,7 +107,7 @@ test("a service moves to PostgreSQL while it is written to, and back, with all t
     expect(statSync(at(`first/${name}`)).mode & 0o777).toBe(0o600);
 
   const restored = await done("restore", at("first"), "--store", database.url);
-  expect(restored.out).toContain("Serve it with RECOMMENDER_API_KEY");
+  expect(restored.out).toContain("Start the service with RECOMMENDER_API_KEY");
   await done("export", at("second"), "--store", database.url);
   await done("restore", at("second"), "--data", at("back"));
   await done("export", at("third"), "--data", at("back"));
