@@ -38,6 +38,15 @@ Every command has --help with examples. The service and its credentials come
 from RECOMMENDER_… variables or, with --stack NAME, from a Pulumi stack. The
 default is the embedded service of ./.recommender.`;
 
+/** Commands by their group in the help. */
+const groups = {
+  "The embedded service": [addServe, addStatus, addOpen, addStop, addReset, addClients],
+  "Backup, and moving to another store": [addExport, addRestore],
+  Data: [addDatasets, addImport, addEvents, addUsers, addOrphans],
+  Models: [addModels, addJobs, addRecommend, addQuery, addDistribution, addCluster, addShutdown],
+  Stacks: [addDrift, addInterrupted, addRelease, addPromote, addRollback, addPlugin],
+};
+
 /** Creates the `recommender` command. */
 export async function createProgram(): Promise<Command> {
   const program = new Command("recommender")
@@ -51,42 +60,10 @@ export async function createProgram(): Promise<Command> {
     .configureOutput({ writeErr: (text) => process.stderr.write(wrapLines(text, process.stderr)) })
     .addHelpText("after", help);
 
-  program.commandsGroup("The embedded service:");
-  addServe(program);
-  addStatus(program);
-  addOpen(program);
-  addStop(program);
-  addReset(program);
-  addClients(program);
-
-  program.commandsGroup("Backup, and moving to another store:");
-  addExport(program);
-  addRestore(program);
-
-  program.commandsGroup("Data:");
-  addDatasets(program);
-  addImport(program);
-  addEvents(program);
-  addUsers(program);
-  addOrphans(program);
-
-  program.commandsGroup("Models:");
-  addModels(program);
-  addJobs(program);
-  addRecommend(program);
-  addQuery(program);
-  addDistribution(program);
-  addCluster(program);
-  addShutdown(program);
-
-  program.commandsGroup("Stacks:");
-  addDrift(program);
-  addInterrupted(program);
-  addRelease(program);
-  addPromote(program);
-  addRollback(program);
-  addPlugin(program);
-
+  for (const [group, commands] of Object.entries(groups)) {
+    program.commandsGroup(`${group}:`);
+    for (const add of commands) add(program);
+  }
   program.commandsGroup("This command:");
   addWhoami(program);
   await addCompletion(program);

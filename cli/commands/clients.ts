@@ -6,6 +6,7 @@ import {
   storeOption,
   withDataDirectory,
 } from "../stack/data-directory";
+import { examples } from "../terminal/examples";
 import { table } from "../terminal/layout";
 import { commaSeparated } from "../terminal/option-values";
 import { formatTime, type OutputOptions, print } from "../terminal/output";
@@ -30,10 +31,7 @@ export function addClients(program: Command): void {
   const clients = program
     .command("clients")
     .description("Manage clients of the service, each with its own secret and scopes.")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  recommender clients list\n  recommender clients add --help\n  recommender clients revoke ci",
-    );
+    .addHelpText("after", examples("clients list", "clients add --help", "clients revoke ci"));
   const command = (usage: string, description: string) =>
     withDataDirectory(clients.command(usage).description(description))
       .addOption(storeOption().conflicts(["data", "stack", "cwd"]))
@@ -53,20 +51,14 @@ export function addClients(program: Command): void {
     )
     .action(add);
   command("list", "List the clients and their scopes.")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  recommender clients list\n  recommender clients list --stack dev --json",
-    )
+    .addHelpText("after", examples("clients list", "clients list --stack dev --json"))
     .action(list);
   command("update <name>", "Replace the scopes of a client. Its secret stays valid.")
     .addOption(scopes())
     .addHelpText("after", `${scopesHelp}\nExamples:\n  recommender clients update ci --scopes read`)
     .action(update);
   command("revoke <name>", "Remove a client. Its secret and tokens become invalid at once.")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  recommender clients revoke ci\n  recommender clients revoke ci --data ./other --json",
-    )
+    .addHelpText("after", examples("clients revoke ci", "clients revoke ci --data ./other --json"))
     .action(revoke);
 }
 

@@ -2,8 +2,9 @@ import type { Command } from "commander";
 import { routes } from "../../contract";
 import { type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
+import { examples } from "../terminal/examples";
 import { table } from "../terminal/layout";
-import { note, print } from "../terminal/output";
+import { forEachReported, note, print, printDeleted } from "../terminal/output";
 
 const help = `
 The API lists event datasets only. With --stack, the user and item datasets that
@@ -34,10 +35,7 @@ export function addDatasets(program: Command): void {
   const datasets = program
     .command("datasets")
     .description("List datasets, and delete event datasets.")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  recommender datasets list --stack dev\n  recommender datasets delete --help",
-    );
+    .addHelpText("after", examples("datasets list --stack dev", "datasets delete --help"));
   withService(datasets.command("list").description("List the datasets."))
     .addHelpText("after", help)
     .action(list);
@@ -80,16 +78,9 @@ async function remove(given: readonly string[], options: ServiceOptions & { yes?
   await usingService(options, async (opened) => {
     const ids = given.map((id) => opened.resolveId("EventDataset", id, "dataset"));
     await confirm(`Delete ${ids.join(", ")} and all events in them?`, options.yes);
-    const deleted: string[] = [];
-    try {
-      for (const eventDatasetId of ids) {
-        await opened.client.call(routes.deleteEventDataset, { eventDatasetId });
-        deleted.push(eventDatasetId);
-      }
-    } finally {
-      // Report what was deleted, also if a later call failed.
-      print(options, { deleted }, () => deleted.map((id) => `Deleted ${id}\n`).join(""));
-    }
+    const deleteOne = (eventDatasetId: string) =>
+      opened.client.call(routes.deleteEventDataset, { eventDatasetId });
+    await forEachReported(ids, deleteOne, (deleted) => printDeleted(options, deleted));
   });
 }
 

@@ -5,8 +5,9 @@ import { LastWriter } from "../../records/last-writer";
 import { timestampMs } from "../../records/mapping/timestamp";
 import { type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
+import { examples } from "../terminal/examples";
 import { duration } from "../terminal/option-values";
-import { formatTime, note, print } from "../terminal/output";
+import { forEachReported, formatTime, note, print } from "../terminal/output";
 
 interface EventOptions extends ServiceOptions {
   readonly dataset?: string;
@@ -47,7 +48,7 @@ export function addEvents(program: Command): void {
     .description("Delete events by age or by user.")
     .addHelpText(
       "after",
-      "\nExamples:\n  recommender events prune --stack dev --older-than 90d\n  recommender events forget-user ada --stack dev",
+      examples("events prune --stack dev --older-than 90d", "events forget-user ada --stack dev"),
     );
   const command = (usage: string, description: string) =>
     withService(events.command(usage).description(description))
@@ -99,17 +100,13 @@ async function forget(users: readonly string[], options: EventOptions): Promise<
     const eventDatasetId = resolveId("EventDataset", options.dataset, "--dataset");
     await confirm(`Delete all events of ${users.join(", ")} in ${eventDatasetId}?`, options.yes);
     recordDeletion(client, eventDatasetId);
-    const forgotten: string[] = [];
-    try {
-      for (const userId of users) {
-        await client.call(routes.deleteDatasetUserEvents, { eventDatasetId, userId });
-        forgotten.push(userId);
-      }
-    } finally {
+    const deleteOne = (userId: string) =>
+      client.call(routes.deleteDatasetUserEvents, { eventDatasetId, userId });
+    await forEachReported(users, deleteOne, (forgotten) =>
       print(options, { eventDatasetId, forgotten }, () =>
         forgotten.map((user) => `Deleted all events of ${user} in ${eventDatasetId}\n`).join(""),
-      );
-    }
+      ),
+    );
   });
 }
 

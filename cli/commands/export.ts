@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Manifest } from "../../service";
 import { type StorageOptions, storageOf, withStorage } from "../stack/data-directory";
-import { onInterrupt } from "../terminal/exit";
 import {
   formatCount,
   formatNumber,
@@ -11,7 +10,7 @@ import {
   print,
   withJsonErrors,
 } from "../terminal/output";
-import { rowProgress } from "../terminal/progress";
+import { rowProgress, withProgress } from "../terminal/progress";
 
 const help = `
 The service may keep running: the backup is a consistent snapshot. An
@@ -35,15 +34,11 @@ export function addExport(program: Command): void {
         const { exportService } = await import("../../service/index.js");
         const place = await storageOf(options);
         const progress = rowProgress(options);
-        const removeHandler = onInterrupt(() => {
-          progress.end();
-          note("Interrupted. Run the same command again to continue.");
-        });
         const began = performance.now();
-        const manifest = await exportService(place, dir, progress.update).finally(() => {
-          progress.end();
-          removeHandler();
-        });
+        const message = () => "Interrupted. Run the same command again to continue.";
+        const manifest = await withProgress(progress, message, () =>
+          exportService(place, dir, progress.update),
+        );
         const seconds = Math.round(performance.now() - began) / 1000;
         const outcome = { dir: resolve(dir), ...summaryOf(manifest), seconds };
         print(options, outcome, () => `Exported to ${outcome.dir}\n${contentsOf(manifest)}`);

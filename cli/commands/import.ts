@@ -4,10 +4,10 @@ import type { Uploaded } from "../../records/upload-order";
 import { dryRun } from "../records/dry-run";
 import { type ImportOptions, mappingFlags, planImport, type RecordKindName } from "../records/import-plan";
 import { type OpenService, settingsOf, usingService, withService } from "../stack/service";
-import { CommandError, exitCodes, onInterrupt } from "../terminal/exit";
+import { CommandError, exitCodes } from "../terminal/exit";
 import { commaSeparated, keyValue, wholeNumber } from "../terminal/option-values";
 import { formatCount, formatDuration, formatNumber, note, print, withJsonErrors } from "../terminal/output";
-import { importProgress } from "../terminal/progress";
+import { importProgress, withProgress } from "../terminal/progress";
 
 const datasetTypes = { users: "UserDataset", items: "ItemDataset", events: "EventDataset" };
 
@@ -120,7 +120,7 @@ async function importRecords(
     sentCount,
     contentHash: hash,
     seconds: Math.round(performance.now() - began) / 1000,
-    ...(failedCount > 0 ? { rejectsFile } : {}),
+    ...(failedCount > 0 && { rejectsFile }),
   });
   const report = (uploaded: Outcome) => {
     const outcome = outcomeOf(uploaded);
@@ -133,12 +133,8 @@ async function importRecords(
     return report({ ...finished.totals, sentCount: 0 });
   const progress = importProgress(options);
   let next = `Run the same command ${options.force ? "without --force " : ""}to continue.`;
-  const removeHandler = onInterrupt(() => {
-    progress.end();
-    note(`Interrupted. ${next}`);
-  });
-  try {
-    const uploaded = await upload({
+  const uploadAll = async () =>
+    upload({
       client,
       kind,
       datasetId,
@@ -163,14 +159,11 @@ async function importRecords(
         note(message);
       },
     });
-    progress.end();
-    report(uploaded);
+  try {
+    report(await withProgress(progress, () => `Interrupted. ${next}`, uploadAll));
   } catch (error) {
-    progress.end();
     if (!(error instanceof TooManyFailuresError)) throw error;
     throw new CommandError(error.message, exitCodes.rejected, outcomeOf(error.uploaded));
-  } finally {
-    removeHandler();
   }
 }
 

@@ -4,6 +4,7 @@ import { routes } from "../../contract";
 import { fetchResult, writeResultFile } from "../jobs/job-result";
 import { waitForJob } from "../jobs/wait";
 import { type OpenService, type ServiceOptions, usingService, withService } from "../stack/service";
+import { examples } from "../terminal/examples";
 import { propertyList } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
 import { formatTime, note, print } from "../terminal/output";
@@ -39,10 +40,7 @@ export function addJobs(program: Command): void {
   const jobs = program
     .command("jobs")
     .description("Show jobs and wait for them.")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  recommender jobs get ID --project ID\n  recommender jobs wait ID --stack dev",
-    );
+    .addHelpText("after", examples("jobs get ID --project ID", "jobs wait ID --stack dev"));
   const command = (usage: string, description: string) =>
     withService(jobs.command(usage).description(description))
       .option("--project <id>", "project of the job; with --stack its name, or the only one")

@@ -2,8 +2,9 @@ import type { Command } from "commander";
 import { type Reply, routes } from "../../contract";
 import { type OpenService, type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
+import { examples } from "../terminal/examples";
 import { escapeControls, propertyList, table } from "../terminal/layout";
-import { formatTime, print } from "../terminal/output";
+import { forEachReported, formatTime, print, printDeleted } from "../terminal/output";
 import { exposureProperties, qualityText } from "../terminal/quality";
 
 type Model = Reply<typeof routes.getModel>;
@@ -18,10 +19,7 @@ export function addModels(program: Command): void {
   const models = program
     .command("models")
     .description("List, show, rename and delete models.")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  recommender models list --stack dev\n  recommender models delete --help",
-    );
+    .addHelpText("after", examples("models list --stack dev", "models delete --help"));
   const command = (usage: string, description: string, examples: string) =>
     withService(models.command(usage).description(description))
       .option("--project <id>", "project of the model; with --stack its name, or the only one")
@@ -116,16 +114,8 @@ async function remove(given: readonly string[], options: ModelOptions): Promise<
     const projectId = projectOf(opened, options);
     const modelIds = given.map((id) => opened.resolveId("Model", id, "model"));
     await confirm(`Delete ${modelIds.join(", ")}?`, options.yes);
-    const deleted: string[] = [];
-    try {
-      for (const modelId of modelIds) {
-        await opened.client.call(routes.deleteModel, { projectId, modelId });
-        deleted.push(modelId);
-      }
-    } finally {
-      // Report what was deleted, also if a later call failed.
-      print(options, { deleted }, () => deleted.map((id) => `Deleted ${id}\n`).join(""));
-    }
+    const deleteOne = (modelId: string) => opened.client.call(routes.deleteModel, { projectId, modelId });
+    await forEachReported(modelIds, deleteOne, (deleted) => printDeleted(options, deleted));
   });
 }
 

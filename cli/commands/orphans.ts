@@ -4,6 +4,7 @@ import { type Reply, routes } from "../../contract";
 import { formatOrigin } from "../../contract/origin";
 import { type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
+import { examples } from "../terminal/examples";
 import { table } from "../terminal/layout";
 import { formatCount, print } from "../terminal/output";
 
@@ -39,10 +40,7 @@ export function addOrphans(program: Command): void {
   const orphans = program
     .command("orphans")
     .description("List and delete objects that replacements left behind.")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  recommender orphans list\n  recommender orphans delete --all --stack dev",
-    );
+    .addHelpText("after", examples("orphans list", "orphans delete --all --stack dev"));
   withService(orphans.command("list").description("List orphaned datasets, projects and algorithms."))
     .addHelpText("after", listHelp)
     .action(list);

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import type { Command } from "commander";
 import { version } from "../../package.json";
 import { packageFolder } from "../../provider/plugin/package-folder";
+import { examples } from "../terminal/examples";
 import { type OutputOptions, print, withJsonErrors } from "../terminal/output";
 
 const help = `
@@ -25,7 +26,7 @@ export function addPlugin(program: Command): void {
   const plugin = program
     .command("plugin")
     .description("Manage the provider plugin for all Pulumi languages.")
-    .addHelpText("after", "\nExamples:\n  recommender plugin install");
+    .addHelpText("after", examples("plugin install"));
   plugin
     .command("install")
     .description("Install the plugin for the Pulumi engine on PATH.")

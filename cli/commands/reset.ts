@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { defaultDataDir } from "../stack/data-directory";
 import { confirm } from "../terminal/confirm";
+import { examples } from "../terminal/examples";
 import { print } from "../terminal/output";
 import { stop } from "./stop";
 
@@ -12,7 +13,7 @@ export function addReset(program: Command): void {
     .option("--data <dir>", "data directory", defaultDataDir)
     .option("--yes", "skip the confirmation")
     .option("--json", "print the result as one line of JSON")
-    .addHelpText("after", "\nExamples:\n  recommender reset\n  recommender reset --data ./other --yes")
+    .addHelpText("after", examples("reset", "reset --data ./other --yes"))
     .action(async ({ data, yes, ...options }: { data: string; yes?: true; json?: true }) => {
       const { deleteData, folderAt, isDataFolder, lockFolder, refuseForeign } = await import(
         "../../service/embedded.js"

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type StorageOptions, storageOf, withStorage } from "../stack/data-directory";
-import { CommandError, exitCodes, onInterrupt } from "../terminal/exit";
-import { note, type OutputOptions, print, withJsonErrors } from "../terminal/output";
-import { rowProgress } from "../terminal/progress";
+import { CommandError, exitCodes } from "../terminal/exit";
+import { type OutputOptions, print, withJsonErrors } from "../terminal/output";
+import { rowProgress, withProgress } from "../terminal/progress";
 import { contentsOf, summaryOf } from "./export";
 
 interface RestoreOptions extends StorageOptions, OutputOptions {
@@ -47,16 +47,10 @@ export function addRestore(program: Command): void {
     .action((dir: string, options: RestoreOptions) =>
       withJsonErrors(options, async () => {
         const progress = rowProgress(options);
-        const removeHandler = onInterrupt(() => {
-          progress.end();
-          note(options.check ? "Interrupted." : "Interrupted. Nothing was restored.");
-        });
-        try {
-          await (options.check ? check : restore)(dir, options, progress);
-        } finally {
-          progress.end();
-          removeHandler();
-        }
+        const message = () => (options.check ? "Interrupted." : "Interrupted. Nothing was restored.");
+        await withProgress(progress, message, () =>
+          (options.check ? check : restore)(dir, options, progress),
+        );
       }),
     );
 }

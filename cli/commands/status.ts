@@ -8,6 +8,7 @@ import {
   stackHint,
   withDataDirectory,
 } from "../stack/data-directory";
+import { examples } from "../terminal/examples";
 import { escapeControls, table } from "../terminal/layout";
 import { formatCount, formatDuration, type OutputOptions, print } from "../terminal/output";
 
@@ -18,10 +19,7 @@ export function addStatus(program: Command): void {
   withDataDirectory(program.command("status"))
     .description("Show the data and jobs of an embedded service.")
     .option("--json", "print the whole status as JSON")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  recommender status --stack dev\n  recommender status --data ./other --json",
-    )
+    .addHelpText("after", examples("status --stack dev", "status --data ./other --json"))
     .action(async (options: DataDirectoryOptions & OutputOptions) => {
       const data = await dataDirectoryOf(options);
       const {

@@ -8,6 +8,7 @@ import {
   stackHint,
   withDataDirectory,
 } from "../stack/data-directory";
+import { examples } from "../terminal/examples";
 import { type OutputOptions, print } from "../terminal/output";
 
 /** Longer than a service takes to force its shutdown. */
@@ -18,10 +19,7 @@ export function addStop(program: Command): void {
   withDataDirectory(program.command("stop"))
     .description("Stop an embedded service. Its data stays.")
     .option("--json", "print the result as one line of JSON")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  recommender stop --stack dev\n  recommender stop --data ./other --json",
-    )
+    .addHelpText("after", examples("stop --stack dev", "stop --data ./other --json"))
     .action(async (options: DataDirectoryOptions & OutputOptions) => {
       const data = await dataDirectoryOf(options);
       const pid = await stop(data);

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { routes } from "../../contract";
 import { type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
+import { examples } from "../terminal/examples";
 import { print } from "../terminal/output";
 
 interface ForgetOptions extends ServiceOptions {
@@ -25,7 +26,7 @@ export function addUsers(program: Command): void {
   const users = program
     .command("users")
     .description("Delete users from events, records and models.")
-    .addHelpText("after", "\nExamples:\n  recommender users forget ada --stack dev");
+    .addHelpText("after", examples("users forget ada --stack dev"));
   withService(
     users.command("forget <users...>").description("Permanently delete all events and the records of users."),
   )

@@ -5,53 +5,48 @@ import type { Effect, PropertyFinding, ResourceRef } from "./finding";
 export type Operation = "create" | "update" | "replace" | "delete";
 
 /** Consequence of a change: its worst effect, and a description. */
-export interface Consequence {
-  readonly effect: Effect;
-  readonly text: string;
-}
+export type Consequence = readonly [effect: Effect, text: string];
 
 type Consequences = Readonly<Record<Operation, Consequence>>;
-
-const consequence = (effect: Effect, text: string): Consequence => ({ effect, text });
 
 const orphaned = "the old one is orphaned, because the API cannot delete it";
 
 /** Consequences for resources that the API can neither change nor delete. */
 const writeOnce = (afterReplace: string): Consequences => ({
-  create: consequence("creates", "It is created; nothing else changes."),
-  update: consequence("in place", "Only the state changes."),
-  replace: consequence("replaces", `A new one is created, and ${orphaned}. ${afterReplace}`),
-  delete: consequence("deletes", "It leaves the state and is orphaned, because the API cannot delete it."),
+  create: ["creates", "It is created; nothing else changes."],
+  update: ["in place", "Only the state changes."],
+  replace: ["replaces", `A new one is created, and ${orphaned}. ${afterReplace}`],
+  delete: ["deletes", "It leaves the state and is orphaned, because the API cannot delete it."],
 });
 
 const records = (noun: string): Consequences => ({
-  create: consequence("uploads", `The ${noun} are uploaded.`),
-  update: consequence("uploads", `The ${noun} that changed are uploaded.`),
-  replace: consequence("uploads", `All ${noun} are uploaded to the new dataset.`),
-  delete: consequence("none", `It leaves the state. The ${noun} stay in their dataset.`),
+  create: ["uploads", `The ${noun} are uploaded.`],
+  update: ["uploads", `The ${noun} that changed are uploaded.`],
+  replace: ["uploads", `All ${noun} are uploaded to the new dataset.`],
+  delete: ["none", `It leaves the state. The ${noun} stay in their dataset.`],
 });
 
 const result = (job: string): Consequences => ({
-  create: consequence("creates", `${job} runs.`),
-  update: consequence("in place", "Only the state changes."),
-  replace: consequence("creates", `${job} runs again. The former result leaves the state.`),
-  delete: consequence("none", "The result leaves the state. The service deletes it after a while."),
+  create: ["creates", `${job} runs.`],
+  update: ["in place", "Only the state changes."],
+  replace: ["creates", `${job} runs again. The former result leaves the state.`],
+  delete: ["none", "The result leaves the state. The service deletes it after a while."],
 });
 
 const job = (name: string, effect: Effect): Consequences => ({
-  create: consequence(effect, `${name} is submitted.`),
-  update: consequence(effect, `${name} is submitted.`),
-  replace: consequence(effect, `${name} is submitted.`),
-  delete: consequence("none", "The job leaves the state. The API cannot stop it."),
+  create: [effect, `${name} is submitted.`],
+  update: [effect, `${name} is submitted.`],
+  replace: [effect, `${name} is submitted.`],
+  delete: ["none", "The job leaves the state. The API cannot stop it."],
 });
 
 /** Consequences of changes in the program, by resource type. */
 const changeConsequences: Readonly<Record<string, Consequences>> = {
   EventDataset: {
-    create: consequence("creates", "An empty dataset is created."),
-    update: consequence("in place", "It is changed in place. Its events stay."),
-    replace: consequence("loses data", "It is replaced and its events are lost. Load them again."),
-    delete: consequence("loses data", "It is deleted with all its events."),
+    create: ["creates", "An empty dataset is created."],
+    update: ["in place", "It is changed in place. Its events stay."],
+    replace: ["loses data", "It is replaced and its events are lost. Load them again."],
+    delete: ["loses data", "It is deleted with all its events."],
   },
   UserDataset: writeOnce("Load its records into the new one."),
   ItemDataset: writeOnce("Load its records into the new one."),
@@ -61,22 +56,22 @@ const changeConsequences: Readonly<Record<string, Consequences>> = {
   ItemRecords: records("items"),
   EventRecords: records("events"),
   Model: {
-    create: consequence("retrains", "It is trained, which uses training hours."),
-    update: consequence("in place", "It is renamed in place. Nothing is trained."),
-    replace: consequence(
+    create: ["retrains", "It is trained, which uses training hours."],
+    update: ["in place", "It is renamed in place. Nothing is trained."],
+    replace: [
       "retrains",
       "It is trained again, which uses training hours. Then the former model is deleted.",
-    ),
-    delete: consequence("deletes", "The model is deleted. To get it back, train it again."),
+    ],
+    delete: ["deletes", "The model is deleted. To get it back, train it again."],
   },
   Deployment: {
-    create: consequence("redeploys", "The project starts to answer recommendation calls."),
-    update: consequence("redeploys", "It is deployed again, without downtime."),
-    replace: consequence(
+    create: ["redeploys", "The project starts to answer recommendation calls."],
+    update: ["redeploys", "It is deployed again, without downtime."],
+    replace: [
       "stops serving",
       "It moves to another project. Recommendation calls to the former project fail.",
-    ),
-    delete: consequence("stops serving", "Recommendation calls to the project fail."),
+    ],
+    delete: ["stops serving", "Recommendation calls to the project fail."],
   },
   UserQuery: result("The query"),
   UserClustering: result("The clustering"),
@@ -87,29 +82,26 @@ const changeConsequences: Readonly<Record<string, Consequences>> = {
 };
 
 const otherChanges: Consequences = {
-  create: consequence("creates", "It is created."),
-  update: consequence("in place", "It is changed in place."),
-  replace: consequence("replaces", "It is replaced."),
-  delete: consequence("deletes", "It is deleted."),
+  create: ["creates", "It is created."],
+  update: ["in place", "It is changed in place."],
+  replace: ["replaces", "It is replaced."],
+  delete: ["deletes", "It is deleted."],
 };
 
 /** Consequences that differ with the option retainOnDelete. */
 const retainedConsequences: Readonly<Record<string, Partial<Consequences>>> = {
   EventDataset: {
-    replace: consequence(
-      "replaces",
-      "An empty dataset is created. The service keeps the old one with its events.",
-    ),
-    delete: consequence("none", "It leaves the state. The service keeps it with its events."),
+    replace: ["replaces", "An empty dataset is created. The service keeps the old one with its events."],
+    delete: ["none", "It leaves the state. The service keeps it with its events."],
   },
   Model: {
-    replace: consequence(
+    replace: [
       "retrains",
       "It is trained again, which uses training hours. The service keeps the former model.",
-    ),
-    delete: consequence("none", "It leaves the state. The service keeps it."),
+    ],
+    delete: ["none", "It leaves the state. The service keeps it."],
   },
-  Deployment: { delete: consequence("none", "It leaves the state and stays live.") },
+  Deployment: { delete: ["none", "It leaves the state and stays live."] },
 };
 
 /** Returns the consequence of applying a change of the program. */
@@ -122,10 +114,10 @@ export function consequenceOfChange(
   const keepsModels =
     properties.length > 0 && properties.every(({ path }) => /^(name|check|rollback)\b/.test(path));
   if (type === "Deployment" && operation === "update" && keepsModels) {
-    return consequence("in place", "Only its name, check or rollback changes. Nothing is deployed.");
+    return ["in place", "Only its name, check or rollback changes. Nothing is deployed."];
   }
   if (type === "Deployment" && operation === "update" && properties.length === 0) {
-    return consequence("in place", "Its check failed and runs again. Nothing is deployed.");
+    return ["in place", "Its check failed and runs again. Nothing is deployed."];
   }
   const kept = retain ? retainedConsequences[type]?.[operation] : undefined;
   return kept ?? (changeConsequences[type] ?? otherChanges)[operation];
@@ -139,7 +131,7 @@ export function consequenceOfDrift(
   dependents: readonly ResourceRef[],
 ): Consequence {
   if (kind === "not serving") {
-    return consequence("redeploys", "Recommendation calls fail. Reverting deploys its models again.");
+    return ["redeploys", "Recommendation calls fail. Reverting deploys its models again."];
   }
   if (kind === "deleted") {
     const others = dependents.map(titleOf).join(", ");
@@ -147,41 +139,35 @@ export function consequenceOfDrift(
     const trains = dependents.some((other) => other.type === "Model") ? " This trains again." : "";
     switch (type) {
       case "EventDataset":
-        return consequence(
-          "loses data",
-          `Its events are lost. Reverting creates an empty dataset.${affected}${trains}`,
-        );
+        return ["loses data", `Its events are lost. Reverting creates an empty dataset.${affected}${trains}`];
       case "Model":
-        return consequence("retrains", `Reverting trains again, which uses training hours.${affected}`);
+        return ["retrains", `Reverting trains again, which uses training hours.${affected}`];
       case "UserQuery":
       case "UserClustering":
-        return consequence("creates", "Its job no longer exists. Reverting runs a new one.");
+        return ["creates", "Its job no longer exists. Reverting runs a new one."];
       case "UserRecords":
       case "ItemRecords":
       case "EventRecords":
-        return consequence("uploads", `Its dataset has no records. Reverting uploads them again.${affected}`);
+        return ["uploads", `Its dataset has no records. Reverting uploads them again.${affected}`];
       default:
-        return consequence("creates", `Reverting creates a new one.${affected}${trains}`);
+        return ["creates", `Reverting creates a new one.${affected}${trains}`];
     }
   }
   if (properties.some(({ replaces }) => replaces)) {
     return type === "EventDataset"
-      ? consequence("loses data", "It cannot be changed back. Reverting replaces it and loses its events.")
-      : consequence("replaces", "It cannot be changed back. Reverting replaces it.");
+      ? ["loses data", "It cannot be changed back. Reverting replaces it and loses its events."]
+      : ["replaces", "It cannot be changed back. Reverting replaces it."];
   }
   if (properties.length > 0 && properties.every(({ path }) => path === "servingUri"))
-    return consequence("none", "The service reports another address. Accepting it deploys nothing.");
+    return ["none", "The service reports another address. Accepting it deploys nothing."];
   switch (type) {
     case "EventDataset":
-      return consequence("in place", "Reverting changes it in place. Its events stay.");
+      return ["in place", "Reverting changes it in place. Its events stay."];
     case "Model":
-      return consequence("in place", "Reverting renames it in place. Nothing is trained.");
+      return ["in place", "Reverting renames it in place. Nothing is trained."];
     case "Deployment":
-      return consequence(
-        "redeploys",
-        "The live deployment differs. Reverting deploys the declared models again.",
-      );
+      return ["redeploys", "The live deployment differs. Reverting deploys the declared models again."];
     default:
-      return consequence("in place", "Reverting changes it in place.");
+      return ["in place", "Reverting changes it in place."];
   }
 }

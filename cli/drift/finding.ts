@@ -5,18 +5,16 @@ export const reportVersion = 2;
 
 const resource = z
   .object({
-    urn: z.string().meta({ description: "URN of the resource" }),
-    type: z
-      .string()
-      .meta({ description: "EventDataset, Model, …; the full type for resources of other providers" }),
-    name: z.string().meta({ description: "Logical name" }),
-    id: z.string().optional().meta({ description: "Id in the service, if it is known" }),
+    urn: z.string().describe("URN of the resource"),
+    type: z.string().describe("EventDataset, Model, …; the full type for resources of other providers"),
+    name: z.string().describe("Logical name"),
+    id: z.string().optional().describe("Id in the service, if it is known"),
   })
   .meta({ id: "Resource" });
 
 const location = z
   .object({
-    file: z.string().meta({ description: "Path relative to the project directory, with /" }),
+    file: z.string().describe("Path relative to the project directory, with /"),
     line: z.int().min(1),
     column: z.int().min(1),
   })
@@ -24,19 +22,19 @@ const location = z
 
 const property = z
   .object({
-    path: z.string().meta({ description: "Path of the property, as in attributeSchema.age or triggers[0]" }),
-    declared: z.json().optional().meta({ description: "Declared value; absent if nothing is declared" }),
-    actual: z.json().optional().meta({ description: "Actual value; absent if there is none" }),
-    secret: z.literal(true).optional().meta({ description: "The values are masked" }),
-    unknown: z.literal(true).optional().meta({ description: "The value is known only after other changes" }),
-    replaces: z.literal(true).optional().meta({ description: "A change replaces the resource" }),
+    path: z.string().describe("Path of the property, as in attributeSchema.age or triggers[0]"),
+    declared: z.json().optional().describe("Declared value; absent if nothing is declared"),
+    actual: z.json().optional().describe("Actual value; absent if there is none"),
+    secret: z.literal(true).optional().describe("The values are masked"),
+    unknown: z.literal(true).optional().describe("The value is known only after other changes"),
+    replaces: z.literal(true).optional().describe("A change replaces the resource"),
   })
   .meta({ id: "Property" });
 
 const fix = z
   .object({
-    edit: z.string().optional().meta({ description: "First step: an edit of the program" }),
-    command: z.string().optional().meta({ description: "Second step: a command to run" }),
+    edit: z.string().optional().describe("First step: an edit of the program"),
+    command: z.string().optional().describe("Second step: a command to run"),
   })
   .meta({ id: "Fix" });
 
@@ -62,14 +60,14 @@ const finding = z
     kind: z.enum(kinds),
     resource,
     properties: z.array(property),
-    effect: z.enum(effects).meta({ description: "Worst effect of applying or reverting it" }),
-    consequence: z.string().meta({ description: "Description of the consequence" }),
-    also: z.array(z.string()).meta({ description: "URNs of jobs that belong to the resource" }),
-    protected: z.literal(true).optional().meta({ description: "The protect option prevents it" }),
+    effect: z.enum(effects).describe("Worst effect of applying or reverting it"),
+    consequence: z.string().describe("Description of the consequence"),
+    also: z.array(z.string()).describe("URNs of jobs that belong to the resource"),
+    protected: z.literal(true).optional().describe("The protect option prevents it"),
     fixes: z
       .object({
-        apply: fix.meta({ description: "Makes the service match the program" }),
-        accept: fix.meta({ description: "Makes the program match the service" }),
+        apply: fix.describe("Makes the service match the program"),
+        accept: fix.describe("Makes the program match the service"),
       })
       .meta({ id: "Fixes" }),
     location: location.optional(),
@@ -82,7 +80,7 @@ const unmanaged = z
     type: z.enum(["EventDataset", "Model"]),
     id: z.string(),
     name: z.string(),
-    projectId: z.string().optional().meta({ description: "The project of a model" }),
+    projectId: z.string().optional().describe("The project of a model"),
     fixes: z.object({ apply: fix, accept: fix }),
   })
   .meta({ id: "Unmanaged", description: "Exists in the service, but no given stack manages it" });
@@ -92,12 +90,9 @@ const orphan = z
     type: z.enum(["UserDataset", "ItemDataset", "Project", "Algorithm"]),
     id: z.string(),
     name: z.string(),
-    leftBy: z
-      .string()
-      .optional()
-      .meta({ description: "The resource that left it behind, as PROJECT/STACK/RESOURCE" }),
-    blockedBy: z.string().optional().meta({ description: "Why it cannot be deleted yet" }),
-    fixes: z.object({ apply: fix.meta({ description: "Deletes it permanently" }) }),
+    leftBy: z.string().optional().describe("The resource that left it behind, as PROJECT/STACK/RESOURCE"),
+    blockedBy: z.string().optional().describe("Why it cannot be deleted yet"),
+    fixes: z.object({ apply: fix.describe("Deletes it permanently") }),
   })
   .meta({
     id: "Orphan",
@@ -107,8 +102,8 @@ const orphan = z
 const unobservable = z
   .object({
     resource,
-    part: z.string().meta({ description: "The part that cannot be observed" }),
-    whole: z.boolean().meta({ description: "Whether no part can be observed" }),
+    part: z.string().describe("The part that cannot be observed"),
+    whole: z.boolean().describe("Whether no part can be observed"),
   })
   .meta({
     id: "Unobservable",
@@ -119,26 +114,18 @@ const stackReport = z
   .object({
     stack: z.string(),
     project: z.string(),
-    folder: z
-      .string()
-      .meta({ description: "Directory of the project in its repository; empty for the root" }),
-    resources: z
-      .int()
-      .meta({ description: "Number of resources in the state, without providers and components" }),
-    observed: z.int().meta({ description: "Number of resources that the service reports at least in part" }),
-    changes: z
-      .array(finding)
-      .meta({ description: "Differences between program and state: what an update would do" }),
-    drift: z
-      .array(finding)
-      .meta({ description: "Differences between state and service: changes outside the program" }),
+    folder: z.string().describe("Directory of the project in its repository; empty for the root"),
+    resources: z.int().describe("Number of resources in the state, without providers and components"),
+    observed: z.int().describe("Number of resources that the service reports at least in part"),
+    changes: z.array(finding).describe("Differences between program and state: what an update would do"),
+    drift: z.array(finding).describe("Differences between state and service: changes outside the program"),
     unmanaged: z.array(unmanaged),
-    orphans: z.array(orphan).meta({ description: "Orphaned objects, if the service keeps a list of them" }),
+    orphans: z.array(orphan).describe("Orphaned objects, if the service keeps a list of them"),
     unobservable: z.array(unobservable),
-    warnings: z.array(z.string()).meta({ description: "Warnings of the engine and the provider" }),
+    warnings: z.array(z.string()).describe("Warnings of the engine and the provider"),
     fixes: z
       .object({ apply: z.string(), accept: z.string() })
-      .meta({ description: "Commands for all drift of the stack at once" }),
+      .describe("Commands for all drift of the stack at once"),
   })
   .meta({ id: "StackReport" });
 
@@ -147,9 +134,9 @@ export const reportSchema = z
   .object({
     version: z.literal(reportVersion),
     verdict: z.enum(["clean", "found"]),
-    comparedAt: z.string().meta({ description: "Start of the comparison, as ISO 8601 in UTC" }),
-    commit: z.string().optional().meta({ description: "Git commit of the program, if there is one" }),
-    dirty: z.literal(true).optional().meta({ description: "The program has uncommitted changes" }),
+    comparedAt: z.string().describe("Start of the comparison, as ISO 8601 in UTC"),
+    commit: z.string().optional().describe("Git commit of the program, if there is one"),
+    dirty: z.literal(true).optional().describe("The program has uncommitted changes"),
     stacks: z.array(stackReport),
   })
   .meta({ title: "Report of recommender drift" });

@@ -101,12 +101,7 @@ function change(
     ...(location && { location }),
   };
   const noun = nounOf(step.type) ?? step.type;
-  const { effect, text } = consequenceOfChange(
-    noun,
-    operation,
-    properties,
-    step.old?.retainOnDelete === true,
-  );
+  const [effect, text] = consequenceOfChange(noun, operation, properties, step.old?.retainOnDelete === true);
   return { ...base, effect, consequence: text, fixes: context.commands.change(base) };
 }
 
@@ -138,7 +133,7 @@ function drift(step: Step, context: FindingContext): Finding | undefined {
     ...(location && { location }),
   };
   const dependents = kind === "deleted" ? dependentsOf(step.urn, context.state) : [];
-  const { effect, text } = consequenceOfDrift(noun, kind, properties, dependents);
+  const [effect, text] = consequenceOfDrift(noun, kind, properties, dependents);
   const fixes = context.commands.drift(base, rules?.argumentNames ?? [], news);
   return { ...base, effect, consequence: text, fixes };
 }

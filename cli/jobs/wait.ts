@@ -1,10 +1,9 @@
 import ms from "ms";
 import type { Job } from "../../client/job";
 import { routes } from "../../contract";
-import type { OpenService, ServiceOptions } from "../stack/service";
-import { CommandError, exitCodes, onInterrupt } from "../terminal/exit";
-import { note } from "../terminal/output";
-import { jobProgress } from "../terminal/progress";
+import { type OpenService, type ServiceOptions, serviceFlags } from "../stack/service";
+import { CommandError, exitCodes } from "../terminal/exit";
+import { jobProgress, withProgress } from "../terminal/progress";
 
 /** A job to wait for. Without `timeoutMs`, the configured timeout of its type applies. */
 export interface JobToWaitFor {
@@ -29,17 +28,11 @@ export async function waitForJob(
   const limitMs = timeoutMs ?? settings[kind.limit];
   const progress = jobProgress(options, { noun: kind.name, usually: usualTime(kind, settings), jobId });
   const again = `recommender jobs wait ${jobId} --project ${projectId}${serviceFlags(options)}`;
-  const removeHandler = onInterrupt(() => {
-    progress.end();
-    note(`The ${kind.name} job keeps running. Wait for it with \`${again}\`.`);
-  });
-  let job: Job;
-  try {
-    job = await watchJob(first, { settings, clock: systemClock, limitMs, readJob, onPoll: progress.update });
-  } finally {
-    progress.end();
-    removeHandler();
-  }
+  const job = await withProgress(
+    progress,
+    () => `The ${kind.name} job keeps running. Wait for it with \`${again}\`.`,
+    () => watchJob(first, { settings, clock: systemClock, limitMs, readJob, onPoll: progress.update }),
+  );
   if (hasSucceeded(job)) return job;
   if (hasFailed(job, settings)) {
     const retries = job.retryCount ? ` after ${job.retryCount} retries` : "";
@@ -53,10 +46,4 @@ export async function waitForJob(
       `Wait for it with \`${again}\`.`,
     exitCodes.jobTimeout,
   );
-}
-
-/** Returns the options that select the same service in another command. */
-function serviceFlags({ service, stack, cwd }: ServiceOptions): string {
-  const given = Object.entries({ service, stack, cwd }).filter(([, value]) => value !== undefined);
-  return given.map(([name, value]) => ` --${name} ${value}`).join("");
 }

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import type { Client } from "../../client/client";
 import type { Settings } from "../../client/settings";
 import { note, type OutputOptions } from "../terminal/output";
+import { shellQuote } from "./flags";
 import { readStack, type StackView } from "./view";
 import { stackNames } from "./workspace";
 
@@ -101,11 +102,16 @@ function chooseProvider(
   throw new Error(`Stack ${name} has several providers. Choose one with --provider: ${declared.join(", ")}.`);
 }
 
-/** Returns the `recommender whoami` command that shows the service and credentials of these options. */
-export function whoamiCommand({ service, stack, cwd, provider }: ServiceOptions): string {
-  const options = { service, stack, cwd, provider };
-  const given = Object.entries(options).flatMap(([name, value]) => (value ? [`--${name}`, value] : []));
-  return ["recommender whoami", ...given].join(" ");
+/** Returns the options that select the same service in another command, with a leading space. */
+export function serviceFlags({ service, stack, cwd, provider }: ServiceOptions): string {
+  return Object.entries({ service, stack, cwd, provider })
+    .flatMap(([name, value]) => (value ? [` --${name} ${shellQuote(value)}`] : []))
+    .join("");
+}
+
+/** Returns the command that shows the service and credentials of these options. */
+export function whoamiCommand(options: ServiceOptions): string {
+  return `recommender whoami${serviceFlags(options)}`;
 }
 
 /** Connects to the service, runs `work` and closes the connections. */

@@ -33,16 +33,6 @@ export class CommandError extends Error {
   }
 }
 
-/** On Ctrl+C, calls `report` and exits. Returns a function that removes the handler. */
-export function onInterrupt(report: () => void): () => void {
-  const interrupted = () => {
-    report();
-    process.exit(exitCodes.interrupted);
-  };
-  process.once("SIGINT", interrupted);
-  return () => process.off("SIGINT", interrupted);
-}
-
 /** Prints an error and sets the exit code. */
 export function exitWithError(error: Error): void {
   if (error instanceof CommanderError) {

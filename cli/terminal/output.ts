@@ -23,6 +23,28 @@ export async function withJsonErrors<T>({ json }: OutputOptions, work: () => Pro
   }
 }
 
+/** Runs `work` for each item, then reports the completed items, also if an item failed. */
+export async function forEachReported(
+  items: readonly string[],
+  work: (item: string) => Promise<unknown>,
+  report: (completed: readonly string[]) => void,
+): Promise<void> {
+  const completed: string[] = [];
+  try {
+    for (const item of items) {
+      await work(item);
+      completed.push(item);
+    }
+  } finally {
+    report(completed);
+  }
+}
+
+/** Prints the deleted objects. */
+export function printDeleted(options: OutputOptions, deleted: readonly string[]): void {
+  print(options, { deleted }, () => deleted.map((id) => `Deleted ${id}\n`).join(""));
+}
+
 /** Prints a message to standard error, to keep it out of the result that a script reads. */
 export function note(text: string): void {
   process.stderr.write(wrapLines(`${text}\n`, process.stderr));

@@ -1,11 +1,38 @@
 import type { SingleBar } from "cli-progress";
 import { type Job, progressText } from "../../client/job";
 import type { Progress } from "../../records/upload-order";
+import { exitCodes } from "./exit";
 import { formatCount, formatDuration, formatNumber, note, type OutputOptions } from "./output";
 
 /** Interval of progress lines if standard error is not a terminal. */
 const noteIntervalMs = 5000;
 const redrawIntervalMs = 100;
+
+/** Shows the progress of some work. */
+interface ProgressDisplay<T> {
+  update(progress: T): void;
+  end(): void;
+}
+
+/** Runs `work` with a progress display. On Ctrl+C, prints a message and exits. */
+export async function withProgress<T>(
+  { end }: Pick<ProgressDisplay<unknown>, "end">,
+  message: () => string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const interrupted = () => {
+    end();
+    note(message());
+    process.exit(exitCodes.interrupted);
+  };
+  process.once("SIGINT", interrupted);
+  try {
+    return await work();
+  } finally {
+    end();
+    process.off("SIGINT", interrupted);
+  }
+}
 
 /** Whether progress bars can be drawn. */
 function isInteractive({ json }: OutputOptions): boolean {
@@ -19,10 +46,7 @@ function newBar(format: string, options: object = {}): SingleBar {
 }
 
 /** Shows the progress of an import: a bar on a terminal, otherwise a line every few seconds. */
-export function importProgress(options: OutputOptions): {
-  update: (progress: Progress) => void;
-  end: () => void;
-} {
+export function importProgress(options: OutputOptions): ProgressDisplay<Progress> {
   const began = performance.now();
   const words = ({ recordCount, skippedCount, bytes, totalBytes }: Progress) => {
     const seconds = Math.max(0.001, (performance.now() - began) / 1000);
@@ -55,10 +79,9 @@ export function importProgress(options: OutputOptions): {
 }
 
 /** Shows the progress of an export or a restore. */
-export function rowProgress(options: OutputOptions): {
-  update: (progress: { readonly rows: number; readonly totalRows: number }) => void;
-  end: () => void;
-} {
+export function rowProgress(
+  options: OutputOptions,
+): ProgressDisplay<{ readonly rows: number; readonly totalRows: number }> {
   const { update, end } = importProgress(options);
   return {
     update: ({ rows, totalRows }) =>
@@ -74,7 +97,7 @@ export function rowProgress(options: OutputOptions): {
 export function jobProgress(
   options: OutputOptions,
   { noun, jobId, usually }: { noun: string; jobId: string; usually: string | undefined },
-): { update: (job: Job) => void; end: () => void } {
+): ProgressDisplay<Job> {
   const began = performance.now();
   let [status, progress] = ["", undefined as string | undefined];
   const words = () => {

@@ -24,9 +24,7 @@ export function exposureProperties(figures: QualityFigures): [string, string | u
     ["diversity@20", figures.diversityAt20?.toFixed(2)],
     [
       "popularity@20",
-      figures.shownPopularityAt20 == null
-        ? undefined
-        : `${figures.shownPopularityAt20.toFixed(2)}${chosen}`,
+      figures.shownPopularityAt20 == null ? undefined : `${figures.shownPopularityAt20.toFixed(2)}${chosen}`,
     ],
   ];
 }

@@ -22,7 +22,7 @@ export function change(
   properties: PropertyFinding[] = [],
 ): Finding {
   const kinds = { create: "created", update: "changed", replace: "replaced", delete: "deleted" } as const;
-  const { effect, text } = consequenceOfChange(type, operation, properties);
+  const [effect, text] = consequenceOfChange(type, operation, properties);
   const location = { file: "index.ts", line: 12, column: 16 };
   const base = {
     kind: kinds[operation],
@@ -40,7 +40,7 @@ export function drifted(
   name: string,
   properties: PropertyFinding[] = [],
 ): Finding {
-  const { effect, text } = consequenceOfDrift(type, kind, properties, []);
+  const [effect, text] = consequenceOfDrift(type, kind, properties, []);
   const location = { file: "src/data sets.ts", line: 7, column: 1 };
   const resource = { urn: urn(type, name), type, name, id: `${type}-1` };
   const base = { kind, resource, properties, location };
