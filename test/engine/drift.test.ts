@@ -125,9 +125,7 @@ describe("recommender drift, through the real engine", () => {
     });
     const inPart = report.unobservable.map(({ resource, part }) => `${resource.type}: ${part}`);
     expect(inPart).toEqual(
-      ["EventRecords", "ItemRecords", "UserRecords"].map(
-        (type) => `${type}: changes of single records`,
-      ),
+      ["EventRecords", "ItemRecords", "UserRecords"].map((type) => `${type}: changes of single records`),
     );
     expect(writes()).toEqual([]);
   });

@@ -115,7 +115,9 @@ describe("from dev to staging to prod, each with a service of its own", () => {
 
     const review = await at.promote("staging", "prod", "--yes");
     expect(review).toMatchObject({ code: 0, verdict: "done", resumed: "prod-1" });
-    expect(review.err).toMatch(/The engine that locked stack prod \(process \d+\) has ended. Removing its lock/);
+    expect(review.err).toMatch(
+      /The engine that locked stack prod \(process \d+\) has ended. Removing its lock/,
+    );
     expect(at.submissions("prod")).toEqual(["POST /submit-training-job", "POST /submit-deployment-job"]);
     expect(await at.released("prod")).toMatchObject([{ id: "prod-1", status: "done" }]);
     expect((await at.state("prod")).pending).toEqual([]);
@@ -187,7 +189,10 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     at.submissions("staging");
 
     const review = await at.recommender("rollback", "staging");
-    expect(review).toMatchObject({ code: 0, out: expect.stringContaining("would roll back staging to staging-1") });
+    expect(review).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("would roll back staging to staging-1"),
+    });
     expect(review.out).toContain("Apply it with `recommender rollback staging --yes`.");
     expect(at.submissions("staging")).toEqual([]);
     expect(await at.deployedBy("staging")).toBe(newer);

@@ -79,7 +79,8 @@ test("a command takes service and ids by name from a stack", async () => {
 
 test("a stack that is not there is said once, with those that are", async () => {
   const cwd = ["--cwd", workspace.directory];
-  const absent = "Stack nope does not exist. The project has test. Create it with `pulumi stack init nope`.\n";
+  const absent =
+    "Stack nope does not exist. The project has test. Create it with `pulumi stack init nope`.\n";
   for (const args of [
     ["models", "list", "--stack", "nope"],
     ["drift", "--stack", "nope"],
