@@ -6,7 +6,7 @@ import { type ServiceOptions, usingService, withService } from "../stack/service
 import { confirm } from "../terminal/confirm";
 import { examples } from "../terminal/examples";
 import { table } from "../terminal/layout";
-import { formatCount, print } from "../terminal/output";
+import { forEachReported, formatCount, print, printDeleted } from "../terminal/output";
 
 type Orphan = Reply<typeof routes.listOrphans>["orphans"][number];
 
@@ -86,18 +86,16 @@ async function remove(ids: readonly string[], options: DeleteOptions): Promise<v
       const question = `Permanently delete ${formatCount(wanted.length, "orphaned object")}: ${names.join(", ")}?`;
       await confirm(question, options.yes);
     }
-    const deleted: string[] = [];
-    try {
-      // Delete projects first, because a dataset cannot be deleted while a project uses it.
-      for (const { objectType, objectId } of [...wanted].sort((a, b) => rank(a) - rank(b))) {
-        await client.call(routes.deleteOrphan, { objectType, objectId });
-        deleted.push(objectId);
-      }
-    } finally {
-      print(options, { deleted }, () =>
-        deleted.length === 0 ? "Deleted nothing\n" : deleted.map((id) => `Deleted ${id}\n`).join(""),
-      );
-    }
+    // Delete projects first, because a dataset cannot be deleted while a project uses it.
+    await forEachReported(
+      [...wanted].sort((a, b) => rank(a) - rank(b)),
+      ({ objectType, objectId }) => client.call(routes.deleteOrphan, { objectType, objectId }),
+      (deleted) =>
+        printDeleted(
+          options,
+          deleted.map(({ objectId }) => objectId),
+        ),
+    );
   });
 }
 

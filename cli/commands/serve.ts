@@ -6,7 +6,7 @@ import { defaultDataDir, filesOption, storeOption } from "../stack/data-director
 import { exitCodes } from "../terminal/exit";
 import { readJsonFile } from "../terminal/json-file";
 import { httpUrl, wholeNumber } from "../terminal/option-values";
-import { note, print } from "../terminal/output";
+import { defined, note, print } from "../terminal/output";
 
 interface ServeOptions {
   readonly port: number;
@@ -95,24 +95,20 @@ async function serve(options: ServeOptions): Promise<void> {
   const { seed, startService } = await import("../../service/index.js");
   const content = options.seed === undefined ? undefined : readJsonFile(options.seed);
   const isNew = !options.ephemeral && options.store === undefined && !existsSync(options.data);
+  const { files, publicUrl, leaseMs, idleMinutes, trainer, threads, console } = options;
+  const optional = defined({ files, publicUrl, leaseMs, idleMinutes, trainer, threads, console });
   const service = await startService({
     port: options.port,
     host: options.host,
     planShards: options.planShards,
     jobDelayMs: options.jobDelay,
     faults: options.faults ?? false,
-    ...(options.console && { console: true }),
     log: options.verbose || options.store !== undefined ? "stderr" : "file",
-    ...(options.files !== undefined && { files: options.files }),
-    ...(options.publicUrl !== undefined && { publicUrl: options.publicUrl }),
     ...(options.store === undefined
       ? {}
       : { store: options.store, role: options.role ?? "all", key: process.env.RECOMMENDER_API_KEY ?? "" }),
-    ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
     ...(options.ephemeral || options.store !== undefined ? {} : { dataDir: options.data }),
-    ...(options.idleMinutes !== undefined && { idleMinutes: options.idleMinutes }),
-    ...(options.trainer !== undefined && { trainer: options.trainer }),
-    ...(options.threads !== undefined && { threads: options.threads }),
+    ...optional,
     onIdle: () => process.exit(0),
   });
   for (const warning of service.warnings) note(warning);

@@ -83,22 +83,14 @@ function change(
   context: FindingContext,
 ): Finding {
   const [news, olds] = [step.new?.inputs ?? {}, step.old?.inputs ?? {}];
-  const keys = step.keys ?? [];
   const differing = kind === "deleted" ? [] : differences(news, olds);
   const hidden = differing.length === 0 && kind !== "deleted" ? secretProperties(news) : [];
-  const properties = [...differing, ...hidden].map((property) =>
-    keys.includes(argumentOf(property.path)) ? { ...property, replaces: true as const } : property,
-  );
+  const properties = markReplacing([...differing, ...hidden], step.keys ?? []);
   const operation = (step.op === "import" ? "create" : step.op) as Operation;
-  const location = context.locate(step.urn);
+  const isProtected = step.old?.protect === true && (kind === "replaced" || kind === "deleted");
   const base = {
-    kind,
-    resource: refOf({ urn: step.urn, type: step.type, id: step.old?.id ?? "" }),
-    properties,
-    also: [],
-    ...(step.old?.protect === true &&
-      (kind === "replaced" || kind === "deleted") && { protected: true as const }),
-    ...(location && { location }),
+    ...findingOf(step, kind, properties, context),
+    ...(isProtected && { protected: true as const }),
   };
   const noun = nounOf(step.type) ?? step.type;
   const [effect, text] = consequenceOfChange(noun, operation, properties, step.old?.retainOnDelete === true);
@@ -118,24 +110,31 @@ function drift(step: Step, context: FindingContext): Finding | undefined {
     if (differing.length > 0 && stable.length === 0) return undefined;
     const hidden = secretProperties(news).filter(({ path }) => !volatile.includes(path));
     if (differing.length === 0 && hidden.length === 0) return undefined;
-    properties = (differing.length > 0 ? stable : hidden).map((property) =>
-      rules?.replaceOn.includes(argumentOf(property.path))
-        ? { ...property, replaces: true as const }
-        : property,
-    );
+    properties = markReplacing(differing.length > 0 ? stable : hidden, rules?.replaceOn ?? []);
   }
-  const location = context.locate(step.urn);
-  const base = {
-    kind: kind as Finding["kind"],
-    resource: refOf({ urn: step.urn, type: step.type, id: step.old?.id ?? "" }),
-    properties,
-    also: [],
-    ...(location && { location }),
-  };
+  const base = findingOf(step, kind, properties, context);
   const dependents = kind === "deleted" ? dependentsOf(step.urn, context.state) : [];
   const [effect, text] = consequenceOfDrift(noun, kind, properties, dependents);
   const fixes = context.commands.drift(base, rules?.argumentNames ?? [], news);
   return { ...base, effect, consequence: text, fixes };
+}
+
+function findingOf(
+  { urn, type, old }: Step,
+  kind: Finding["kind"],
+  properties: Finding["properties"],
+  { locate }: FindingContext,
+) {
+  const location = locate(urn);
+  const resource = refOf({ urn, type, id: old?.id ?? "" });
+  return { kind, resource, properties, also: [], ...(location && { location }) };
+}
+
+/** Marks the properties whose change replaces the resource. */
+function markReplacing(properties: Finding["properties"], keys: readonly string[]): Finding["properties"] {
+  return properties.map((property) =>
+    keys.includes(argumentOf(property.path)) ? { ...property, replaces: true as const } : property,
+  );
 }
 
 /** Merges each job into the resource that waits for it, because a change of the job causes the change of the resource. */

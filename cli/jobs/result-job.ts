@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Job } from "../../client/job";
 import type { Input, routes } from "../../contract";
-import { type OpenService, type ServiceOptions, usingService, withService } from "../stack/service";
+import { type ServiceOptions, usingService, withService } from "../stack/service";
 import { escapeControls } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
@@ -51,9 +51,9 @@ export async function runResultJob<R extends ResultJobRoute>(
   options: ResultJobOptions,
   route: R,
   request: (common: { projectId: string; modelId: string; name: string }) => Input<R>,
-  report: (finished: FinishedJob) => Promise<void>,
+  report: (finished: FinishedJob) => Promise<void> | void,
 ): Promise<void> {
-  await usingService(options, async (opened: OpenService) => {
+  await usingService(options, async (opened) => {
     const projectId = opened.resolveId("Project", options.project, "--project");
     const modelId = opened.resolveId("Model", options.model, "--model");
     const name = options.name ?? `recommender ${new Date().toISOString().slice(0, 16)}`;

@@ -24,12 +24,12 @@ export async function withJsonErrors<T>({ json }: OutputOptions, work: () => Pro
 }
 
 /** Runs `work` for each item, then reports the completed items, also if an item failed. */
-export async function forEachReported(
-  items: readonly string[],
-  work: (item: string) => Promise<unknown>,
-  report: (completed: readonly string[]) => void,
+export async function forEachReported<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<unknown>,
+  report: (completed: readonly T[]) => void,
 ): Promise<void> {
-  const completed: string[] = [];
+  const completed: T[] = [];
   try {
     for (const item of items) {
       await work(item);
@@ -42,12 +42,18 @@ export async function forEachReported(
 
 /** Prints the deleted objects. */
 export function printDeleted(options: OutputOptions, deleted: readonly string[]): void {
-  print(options, { deleted }, () => deleted.map((id) => `Deleted ${id}\n`).join(""));
+  print(options, { deleted }, () => deleted.map((id) => `Deleted ${id}\n`).join("") || "Deleted nothing\n");
 }
 
 /** Prints a message to standard error, to keep it out of the result that a script reads. */
 export function note(text: string): void {
   process.stderr.write(wrapLines(`${text}\n`, process.stderr));
+}
+
+/** Removes properties that are undefined, for objects with optional properties. */
+export function defined<T extends object>(properties: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(properties).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
 /** Formats a whole number with thousands separators. */

@@ -1,7 +1,7 @@
 import { titleOf } from "../../../provider/run/urn";
 import { wrapText } from "../../terminal/layout";
 import { formatNumber } from "../../terminal/output";
-import type { Finding, Orphan, Report, StackReport, Unmanaged } from "../finding";
+import type { Finding, Fix, Orphan, Report, StackReport, Unmanaged } from "../finding";
 import {
   comparisonsOf,
   dangerCounts,
@@ -27,7 +27,11 @@ function stackText(report: StackReport): string {
     if (findings.length === 0) continue;
     lines.push("", `${title} (${subtitle})`);
     for (const finding of findings) lines.push("", ...findingText(finding, apply, accept));
-    if (findings === report.drift && findings.length > 1) lines.push("", ...atOnce(report));
+    if (findings === report.drift && findings.length > 1) {
+      const { apply: revert, accept: acceptAll } = report.fixes;
+      lines.push("", "  All drift at once", ...fixText("revert", { command: revert }));
+      lines.push(...fixText("accept", { command: acceptAll }));
+    }
   }
   if (report.unmanaged.length > 0) {
     lines.push("", "Unmanaged (in the service, but in no given stack)");
@@ -47,21 +51,12 @@ function stackText(report: StackReport): string {
     const parts = partly.map(({ resource, part }) => `${titleOf(resource)}: not ${part}`);
     lines.push("", `Observed in part: ${formatNumber(partly.length)}`, ...wrapped(parts.join(", "), 2));
   }
-  for (const warning of report.warnings)
-    lines.push("", ...wrapped(`Warning: ${withoutControls(warning)}`, 0));
-  return lines.join("\n");
-}
-
-function atOnce({ fixes }: StackReport): string[] {
-  const both = [["revert", fixes.apply] as const, ["accept", fixes.accept] as const];
-  const lines = both.flatMap(([title, command]) =>
-    continued(command, 14).map((line, at) => `    ${(at === 0 ? title : "").padEnd(10)}${line}`),
-  );
-  return ["  All drift at once", ...lines];
+  for (const warning of report.warnings) lines.push("", ...wrapped(`Warning: ${warning}`, 0));
+  return lines.map(withoutControls).join("\n");
 }
 
 function findingText(finding: Finding, apply: string, accept: string): string[] {
-  const head = `  ${withoutControls(titleOf(finding.resource))} ${finding.kind}`;
+  const head = `  ${titleOf(finding.resource)} ${finding.kind}`;
   const note = [finding.effect, finding.protected && "protected", locationText(finding)]
     .filter(Boolean)
     .join(", ");
@@ -69,41 +64,35 @@ function findingText(finding: Finding, apply: string, accept: string): string[] 
   return [
     ...(gap >= 2 ? [`${head}${" ".repeat(gap)}${note}`] : [head, ...wrapped(note, 4)]),
     ...finding.properties.flatMap(({ path, declared, actual }) =>
-      wrapped(
-        `${withoutControls(path)}: declared ${withoutControls(valueText(declared))}, actual ${withoutControls(valueText(actual))}`,
-        4,
-      ),
+      wrapped(`${path}: declared ${valueText(declared)}, actual ${valueText(actual)}`, 4),
     ),
     ...wrapped(finding.consequence, 4),
-    ...fixesText(finding.fixes, apply, accept),
+    ...fixText(apply, finding.fixes.apply),
+    ...fixText(accept, finding.fixes.accept),
   ];
 }
 
 function orphanText(found: Orphan): string[] {
   const details = orphanDetails(found);
-  const command = continued(found.fixes.apply.command ?? "", 14);
   return [
-    `  ${found.type} ${withoutControls(found.name)} (${found.id})`,
-    ...(details ? wrapped(withoutControls(details), 4) : []),
-    ...command.map((line, at) => `    ${(at === 0 ? "delete" : "").padEnd(10)}${line}`),
+    `  ${found.type} ${found.name} (${found.id})`,
+    ...(details ? wrapped(details, 4) : []),
+    ...fixText("delete", found.fixes.apply),
   ];
 }
 
 function unmanagedText({ type, name, id, projectId, fixes }: Unmanaged): string[] {
   const project = projectId === undefined ? "" : ` of project ${projectId}`;
-  return [`  ${type} ${withoutControls(name)} (${id})${project}`, ...fixesText(fixes, "delete", "adopt")];
+  const title = `  ${type} ${name} (${id})${project}`;
+  return [title, ...fixText("delete", fixes.apply), ...fixText("adopt", fixes.accept)];
 }
 
-function fixesText({ apply, accept }: Finding["fixes"], ...titles: [string, string]): string[] {
-  return [apply, accept].flatMap((fix, index) => {
-    const prose =
-      fix.edit === undefined ? [] : wrapped(withoutControls(fix.edit), 14).map((line) => line.trimStart());
-    const steps = [
-      ...prose,
-      ...(fix.command === undefined ? [] : continued(withoutControls(fix.command), 14)),
-    ];
-    return steps.map((step, at) => `    ${(at === 0 ? `${titles[index]}` : "").padEnd(10)}${step}`);
-  });
+function fixText(title: string, { edit, command }: Fix): string[] {
+  const steps = [
+    ...(edit === undefined ? [] : wrapped(edit, 14).map((line) => line.trimStart())),
+    ...(command === undefined ? [] : continued(command, 14)),
+  ];
+  return steps.map((step, at) => `    ${(at === 0 ? title : "").padEnd(10)}${step}`);
 }
 
 function wrapped(text: string, indent: number): string[] {
