@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { z } from "zod";
 import { routes } from "../../contract";
-import { parseResult } from "../jobs/job-result";
 import {
   type ResultJobOptions,
   resultJobExitCodes,
@@ -33,9 +32,9 @@ async function cluster(options: ResultJobOptions & { readonly minUsers: number }
     routes.submitClusteringJob,
     (common) => ({ ...common, clusterType: "user", parameters: { minUserNum: options.minUsers } }),
     async (finished) => {
-      const json = parseResult(finished.result);
+      const { json } = finished;
       const known = groupings.safeParse(json);
-      if (!known.success) return saveUnknownResult(finished, options, json);
+      if (!known.success) return saveUnknownResult(finished, options);
       print(options, { jobId: finished.jobId, result: json }, () => describe(known.data.groups));
     },
   );

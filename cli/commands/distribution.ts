@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import { limits, routes } from "../../contract";
-import { fetchResult, parseResult, writeResultFile } from "../jobs/job-result";
+import { fetchResult, writeResultFile } from "../jobs/job-result";
 import {
   type FinishedJob,
   type ResultJobOptions,
@@ -54,20 +54,16 @@ export function addDistribution(program: Command): void {
 }
 
 async function distribution(values: readonly AttributeValue[], options: DistributionOptions): Promise<void> {
-  const { bins } = options;
+  const queries = values.map((value) => ({ ...value, bins: options.bins }));
   const files = svgFiles(values, options.svg);
   await runResultJob(
     options,
     routes.submitQueryingJob,
-    (common) => ({
-      ...common,
-      queryType: "user_distribution",
-      queries: values.map((one) => ({ ...one, bins })),
-    }),
+    (common) => ({ ...common, queryType: "user_distribution", queries }),
     async (finished) => {
-      const json = parseResult(finished.result);
+      const { json } = finished;
       const known = distributions.safeParse(json);
-      if (!known.success) return saveOtherFormat(finished, options, files[0] as string, json);
+      if (!known.success) return saveOtherFormat(finished, options, files[0] as string);
       const isAbsent = (at: number) => known.data.queries[at]?.item_count === 0;
       const charts: string[] = [];
       for (const [at, file] of files.entries()) {
@@ -105,16 +101,11 @@ async function distribution(values: readonly AttributeValue[], options: Distribu
 }
 
 /** Saves a result of another service. The API specification says only that the result is a chart. */
-function saveOtherFormat(
-  finished: FinishedJob,
-  options: DistributionOptions,
-  file: string,
-  json: unknown,
-): void {
+function saveOtherFormat(finished: FinishedJob, options: DistributionOptions, file: string): void {
   if (finished.result.type === "image/svg+xml") {
     writeResultFile(file, finished.result.body);
     print(options, { jobId: finished.jobId, charts: [file] }, () => `Chart: ${file}\n`);
-  } else saveUnknownResult(finished, options, json);
+  } else saveUnknownResult(finished, options);
 }
 
 /** Result format of the service in this package. */

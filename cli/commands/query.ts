@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { routes, tolerant, userListQuery } from "../../contract";
-import { parseResult } from "../jobs/job-result";
 import {
   type ResultJobOptions,
   resultJobExitCodes,
@@ -12,7 +11,7 @@ import {
 import { exitCodes } from "../terminal/exit";
 import { readJsonFile } from "../terminal/json-file";
 import { escapeControls } from "../terminal/layout";
-import { formatCount, formatNumber, print } from "../terminal/output";
+import { defined, formatCount, formatNumber, print } from "../terminal/output";
 
 type ListQuery = z.input<typeof userListQuery>;
 type Condition = ListQuery["conditions"][number];
@@ -57,9 +56,9 @@ async function query(options: QueryOptions): Promise<void> {
     routes.submitQueryingJob,
     (common) => ({ ...common, queryType: "user_list", queries }),
     async (finished) => {
-      const json = parseResult(finished.result);
+      const { json } = finished;
       const parsed = userLists.safeParse(json);
-      if (!parsed.success) return saveUnknownResult(finished, options, json);
+      if (!parsed.success) return saveUnknownResult(finished, options);
       const lists = parsed.data.queries.map(({ conditions = [], user_ids: users }, at) => {
         return { users, query: queries[at], isUnknown: conditions.some((one) => one.item_count === 0) };
       });
@@ -120,11 +119,7 @@ function condition(text: string, earlier: readonly Condition[] = []): Condition[
   }
   if (lowerBound !== undefined && upperBound !== undefined && lowerBound > upperBound)
     throw new InvalidArgumentError(`MIN ${lowerBound} is greater than MAX ${upperBound}.`);
-  const bounds = {
-    ...(lowerBound === undefined ? {} : { lowerBound }),
-    ...(upperBound === undefined ? {} : { upperBound }),
-  };
-  return [...earlier, { attribute, value, ...bounds }];
+  return [...earlier, { attribute, value, ...defined({ lowerBound, upperBound }) }];
 }
 
 function bound(text: string | undefined): number | undefined {

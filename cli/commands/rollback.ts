@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { Rollback } from "../promote/rollback";
 import { releaseFlags } from "../stack/flags";
 import { exitCodes } from "../terminal/exit";
-import { note, print } from "../terminal/output";
+import { defined, note, print } from "../terminal/output";
 import { cwdOption, releasesDirectory, releasesOption } from "./release";
 
 interface RollbackOptions {
@@ -58,7 +58,7 @@ async function run(stack: string, options: RollbackOptions): Promise<void> {
     stack,
     cwd: options.cwd,
     releases: releasesDirectory(options),
-    ...(options.to !== undefined && { to: options.to }),
+    ...defined({ to: options.to }),
     undo: options.undo === true,
     preview: options.yes !== true,
     log: note,

@@ -3,7 +3,7 @@ import { routes } from "../../contract";
 import { type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
 import { examples } from "../terminal/examples";
-import { print } from "../terminal/output";
+import { forEachReported, print } from "../terminal/output";
 
 interface ForgetOptions extends ServiceOptions {
   readonly eventDataset?: string;
@@ -46,23 +46,16 @@ async function forget(users: readonly string[], options: ForgetOptions): Promise
         `The service at ${client.baseUrl} cannot delete the records of users. Nothing was deleted. ` +
           "Run `recommender events forget-user` to delete their events only.",
       );
-    await confirm(
-      `Delete all events of ${users.join(", ")} in ${eventDatasetId}, and their records?`,
-      options.yes,
-    );
-    const forgotten: string[] = [];
-    try {
-      for (const userId of users) {
-        await client.call(routes.deleteDatasetUserEvents, { eventDatasetId, userId });
-        await client.call(routes.deleteDatasetUser, { userDatasetId, userId });
-        forgotten.push(userId);
-      }
-    } finally {
-      print(options, { eventDatasetId, userDatasetId, forgotten }, () =>
-        forgotten
-          .map((user) => `Forgot ${user}: events in ${eventDatasetId}, record in ${userDatasetId}\n`)
-          .join(""),
-      );
-    }
+    const question = `Delete all events of ${users.join(", ")} in ${eventDatasetId}, and their records?`;
+    await confirm(question, options.yes);
+    const deleteOne = async (userId: string) => {
+      await client.call(routes.deleteDatasetUserEvents, { eventDatasetId, userId });
+      await client.call(routes.deleteDatasetUser, { userDatasetId, userId });
+    };
+    await forEachReported(users, deleteOne, (forgotten) => {
+      const line = (user: string) =>
+        `Forgot ${user}: events in ${eventDatasetId}, record in ${userDatasetId}\n`;
+      print(options, { eventDatasetId, userDatasetId, forgotten }, () => forgotten.map(line).join(""));
+    });
   });
 }

@@ -13,7 +13,7 @@ import {
 } from "../stack/service";
 import { CommandError, exitCodes } from "../terminal/exit";
 import { propertyList, table } from "../terminal/layout";
-import { formatCount, print } from "../terminal/output";
+import { defined, formatCount, print } from "../terminal/output";
 
 const help = `
 Keys, tokens and secrets are never printed, only where they are set.
@@ -72,12 +72,10 @@ async function whoami(options: ServiceOptions): Promise<void> {
   const scopes = failsForAll ? [] : await requestTokens(target.token, offered, whoami);
   const failed = scopes.filter(({ error }) => error !== undefined);
   const ok = failed.length === 0 && problem === undefined;
-  const service = {
-    url: withoutSecrets(target.baseUrl),
-    taken: problem === undefined,
-    ...(problem !== undefined && { error: problem }),
-  };
+  const url = withoutSecrets(target.baseUrl);
+  const service = { url, taken: problem === undefined, ...defined({ error: problem }) };
   const tokens = { from: target.token.origin, scopes };
+  const scopeCount = formatCount(scopes.length, "scope");
   print(options, { ok, service, tokens, configuration: configured }, () => {
     const rows = configured
       .filter(({ key, from }) => key === "baseUrl" || from !== "default")
@@ -87,10 +85,7 @@ async function whoami(options: ServiceOptions): Promise<void> {
       propertyList([
         ["service", service.url],
         ["tokens from", tokens.from],
-        [
-          "tokens",
-          failsForAll ? "none" : `${scopes.length - failed.length} of ${formatCount(scopes.length, "scope")}`,
-        ],
+        ["tokens", failsForAll ? "none" : `${scopes.length - failed.length} of ${scopeCount}`],
         ["test call", problem ?? `${routes.listEventDatasets.path} succeeded`],
       ]),
       ...(failed.length > 0 ? [propertyList(failed.map(({ scope, error }) => [scope, error]))] : []),
@@ -168,7 +163,7 @@ async function requestTokens(
         () => undefined,
         (failure: Error) => withoutHint(failure.message, whoami),
       );
-      found.push({ scope, ...(error !== undefined && { error }) });
+      found.push({ scope, ...defined({ error }) });
     }
   };
   await Promise.all(Array.from({ length: 4 }, worker));

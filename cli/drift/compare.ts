@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import type { ConfigMap } from "@pulumi/pulumi/automation";
 import { routes } from "../../contract";
 import { nounOf } from "../../provider/run/urn";
 import type { OpenStack, StateResource } from "../stack/open";
@@ -102,8 +101,7 @@ async function compareOne(open: OpenStack): Promise<StackComparison> {
 /** Runs both previews and lists the service's objects, in parallel. Masks secrets in errors. */
 async function observe(open: OpenStack) {
   const { environment } = open;
-  const { promise: config, resolve: setConfig } = deferred<ConfigMap>();
-  const previewed = previewUpdate(open, setConfig).finally(() => setConfig({}));
+  const { config, preview: previewed } = previewUpdate(open);
   const refreshed = previewRefresh(open);
   const listed = refreshed.then(async (run) => {
     const settings = await config;
@@ -122,14 +120,6 @@ async function observe(open: OpenStack) {
     const known = await config.catch(() => ({}));
     throw new Error(redactAll((error as Error).message, secretTexts(known, environment)));
   }
-}
-
-function deferred<T>() {
-  let resolve: (value: T | Promise<T>) => void = () => {};
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }
 
 /** Returns the part of a resource that its service does not report. */

@@ -17,15 +17,13 @@ export async function fetchResult(
   job: Job,
   parameters: Readonly<Record<string, string>> = {},
 ): Promise<JobResult> {
-  const { downloadUrl, expiredAtSec } = job.jobResult ?? {};
+  const { jobResult, jobId = "" } = job;
+  const { downloadUrl, expiredAtSec } = jobResult ?? {};
   if (!downloadUrl)
-    throw new Error(
-      `Job ${job.jobId ?? ""} has no result to download. Only queries and clusterings have one.`,
-    );
-  const result = `The result of job ${job.jobId ?? ""}`;
+    throw new Error(`Job ${jobId} has no result to download. Only queries and clusterings have one.`);
   if (expiredAtSec != null && Date.now() >= expiredAtSec * 1000) {
     const expiry = new Date(expiredAtSec * 1000).toISOString();
-    throw new Error(`${result} expired at ${expiry}. Run the query or clustering again.`);
+    throw new Error(`The result of job ${jobId} expired at ${expiry}. Run the query or clustering again.`);
   }
   const url = new URL(downloadUrl);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
@@ -36,9 +34,7 @@ export async function fetchResult(
     const { statusCode, headers, body } = await request(url, { dispatcher: agent });
     if (statusCode >= 300) {
       await body.dump();
-      throw new Error(
-        `Cannot download the result of job ${job.jobId ?? ""}: the server returned ${statusCode}.`,
-      );
+      throw new Error(`Cannot download the result of job ${jobId}: the server returned ${statusCode}.`);
     }
     const type = String(headers["content-type"] ?? "").split(";")[0] ?? "";
     return { type: type.trim().toLowerCase(), body: Buffer.from(await body.arrayBuffer()) };

@@ -5,7 +5,7 @@ import { type ServiceOptions, usingService, withService } from "../stack/service
 import { escapeControls } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
-import { fetchResult, type JobResult, writeResultFile } from "./job-result";
+import { fetchResult, type JobResult, parseResult, writeResultFile } from "./job-result";
 import { waitForJob } from "./wait";
 
 /** Options of commands that run a query or a clustering. */
@@ -23,6 +23,8 @@ export interface FinishedJob {
   readonly jobId: string;
   readonly job: Job;
   readonly result: JobResult;
+  /** The parsed result, if it is JSON. */
+  readonly json: unknown;
 }
 
 /** Exit codes of these commands, for their help. */
@@ -72,19 +74,15 @@ export async function runResultJob<R extends ResultJobRoute>(
     // `distribution` downloads the charts itself, so users do not need the hint about &format=svg.
     const message = job.jobResult?.message?.replace(/\s*Add &format=svg\b.*$/, "");
     if (message) note(escapeControls(message));
-    await report({ jobId, job, result });
+    await report({ jobId, job, result, json: parseResult(result) });
   });
 }
 
 /** Saves a result of an unknown format to a file. The API specification does not define the format of results. */
-export function saveUnknownResult(
-  { jobId, result }: FinishedJob,
-  options: ResultJobOptions,
-  json: unknown,
-): void {
+export function saveUnknownResult({ jobId, result, json }: FinishedJob, options: ResultJobOptions): void {
   const file = options.out ?? `${jobId}.${result.type.split("/")[1]?.replace(/[^a-z0-9].*/, "") || "result"}`;
   if (options.out === undefined) writeResultFile(file, result.body);
-  print(options, { jobId, file, ...(json === undefined ? {} : { result: json }) }, () => {
+  print(options, { jobId, file, ...(json !== undefined && { result: json }) }, () => {
     return `Unrecognised result format (${result.type || "no type"}); saved to ${file}\n`;
   });
 }

@@ -1,4 +1,5 @@
 import type { Contents, Quality, Served } from "../release/history";
+import { defined } from "../terminal/output";
 
 /** Models to compare the quality with: the model of the promoted stack, and the former model of the target. */
 export const baselines = ["from", "former"] as const;
@@ -35,23 +36,14 @@ export function compareQuality(
       const former = before.find(({ name }) => name === deployment.name)?.[role]?.quality;
       const promoted = from.models.find(({ name }) => name === model)?.quality;
       const trained = now?.models.find(({ name }) => name === model)?.quality;
-      const bases = [
-        against.includes("from") && promoted?.ndcgAt20,
-        against.includes("former") && former?.ndcgAt20,
-      ];
-      const known = bases.filter((base) => typeof base === "number");
+      const measured = { from: ndcgOf(promoted), former: ndcgOf(former) };
+      const known = against.map((baseline) => measured[baseline]).filter((ndcg) => ndcg !== undefined);
       return [
         {
           deployment: deployment.name,
           model,
-          ...(promoted?.ndcgAt20 != null && { from: promoted.ndcgAt20 }),
-          ...(former?.ndcgAt20 != null && { former: former.ndcgAt20 }),
-          ...(trained?.ndcgAt20 != null && { now: trained.ndcgAt20 }),
-          measured: {
-            ...(promoted && { from: promoted }),
-            ...(former && { former }),
-            ...(trained && { now: trained }),
-          },
+          ...defined({ from: ndcgOf(promoted), former: ndcgOf(former), now: ndcgOf(trained) }),
+          measured: defined({ from: promoted, former, now: trained }),
           ...(known.length > 0 && ratio > 0 && { floor: Math.min(1, ratio * Math.max(...known)) }),
         },
       ];
@@ -60,6 +52,8 @@ export function compareQuality(
   const key = ({ model, deployment }: QualityComparison) => `${model}\0${deployment}`;
   return comparisons.sort((one, other) => key(one).localeCompare(key(other), "en"));
 }
+
+const ndcgOf = (quality: Quality | undefined) => quality?.ndcgAt20 ?? undefined;
 
 /** Returns the required NDCG@20 by model name: the highest floor of all deployments that use the model. */
 export function floorsOf(comparisons: readonly QualityComparison[]): Record<string, number> {

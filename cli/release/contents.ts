@@ -3,6 +3,7 @@ import { isObject } from "../../contract/field";
 import { isSealed } from "../../provider/run/sealed-value";
 import { logicalName, nounOf, partsOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
+import { defined } from "../terminal/output";
 import type { Contents, Quality, Served } from "./history";
 
 type Role = "generator" | "ranker";
@@ -23,7 +24,7 @@ export function readContents(resources: readonly StateResource[]): Contents {
         name: logicalName(resource.urn),
         type,
         contentHash: text(resource, "contentHash"),
-        ...propertyIf("recordCount", number(resource, "recordCount")),
+        ...defined({ recordCount: number(resource, "recordCount") }),
       })),
     ),
     algorithms: ofType("Algorithm").map((resource) => ({
@@ -35,8 +36,7 @@ export function readContents(resources: readonly StateResource[]): Contents {
       name: logicalName(resource.urn),
       modelId: resource.id ?? "",
       projectId: text(resource, "projectId"),
-      ...propertyIf("trainedParameters", map(resource, "algorithmParameters")),
-      ...propertyIf("quality", qualityOf(resource)),
+      ...defined({ trainedParameters: map(resource, "algorithmParameters"), quality: qualityOf(resource) }),
     })),
     deployments: ofType("Deployment").map((resource) => ({
       ...servedBy(resource, resources, ofType("Model")),
@@ -72,14 +72,11 @@ function servedBy(
     const modelId = text(deployment, key);
     const urn = deployment.propertyDependencies?.[key]?.find((one) => nounOf(partsOf(one).type) === "Model");
     const resource = resources.find(({ type, id }) => nounOf(type) === "Model" && id === modelId);
-    return {
-      modelId,
-      ...propertyIf("model", urn && logicalName(urn)),
-      ...propertyIf("quality", resource && !listed.includes(resource) ? qualityOf(resource) : undefined),
-    };
+    const quality = resource && !listed.includes(resource) ? qualityOf(resource) : undefined;
+    return { modelId, ...defined({ model: urn && logicalName(urn), quality }) };
   };
   const generator = role("generator") ?? { modelId: "" };
-  return { name: logicalName(deployment.urn), generator, ...propertyIf("ranker", role("ranker")) };
+  return { name: logicalName(deployment.urn), generator, ...defined({ ranker: role("ranker") }) };
 }
 
 /** Returns the known metrics. Unknown fields and invalid values are left out. */
@@ -110,8 +107,4 @@ function number({ outputs }: StateResource, key: string): number | undefined {
 function map({ outputs }: StateResource, key: string): Record<string, never> | undefined {
   const value = maskedAndSorted(outputs?.[key]);
   return isObject(value) ? (value as Record<string, never>) : undefined;
-}
-
-function propertyIf<K extends string, V>(key: K, value: V | undefined | ""): { [P in K]?: V } {
-  return (value === undefined || value === "" ? {} : { [key]: value }) as { [P in K]?: V };
 }

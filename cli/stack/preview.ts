@@ -11,20 +11,21 @@ export interface Preview {
   readonly warnings: readonly { readonly urn?: string | undefined; readonly text: string }[];
 }
 
-/** Previews an update. Calls `onConfig` with the configuration early, long before the preview ends. */
-export function previewUpdate(
-  open: OpenStack,
-  onConfig: (config: Promise<ConfigMap>) => void,
-): Promise<Preview> {
+/** Previews an update. The configuration is known early, long before the preview ends. */
+export function previewUpdate(open: OpenStack): { config: Promise<ConfigMap>; preview: Promise<Preview> } {
+  let setConfig: (config: ConfigMap | Promise<ConfigMap>) => void = () => {};
+  const config = new Promise<ConfigMap>((resolve) => {
+    setConfig = resolve;
+  });
   const onPrelude = ({ preludeEvent }: EngineEvent) => {
     if (!preludeEvent) return;
-    // The event masks secrets. Only then is the configuration read again, which starts the engine.
     const entries = Object.entries(preludeEvent.config ?? {});
+    // The event masks secrets. Only then is the configuration read again, which starts the engine.
     const hasNoSecrets = entries.every(([, value]) => !value.includes("[secret]"));
     const known = Object.fromEntries(entries.map(([key, value]) => [key, { value }]));
-    onConfig(hasNoSecrets ? Promise.resolve(known) : open.allConfig());
+    setConfig(hasNoSecrets ? known : open.allConfig());
   };
-  return dryRun(open, (onEvent) =>
+  const preview = runPreview(open, (onEvent) =>
     open.stack.preview({
       onEvent: (event) => {
         onPrelude(event);
@@ -32,12 +33,13 @@ export function previewUpdate(
       },
       color: "never",
     }),
-  );
+  ).finally(() => setConfig({}));
+  return { config, preview };
 }
 
 /** Previews a refresh: the differences between the state and the service. */
 export function previewRefresh(open: OpenStack): Promise<Preview> {
-  return dryRun(open, (onEvent) => open.stack.previewRefresh({ onEvent, color: "never" }));
+  return runPreview(open, (onEvent) => open.stack.previewRefresh({ onEvent, color: "never" }));
 }
 
 /**
@@ -55,7 +57,7 @@ function entryKey({ urn, id, delete: isDeleting }: Pick<StateResource, "urn" | "
   return `${urn} ${id ?? ""} ${isDeleting === true}`;
 }
 
-async function dryRun(
+async function runPreview(
   open: OpenStack,
   run: (onEvent: (event: EngineEvent) => void) => Promise<unknown>,
 ): Promise<Preview> {

@@ -51,9 +51,8 @@ function section(report: StackReport, at: number): string {
   const state = dangers ? "bad" : report.drift.length + report.changes.length > 0 ? "some" : "good";
   const parts = comparisonsOf(report).map(({ title, subtitle, findings, none, apply, accept }) => {
     const body = findings.map((finding) => card(finding, apply, accept)).join("\n");
-    const number = `<span class="count">${formatNumber(findings.length)}</span>`;
     const all = findings === report.drift && findings.length > 1 ? atOnce(report) : "";
-    return `<h3>${title} ${number}</h3><p class="sub">${subtitle}</p>${body || `<p>${none}</p>`}${all}`;
+    return `${heading(title, findings.length, subtitle)}${body || `<p>${none}</p>`}${all}`;
   });
   return `<section id="s${at}" aria-labelledby="h${at}">
 <h2 id="h${at}" class="${state}">${escaped(summaryLine(report))}</h2>
@@ -65,6 +64,11 @@ ${orphans(report)}
 ${unobservable(report)}
 ${warnings(report)}
 </section>`;
+}
+
+function heading(title: string, count: number, subtitle?: string): string {
+  const note = subtitle === undefined ? "" : `<p class="sub">${subtitle}</p>`;
+  return `<h3>${title} <span class="count">${formatNumber(count)}</span></h3>${note}`;
 }
 
 function card(finding: Finding, apply: string, accept: string): string {
@@ -110,8 +114,8 @@ function unmanaged({ unmanaged: found }: StackReport): string {
       `<details><summary><strong>${type} ${escaped(name)}</strong> <code>${escaped(id)}</code></summary>` +
       `<dl>${fix("delete", fixes.apply)}${fix("adopt", fixes.accept)}</dl></details>`,
   );
-  const number = `<span class="count">${formatNumber(found.length)}</span>`;
-  return `<h3>Unmanaged ${number}</h3><p class="sub">Exists in the service, but no given stack manages it</p>${entries.join("")}`;
+  const subtitle = "Exists in the service, but no given stack manages it";
+  return heading("Unmanaged", found.length, subtitle) + entries.join("");
 }
 
 function orphans({ orphans: found }: StackReport): string {
@@ -123,8 +127,8 @@ function orphans({ orphans: found }: StackReport): string {
       `${details && `<p>${escaped(details)}</p>`}<dl>${fix("delete", one.fixes.apply)}</dl></details>`
     );
   });
-  const number = `<span class="count">${formatNumber(found.length)}</span>`;
-  return `<h3>Orphaned ${number}</h3><p class="sub">Left behind, and not used by any given stack</p>${entries.join("")}`;
+  const subtitle = "Left behind, and not used by any given stack";
+  return heading("Orphaned", found.length, subtitle) + entries.join("");
 }
 
 function unobservable(report: StackReport): string {
@@ -135,12 +139,14 @@ function unobservable(report: StackReport): string {
   const entry = ({ resource, part }: StackReport["unobservable"][number]) =>
     `<li>${escaped(titleOf(resource))}: ${escaped(part)}</li>`;
   const list = `<ul>${[...wholly, ...partly].map(entry).join("")}</ul>`;
+  const folded = (title: string) => `<details><summary>${title}</summary>${list}</details>`;
   if (wholly.length === 0)
-    return `<h3>Observed in part <span class="count">${formatNumber(partly.length)}</span></h3>
-<details><summary>${formatCount(partly.length, "resource")} observed only in part</summary>${list}</details>`;
-  return `<h3>Not observable <span class="count">${formatNumber(wholly.length)}</span></h3>
-<p class="sub">The API cannot read them, so they may have drifted</p>
-<details><summary>${summary}</summary>${list}</details>`;
+    return (
+      heading("Observed in part", partly.length) +
+      folded(`${formatCount(partly.length, "resource")} observed only in part`)
+    );
+  const subtitle = "The API cannot read them, so they may have drifted";
+  return heading("Not observable", wholly.length, subtitle) + folded(summary);
 }
 
 function warnings({ warnings: texts }: StackReport): string {

@@ -66,46 +66,49 @@ function stackMarkdown(report: StackReport, budget: number): string {
     }
     if (findings === report.drift && findings.length > 1) lines.push(atOnce(report));
   }
-  const room = () => budget + frame / 2 - lines.join("\n").length;
-  if (report.unmanaged.length > 0) {
-    const entries = report.unmanaged.map(
-      ({ type, name, id, fixes }) =>
-        `- ${type} ${code(name)} (${code(id)}): delete with ${code(fixSteps(fixes.apply).join("; "))}, or ` +
-        `${fixSteps(fixes.accept).map(code).join(", then ")}`,
-    );
-    lines.push(
-      folded(
-        `${formatNumber(entries.length)} unmanaged: in the service, but in no given stack`,
-        truncateList(entries, room()),
-      ),
-    );
-  }
-  if (report.orphans.length > 0) {
-    const entries = report.orphans.map((found) => {
-      const details = orphanDetails(found);
-      const command = code(fixSteps(found.fixes.apply).join("; "));
-      return `- ${found.type} ${code(found.name)} (${code(found.id)})${details && `, ${inline(details)}`}: delete with ${command}`;
-    });
-    const title = `${formatNumber(entries.length)} orphaned: left behind, and not used by any given stack`;
-    lines.push(folded(title, truncateList(entries, room())));
-  }
-  const { wholly, partly } = unobservableOf(report);
-  if (wholly.length + partly.length > 0) {
-    const entries = [
-      ...wholly.map(({ resource }) => `- ${code(titleOf(resource))}`),
-      ...partly.map(({ resource, part }) => `- ${code(titleOf(resource))}: not ${inline(part)}`),
-    ];
-    const title =
-      wholly.length > 0
-        ? `${formatNumber(wholly.length)} not observable: the API cannot read them, so they may have drifted`
-        : `${formatNumber(partly.length)} observed only in part`;
-    lines.push(folded(title, truncateList(entries, room())));
-  }
-  if (report.warnings.length > 0) {
-    const entries = report.warnings.map((warning) => `- ${inline(warning)}`);
-    lines.push(folded(formatCount(entries.length, "warning"), truncateList(entries, room())));
+  for (const { title, entries } of lists(report)) {
+    const room = budget + frame / 2 - lines.join("\n").length;
+    if (entries.length > 0) lines.push(folded(title, truncateList(entries, room)));
   }
   return `${lines.join("\n")}\n${markerOf(report)}\n`;
+}
+
+/** Returns the lists after the findings, with a title and an entry per object. */
+function lists(report: StackReport): { title: string; entries: string[] }[] {
+  const { unmanaged, orphans, warnings } = report;
+  const { wholly, partly } = unobservableOf(report);
+  return [
+    {
+      title: `${formatNumber(unmanaged.length)} unmanaged: in the service, but in no given stack`,
+      entries: unmanaged.map(
+        ({ type, name, id, fixes }) =>
+          `- ${type} ${code(name)} (${code(id)}): delete with ${code(fixSteps(fixes.apply).join("; "))}, or ` +
+          `${fixSteps(fixes.accept).map(code).join(", then ")}`,
+      ),
+    },
+    {
+      title: `${formatNumber(orphans.length)} orphaned: left behind, and not used by any given stack`,
+      entries: orphans.map((found) => {
+        const details = orphanDetails(found);
+        const command = code(fixSteps(found.fixes.apply).join("; "));
+        return `- ${found.type} ${code(found.name)} (${code(found.id)})${details && `, ${inline(details)}`}: delete with ${command}`;
+      }),
+    },
+    {
+      title:
+        wholly.length > 0
+          ? `${formatNumber(wholly.length)} not observable: the API cannot read them, so they may have drifted`
+          : `${formatNumber(partly.length)} observed only in part`,
+      entries: [
+        ...wholly.map(({ resource }) => `- ${code(titleOf(resource))}`),
+        ...partly.map(({ resource, part }) => `- ${code(titleOf(resource))}: not ${inline(part)}`),
+      ],
+    },
+    {
+      title: formatCount(warnings.length, "warning"),
+      entries: warnings.map((warning) => `- ${inline(warning)}`),
+    },
+  ];
 }
 
 function atOnce({ fixes: { apply, accept } }: StackReport): string {
