@@ -72,16 +72,13 @@ async function usingClients<T>(options: ClientOptions, work: (clients: Clients) 
 async function add(name: string, options: ClientOptions): Promise<void> {
   const { secret, ...client } = await usingClients(options, (clients) => clients.add(name, options.scopes));
   const scopes = await scopesText(client);
-  print(options, { ...client, secret }, () =>
-    [
-      `Added client ${name} with the scopes ${scopes}. Its secret, which is shown only now:`,
-      "",
-      secret,
-      "",
+  print(
+    options,
+    { ...client, secret },
+    () =>
+      `Added client ${name} with the scopes ${scopes}. Its secret, which is shown only now:\n\n${secret}\n\n` +
       `Use it with the client_id ${name} at /oauth/token, and as the APIKey of all calls. For Pulumi, set ` +
-        `recommender:clientId to ${name} and recommender:apiKey to the secret.`,
-      "",
-    ].join("\n"),
+      `recommender:clientId to ${name} and recommender:apiKey to the secret.\n`,
   );
 }
 

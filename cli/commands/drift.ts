@@ -3,6 +3,7 @@ import { type FailCondition, failConditions, shouldFail } from "../drift/fail-on
 import type { Format } from "../drift/render/formats";
 import { exitCodes } from "../terminal/exit";
 import { wrapLines } from "../terminal/layout";
+import { commaSeparated } from "../terminal/option-values";
 
 interface DriftOptions {
   readonly stack?: string[];
@@ -33,6 +34,8 @@ Examples:
   recommender drift --stack prod --output drift.md --output drift.sarif
   recommender drift --stack prod --fail-on drift,replace`;
 
+const formats: readonly Format[] = ["text", "markdown", "json", "sarif", "html"];
+
 /** Adds `recommender drift`. */
 export function addDrift(program: Command): void {
   program
@@ -40,15 +43,7 @@ export function addDrift(program: Command): void {
     .description("Show drift, and what the program would change.")
     .option("--stack <name...>", "stacks to compare (default: the selected stack)")
     .option("--cwd <dir>", "project directory", ".")
-    .addOption(
-      new Option("--format <name>", "format of the report (default: text)").choices([
-        "text",
-        "markdown",
-        "json",
-        "sarif",
-        "html",
-      ]),
-    )
+    .addOption(new Option("--format <name>", "format of the report (default: text)").choices(formats))
     .option("--json", "the same as --format json")
     .option("--output <file>", "write the report to a file; may be repeated", collect)
     .option(
@@ -93,8 +88,8 @@ function collect(file: string, earlier: string[] = []): string[] {
 }
 
 function failOn(text: string): readonly FailCondition[] {
-  const words = text.split(",").map((word) => word.trim() as FailCondition);
-  if (words.every((word) => failConditions.includes(word))) return words;
+  const conditions = commaSeparated(text) as FailCondition[];
+  if (conditions.every((condition) => failConditions.includes(condition))) return conditions;
   throw new InvalidArgumentError(
     `Expected one or more of ${failConditions.join(", ")}, separated by commas.`,
   );

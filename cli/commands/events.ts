@@ -7,7 +7,7 @@ import { type ServiceOptions, usingService, withService } from "../stack/service
 import { confirm } from "../terminal/confirm";
 import { examples } from "../terminal/examples";
 import { duration } from "../terminal/option-values";
-import { forEachReported, formatTime, note, print } from "../terminal/output";
+import { defined, forEachReported, formatTime, note, print } from "../terminal/output";
 
 interface EventOptions extends ServiceOptions {
   readonly dataset?: string;
@@ -85,7 +85,7 @@ async function prune(options: PruneOptions): Promise<void> {
     await client.call(routes.deleteDatasetEventsBeforeTs, {
       eventDatasetId,
       ts,
-      ...(start === undefined ? {} : { startTs: start }),
+      ...defined({ startTs: start }),
     });
     print(
       options,

@@ -41,20 +41,15 @@ Examples:
   recommender import items items.parquet --stack dev --attributes genre,year
   recommender import events orders.csv --dry-run`;
 
+const formats = ["ndjson", "json", "csv", "parquet"];
+
 /** Adds `recommender import`. */
 export function addImport(program: Command): void {
   withService(program.command("import").description("Import records from a file or a glob into a dataset."))
     .addArgument(new Argument("<kind>", "kind of records").choices(["users", "items", "events"]))
     .argument("<source>", "file or quoted glob: NDJSON, JSON, CSV or Parquet, plain or gzip")
     .option("--dataset <id>", "target dataset; with --stack its name, or the only one")
-    .addOption(
-      new Option("--format <name>", "format of the files (default: by extension)").choices([
-        "ndjson",
-        "json",
-        "csv",
-        "parquet",
-      ]),
-    )
+    .addOption(new Option("--format <name>", "format of the files (default: by extension)").choices(formats))
     .option(
       "--map <field=column>",
       "column of a field, as in ts=time; may be repeated",

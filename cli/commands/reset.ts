@@ -21,21 +21,23 @@ export function addReset(program: Command): void {
       const folder = folderAt(data);
       refuseForeign(folder);
       const exists = isDataFolder(folder);
-      let kept: string[] = [];
+      let otherFiles: string[] = [];
       if (exists) {
         await confirm(`Delete all data in ${folder.path}?`, yes);
         await stop(data);
         const unlock = lockFolder(folder);
         try {
-          kept = deleteData(folder);
+          otherFiles = deleteData(folder);
         } finally {
           unlock();
         }
       }
-      print(options, { reset: exists, dataDir: folder.path, kept }, () => {
+      print(options, { reset: exists, dataDir: folder.path, kept: otherFiles }, () => {
         if (!exists) return `There is no service data in ${folder.path}\n`;
         const what =
-          kept.length > 0 ? `the data in ${folder.path}. Other files stay: ${kept.join(", ")}` : folder.path;
+          otherFiles.length > 0
+            ? `the data in ${folder.path}. Other files stay: ${otherFiles.join(", ")}`
+            : folder.path;
         return `Deleted ${what}\n`;
       });
     });

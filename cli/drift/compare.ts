@@ -5,6 +5,7 @@ import { nounOf } from "../../provider/run/urn";
 import type { OpenStack, StateResource } from "../stack/open";
 import { previewRefresh, previewUpdate, stateBeforeSteps } from "../stack/preview";
 import { readProgramState } from "../stack/program";
+import { defined } from "../terminal/output";
 import { type ExtensionSupport, readExtensionSupport } from "./extension-support";
 import { type Report, reportVersion, type StackReport, type Unobservable } from "./finding";
 import { type FindingContext, findDrift, findPendingChanges } from "./findings";
@@ -21,7 +22,7 @@ export async function compareStack(open: OpenStack): Promise<StackReport> {
   return only as StackReport;
 }
 
-/** Compares several stacks. An object that one stack manages is not unmanaged for the others. */
+/** Compares several stacks. An object is unmanaged only if none of them manages it. */
 export async function compareStacks(cwd: string, stacks: readonly OpenStack[]): Promise<Report> {
   const comparedAt = new Date().toISOString();
   const program = readProgramState(cwd, "releases");
@@ -30,10 +31,8 @@ export async function compareStacks(cwd: string, stacks: readonly OpenStack[]): 
   const unmanaged = unmanagedOf(compared.map(({ inventory }) => inventory));
   const orphans = orphansOf(compared.map(({ report, inventory }) => ({ ...report, inventory })));
   for (const [at, { report, commands }] of compared.entries()) {
-    for (const { numShards, ...found } of unmanaged[at] ?? []) {
-      const more = numShards === undefined ? {} : { numShards };
-      report.unmanaged.push({ ...found, fixes: commands.unmanaged(found, more) });
-    }
+    for (const { numShards, ...found } of unmanaged[at] ?? [])
+      report.unmanaged.push({ ...found, fixes: commands.unmanaged(found, defined({ numShards })) });
     for (const found of orphans[at] ?? [])
       report.orphans.push({ ...found, fixes: commands.orphan(found.id) });
   }
@@ -124,25 +123,25 @@ async function observe(open: OpenStack) {
 
 /** Returns the part of a resource that its service does not report. */
 function unobservablePart(resource: StateResource, isSupported: ExtensionSupport): Unobservable | undefined {
-  const noun = nounOf(resource.type);
+  const resourceType = nounOf(resource.type);
   const unobservable = (part: string, whole = true) => ({ resource: refOf(resource), part, whole });
-  if (noun === "Deployment") {
+  if (resourceType === "Deployment") {
     if (isSupported(resource, routes.getDeployment)) return undefined;
     return resource.inputs?.check
       ? unobservable("its live models", false)
       : unobservable("whether it is live, because it has no check, and its live models");
   }
-  if (noun === undefined) {
+  if (resourceType === undefined) {
     return /^pulumi-nodejs:dynamic/.test(resource.type)
       ? unobservable("whether its provider reads it")
       : undefined;
   }
   const { readable, readWith } = definitionOf(resource.type) ?? {};
   if (readable && (!readWith || isSupported(resource, readWith))) {
-    return /Records$/.test(noun) ? unobservable("changes of single records", false) : undefined;
+    return /Records$/.test(resourceType) ? unobservable("changes of single records", false) : undefined;
   }
   return unobservable(
-    /Records$/.test(noun) ? "its records" : /Job$/.test(noun) ? "its job" : "any part of it",
+    /Records$/.test(resourceType) ? "its records" : /Job$/.test(resourceType) ? "its job" : "any part of it",
   );
 }
 

@@ -19,11 +19,11 @@ const writeOnce = (afterReplace: string): Consequences => ({
   delete: ["deletes", "It leaves the state and is orphaned, because the API cannot delete it."],
 });
 
-const records = (noun: string): Consequences => ({
-  create: ["uploads", `The ${noun} are uploaded.`],
-  update: ["uploads", `The ${noun} that changed are uploaded.`],
-  replace: ["uploads", `All ${noun} are uploaded to the new dataset.`],
-  delete: ["none", `It leaves the state. The ${noun} stay in their dataset.`],
+const records = (kind: string): Consequences => ({
+  create: ["uploads", `The ${kind} are uploaded.`],
+  update: ["uploads", `The ${kind} that changed are uploaded.`],
+  replace: ["uploads", `All ${kind} are uploaded to the new dataset.`],
+  delete: ["none", `It leaves the state. The ${kind} stay in their dataset.`],
 });
 
 const result = (job: string): Consequences => ({
@@ -119,8 +119,8 @@ export function consequenceOfChange(
   if (type === "Deployment" && operation === "update" && properties.length === 0) {
     return ["in place", "Its check failed and runs again. Nothing is deployed."];
   }
-  const kept = retain ? retainedConsequences[type]?.[operation] : undefined;
-  return kept ?? (changeConsequences[type] ?? otherChanges)[operation];
+  const retained = retain ? retainedConsequences[type]?.[operation] : undefined;
+  return retained ?? (changeConsequences[type] ?? otherChanges)[operation];
 }
 
 /** Returns the consequence of reverting drift. */

@@ -7,7 +7,7 @@ import { argumentOf, type FixCommands } from "./fix-commands";
 import { differences, secretProperties } from "./property-diff";
 import { definitionOf, jobTypes, refOf } from "./resource";
 
-/** What is needed to turn engine steps into findings. */
+/** Everything that turns engine steps into findings. */
 export interface FindingContext {
   readonly commands: FixCommands;
   readonly state: readonly StateResource[];
@@ -92,16 +92,21 @@ function change(
     ...findingOf(step, kind, properties, context),
     ...(isProtected && { protected: true as const }),
   };
-  const noun = nounOf(step.type) ?? step.type;
-  const [effect, text] = consequenceOfChange(noun, operation, properties, step.old?.retainOnDelete === true);
+  const resourceType = nounOf(step.type) ?? step.type;
+  const [effect, text] = consequenceOfChange(
+    resourceType,
+    operation,
+    properties,
+    step.old?.retainOnDelete === true,
+  );
   return { ...base, effect, consequence: text, fixes: context.commands.change(base) };
 }
 
 function drift(step: Step, context: FindingContext): Finding | undefined {
   if (step.op !== "update" && step.op !== "delete") return undefined;
-  const noun = nounOf(step.type) ?? step.type;
+  const resourceType = nounOf(step.type) ?? step.type;
   const rules = definitionOf(step.type);
-  const kind = step.op === "update" ? "changed" : noun === "Deployment" ? "not serving" : "deleted";
+  const kind = step.op === "update" ? "changed" : resourceType === "Deployment" ? "not serving" : "deleted";
   const [olds, news] = [step.old?.outputs ?? {}, step.new?.outputs ?? {}];
   let properties: Finding["properties"] = [];
   if (kind === "changed") {
@@ -114,7 +119,7 @@ function drift(step: Step, context: FindingContext): Finding | undefined {
   }
   const base = findingOf(step, kind, properties, context);
   const dependents = kind === "deleted" ? dependentsOf(step.urn, context.state) : [];
-  const [effect, text] = consequenceOfDrift(noun, kind, properties, dependents);
+  const [effect, text] = consequenceOfDrift(resourceType, kind, properties, dependents);
   const fixes = context.commands.drift(base, rules?.argumentNames ?? [], news);
   return { ...base, effect, consequence: text, fixes };
 }

@@ -13,7 +13,7 @@ import {
   yamlSyntax,
 } from "./value-syntax";
 
-/** How to find declarations in programs of a language, and how to write them. */
+/** Patterns and formatters for declarations in one language. */
 export interface Language {
   /** Glob pattern of source files. */
   readonly files: string;

@@ -9,7 +9,9 @@ import type { Language } from "./language";
 import { jobTypes } from "./resource";
 
 /** Type of the resource that declares each job. */
-const declarerOf = Object.fromEntries(Object.entries(jobTypes).map(([noun, job]) => [job, noun]));
+const declarerOf = Object.fromEntries(
+  Object.entries(jobTypes).map(([resourceType, job]) => [job, resourceType]),
+);
 
 const ignoredFiles = [
   "**/{node_modules,site-packages,venv,vendor,target,bin,obj}/**",
@@ -49,8 +51,8 @@ export class Declarations {
   /** Returns the declaration of a resource, or undefined if none is found. */
   locate(urn: string): Location | undefined {
     const { type: chain, name } = partsOf(urn);
-    const noun = nounOf(chain) ?? chain.split(/[:/]/).at(-1) ?? "";
-    const declarer = declarerOf[noun] ?? noun;
+    const resourceType = nounOf(chain) ?? chain.split(/[:/]/).at(-1) ?? "";
+    const declarer = declarerOf[resourceType] ?? resourceType;
     const types = [declarer, components.find(({ result }) => result === declarer)?.type];
     const ofType = this.#all.filter((one) => types.includes(one.type));
     const named = ofType.filter((one) => one.name === name);

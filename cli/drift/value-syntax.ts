@@ -1,6 +1,6 @@
 import type { Shape } from "./shapes";
 
-/** How a language writes values of arguments. */
+/** Formatters for values of arguments in one language. */
 export interface ValueSyntax {
   text(value: string): string;
   integer(value: number): string;

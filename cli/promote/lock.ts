@@ -12,7 +12,7 @@ export interface LockOwner {
   readonly since: string;
 }
 
-/** What to do if a stack is locked. */
+/** Settings for a stack that is locked. */
 export interface LockPolicy {
   /** Whether to wait for an engine that this machine started, as after an interrupted run. */
   readonly wait: boolean;

@@ -58,15 +58,8 @@ export async function programDifference(
   try {
     const prefix = (await git(cwd, "rev-parse", "--show-prefix")).trimEnd();
     const range = ["diff", "--no-renames", "--no-color", "--no-ext-diff", from, to];
-    const listing = await git(
-      cwd,
-      ...range,
-      "--name-only",
-      "-z",
-      "--",
-      ":/",
-      ...(await excludeReleases(cwd, releases)),
-    );
+    const excluded = await excludeReleases(cwd, releases);
+    const listing = await git(cwd, ...range, "--name-only", "-z", "--", ":/", ...excluded);
     const all = listing.split("\0").filter(Boolean);
     const files = all.filter((path) => path.startsWith(prefix) && !isStackConfig(path.slice(prefix.length)));
     const elsewhere = all.filter((path) => !path.startsWith(prefix));

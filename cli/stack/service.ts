@@ -154,21 +154,21 @@ function idResolver(stack: StackView | undefined): OpenService["resolveId"] {
       if (given !== undefined) return given;
       throw new Error(`${option} is missing. Pass an id, or --stack NAME to use the id in a Pulumi stack.`);
     }
-    const noun = wanted.join(" or ");
+    const typeNames = wanted.join(" or ");
     const candidates = stack.resources.filter(({ type }) => wanted.includes(type));
     const names = candidates.map(({ name }) => name).join(", ") || "none";
     if (given === undefined) {
       const [only, ...others] = candidates;
       if (only && others.length === 0) return only.id;
       const why = only ? "several" : "no";
-      throw new Error(`${option} is missing. Stack ${stack.name} has ${why} ${noun} (${names}).`);
+      throw new Error(`${option} is missing. Stack ${stack.name} has ${why} ${typeNames} (${names}).`);
     }
     const found = candidates.filter(({ name }) => name === given);
     if (found.length > 1)
       throw new Error(`${option} ${given}: stack ${stack.name} has several of this name. Pass the id.`);
     if (found[0]) return found[0].id;
     if (!candidates.some(({ id }) => id === given))
-      note(`Stack ${stack.name} has no ${noun} called ${given} (${names}). Using it as an id.`);
+      note(`Stack ${stack.name} has no ${typeNames} called ${given} (${names}). Using it as an id.`);
     return given;
   };
 }

@@ -34,10 +34,13 @@ export async function readStack(name: string, cwd = "."): Promise<StackView> {
   const entries = new Map<StackResource, StateResource>();
   for (const entry of resources) {
     const { type, urn, id, outputs = {} } = entry;
-    const noun = nounOf(type);
+    const resourceType = nounOf(type);
     const provider = logicalName(explicitProviderOf(entry));
-    if (noun && id && !entry.delete)
-      entries.set({ type: noun, name: logicalName(urn), id, outputs, ...(provider && { provider }) }, entry);
+    if (resourceType && id && !entry.delete)
+      entries.set(
+        { type: resourceType, name: logicalName(urn), id, outputs, ...(provider && { provider }) },
+        entry,
+      );
   }
   return {
     name,

@@ -26,7 +26,7 @@ export class CommandError extends Error {
   constructor(
     message: string,
     readonly exitCode: number,
-    /** What the command did before it failed, for `--json`. */
+    /** Results until the failure, for `--json`. */
     readonly outcome: object = {},
   ) {
     super(message);

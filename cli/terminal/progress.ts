@@ -48,20 +48,20 @@ function newBar(format: string, options: object = {}): SingleBar {
 /** Shows the progress of an import: a bar on a terminal, otherwise a line every few seconds. */
 export function importProgress(options: OutputOptions): ProgressDisplay<Progress> {
   const began = performance.now();
-  const words = ({ recordCount, skippedCount, bytes, totalBytes }: Progress) => {
+  const text = ({ recordCount, skippedCount, bytes, totalBytes }: Progress) => {
     const seconds = Math.max(0.001, (performance.now() - began) / 1000);
     const left = (seconds * Math.max(0, totalBytes - bytes)) / Math.max(1, bytes);
     const rate = formatNumber((recordCount - skippedCount) / seconds);
     return `${formatCount(recordCount, "record")} | ${rate}/s | ${formatDuration(left)} left`;
   };
   if (isInteractive(options)) {
-    const bar = newBar("{bar} {percentage} % | {words}");
+    const bar = newBar("{bar} {percentage} % | {text}");
     let begun = false;
     return {
       update: (progress) => {
         const done = Math.min(progress.bytes, progress.totalBytes);
-        if (begun) bar.update(done, { words: words(progress) });
-        else bar.start(progress.totalBytes, done, { words: words(progress) });
+        if (begun) bar.update(done, { text: text(progress) });
+        else bar.start(progress.totalBytes, done, { text: text(progress) });
         begun = true;
       },
       end: () => bar.stop(),
@@ -72,7 +72,7 @@ export function importProgress(options: OutputOptions): ProgressDisplay<Progress
     update: (progress) =>
       report(() => {
         const share = Math.floor((100 * progress.bytes) / Math.max(1, progress.totalBytes));
-        return `${Math.min(100, share)} % | ${words(progress)}`;
+        return `${Math.min(100, share)} % | ${text(progress)}`;
       }),
     end: () => undefined,
   };
@@ -100,7 +100,7 @@ export function jobProgress(
 ): ProgressDisplay<Job> {
   const began = performance.now();
   let [status, progress] = ["", undefined as string | undefined];
-  const words = () => {
+  const text = () => {
     const passed = formatDuration((performance.now() - began) / 1000);
     return [`${noun} ${status}`, passed, progress ?? [], usually ? `usually ${usually}` : []]
       .flat()
@@ -111,13 +111,13 @@ export function jobProgress(
     status = job.jobStatus + (job.retryCount ? `, retried ${job.retryCount}×` : "");
   };
   if (isInteractive(options)) {
-    const bar = newBar("{bar} {words}", { formatBar: bouncingBar });
+    const bar = newBar("{bar} {text}", { formatBar: bouncingBar });
     let timer: NodeJS.Timeout | undefined;
     return {
       update: (job) => {
         observe(job);
-        if (!timer) bar.start(1, 0, { words: words() });
-        timer ??= setInterval(() => bar.update(0, { words: words() }), redrawIntervalMs);
+        if (!timer) bar.start(1, 0, { text: text() });
+        timer ??= setInterval(() => bar.update(0, { text: text() }), redrawIntervalMs);
       },
       end: () => {
         clearInterval(timer);
@@ -129,7 +129,7 @@ export function jobProgress(
   return {
     update: (job) => {
       observe(job);
-      report(() => `${jobId}: ${words()}`);
+      report(() => `${jobId}: ${text()}`);
     },
     end: () => undefined,
   };

@@ -56,7 +56,7 @@ export class ShopCommand {
   async runAll(all: readonly string[][]): Promise<Ended[]> {
     const script = `
       const { createProgram } = require(${JSON.stringify(command)});
-      const { failWith } = require(${JSON.stringify(join(command, "../terminal/exit.js"))});
+      const { exitWithError } = require(${JSON.stringify(join(command, "../terminal/exit.js"))});
       const print = process.stdout.write.bind(process.stdout);
       (async () => {
         const all = [];
@@ -65,7 +65,7 @@ export class ShopCommand {
           process.stdout.write = (text) => { texts.out += text; };
           process.stderr.write = (text) => { texts.err += text; };
           process.exitCode = 0;
-          await createProgram().then((program) => program.parseAsync(args, { from: "user" })).catch(failWith);
+          await createProgram().then((program) => program.parseAsync(args, { from: "user" })).catch(exitWithError);
           all.push({ code: process.exitCode, ...texts });
         }
         print(JSON.stringify(all));

@@ -27,10 +27,10 @@ export function renderMarkdown({ stacks }: Report): string {
   const share = Math.floor(maxCharacters / Math.max(1, stacks.length)) - 2;
   const full = stacks.map((report) => stackMarkdown(report, share - frame));
   const text = full.every((part) => part.length <= share) ? full : stacks.map(bareMarkdown);
-  let most = text.length;
-  while (text.slice(0, most).join("\n").length > maxCharacters) most--;
-  const left = most < text.length ? [`…and ${formatNumber(text.length - most)} more stacks.\n`] : [];
-  return [...text.slice(0, most), ...left].join("\n");
+  let shown = text.length;
+  while (text.slice(0, shown).join("\n").length > maxCharacters) shown--;
+  const left = shown < text.length ? [`…and ${formatNumber(text.length - shown)} more stacks.\n`] : [];
+  return [...text.slice(0, shown), ...left].join("\n");
 }
 
 /** Returns a marker that identifies the comment of a stack, to update it instead of adding a new one. */
@@ -176,7 +176,7 @@ function fenced(text: string): string {
   return `${fence}sh\n${withoutControls(text)}\n${fence}\n`;
 }
 
-/** Escapes text so that it is not read as markup, a mention or a link. */
+/** Escapes markup, mentions and links in text. */
 function inline(text: string): string {
   return html(withoutControls(text)).replace(
     /[\\`*_[\]#|~@]/g,

@@ -5,16 +5,24 @@ import { allEntries, digest, type Entry, entriesOf, put } from "../../../provide
 import { run } from "../../service/process";
 
 const urn = (name: string) => `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:UserDataset::${name}`;
-/** The date of so many days ago. */
+/** Returns the date `daysAgo` days before today. */
 const dayOf = (daysAgo: number) => new Date(Date.now() - daysAgo * 24 * 3_600_000).toISOString().slice(0, 10);
 const entry = (name: string, more: Partial<Entry> = {}): Entry => ({
-  ...{ urn: urn(name), service: "http://127.0.0.1:9", path: "/create-user-dataset", identity: name },
-  ...{ key: name, derived: false, request: { name, numShards: 1 }, at: `${dayOf(3)}T10:00:00.000Z` },
-  ...{ pid: 1, host: "elsewhere", backend: "s3://states" },
+  urn: urn(name),
+  service: "http://127.0.0.1:9",
+  path: "/create-user-dataset",
+  identity: name,
+  key: name,
+  derived: false,
+  request: { name, numShards: 1 },
+  at: `${dayOf(3)}T10:00:00.000Z`,
+  pid: 1,
+  host: "elsewhere",
+  backend: "s3://states",
   ...more,
 });
 
-// What other tests leave behind is none of these tests' business.
+// Do not depend on the state of other tests.
 const stateHome = mkdtempSync(join(tmpdir(), "recommender-state-"));
 process.env.XDG_STATE_HOME = stateHome;
 process.env.PULUMI_BACKEND_URL = "s3://states";

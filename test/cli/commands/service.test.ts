@@ -118,7 +118,9 @@ describe("recommender", () => {
     const { projectId } = await openShop(api);
     const forLong = { dimensions: 512, regularization: 0.1, alpha: 0.3, epochs: 200 };
     const { algorithmId } = await api.call("createAlgorithm", {
-      ...{ projectId, name: "for long", algorithmParameters: forLong },
+      projectId,
+      name: "for long",
+      algorithmParameters: forLong,
     });
     const submit = async () =>
       (await api.call("submitTrainingJob", { projectId, algorithmId, name: "for long" })).jobId;

@@ -220,7 +220,10 @@ describe("the fix that rejects a pending change", () => {
       new: { inputs: news },
     }) as unknown as Step;
   const row = (noun: string, name: string, from: Record<string, string[]>) => ({
-    ...{ urn: urn(noun, name), type: type(noun), custom: true, propertyDependencies: from },
+    urn: urn(noun, name),
+    type: type(noun),
+    custom: true,
+    propertyDependencies: from,
   });
   const changes = (steps: Step[], state: ReturnType<typeof row>[] = []) =>
     findPendingChanges(

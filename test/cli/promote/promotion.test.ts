@@ -201,7 +201,10 @@ describe("the review of a promotion", () => {
     report: { ...report, changes: [finding] },
     quality: [
       {
-        ...{ deployment: "live", model: "weekly", from: 0.5, floor: 0.45 },
+        deployment: "live",
+        model: "weekly",
+        from: 0.5,
+        floor: 0.45,
         measured: { from: { ndcgAt20: 0.5, popularityNdcgAt20: 0.4, heldOutPairs: 3 } },
       },
     ],

@@ -138,7 +138,7 @@ test("whoami gets tokens from the service if only an address and a key are set, 
   expect(wrong.out).not.toContain(key);
 });
 
-test("a service that refuses connections ends every command soon, with the address and the reason first and once", async () => {
+test("every command fails soon if the service is down, and reports its address and the reason once", async () => {
   const address = "http://127.0.0.1:9";
   const nobody = { RECOMMENDER_BASE_URL: address, RECOMMENDER_TOKEN_URL: "" };
   for (const words of [
@@ -158,7 +158,7 @@ test("a service that refuses connections ends every command soon, with the addre
   expect(out.match(/ECONNREFUSED/g)).toHaveLength(1);
 });
 
-test("credentials beside another address in the environment are not sent to --service", async () => {
+test("credentials for another address in the environment are not sent to --service", async () => {
   const { code, err } = await shop.run("datasets", "list", "--service", "https://other.invalid");
   expect({ code, err }).toEqual({
     code: 1,

@@ -139,8 +139,16 @@ test("commands of a stack that does not exist print within 80 columns", async ()
   const request = { name: longName, numShards: 1, attributeSchema: { a: "CATEGORICAL" } };
   const urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:EventDataset::clicks";
   await put({
-    ...{ urn, service: shop.api.service.url, path: "/create-event-dataset", identity: "x", key: "x" },
-    ...{ derived: false, request, at: new Date().toISOString(), pid: 1, host: "elsewhere" },
+    urn,
+    service: shop.api.service.url,
+    path: "/create-event-dataset",
+    identity: "x",
+    key: "x",
+    derived: false,
+    request,
+    at: new Date().toISOString(),
+    pid: 1,
+    host: "elsewhere",
   });
   await narrow(0, "interrupted");
   await narrow(1, "interrupted", "--forget");
