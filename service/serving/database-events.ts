@@ -6,9 +6,8 @@ import { changesOf, snapshot, writtenRecords } from "../store/snapshot";
 import { type Build, otherTypes } from "../threads/build";
 import { CachedEvents } from "./cached-events";
 import { type Current, CurrentReader } from "./current";
-import type { Deployed } from "./deployed";
 import { notDeployed } from "./deployed-context";
-import type { EventReader, EventSource } from "./event-source";
+import type { EventReader, EventSource, UpdatableModels } from "./event-source";
 import type { UserEvents } from "./user-events";
 
 /** Callbacks for what a read of the database reveals about the deployments of other processes. */
@@ -29,7 +28,7 @@ export class DatabaseEventSource implements EventSource {
     private readonly callbacks: DeploymentCallbacks,
   ) {}
 
-  start(deployed: Deployed, build: Build): EventReader {
+  start(deployed: UpdatableModels, build: Build): EventReader {
     return new DatabaseEvents(this.db, this.data, deployed, build, this.callbacks);
   }
 
@@ -46,7 +45,7 @@ class DatabaseEvents implements EventReader {
   constructor(
     private readonly db: Db,
     private readonly data: ProjectData,
-    private readonly deployed: Deployed,
+    private readonly deployed: UpdatableModels,
     { generator, ranker, itemChanges, forgottenUntil }: Build,
     private readonly callbacks: DeploymentCallbacks,
   ) {

@@ -7,13 +7,13 @@ import type { DeploymentTable } from "../store/tables";
 import type { Build, PlacedModel } from "../threads/build";
 import { CachedAttributes } from "./cached-attributes";
 import { type DeployedContext, rowReader } from "./deployed-context";
-import type { EventReader, EventSource } from "./event-source";
+import type { EventReader, EventSource, UpdatableModels } from "./event-source";
 import { RateLimit } from "./rate-limit";
 import { ServedModel } from "./served-model";
 import type { UserEvents } from "./user-events";
 
 /** The generator and the ranker of one deployment, up to date with the store. */
-export class Deployed {
+export class Deployed implements UpdatableModels {
   readonly rateLimit: RateLimit;
   readonly users: Places;
   readonly items: Places;

@@ -1,5 +1,8 @@
+import type { Attributes } from "../algorithms";
+import type { Places } from "../base/places";
+import type { HashedUsers } from "../store/forgotten";
+import type { DeploymentTable } from "../store/tables";
 import type { Build } from "../threads/build";
-import type { Deployed } from "./deployed";
 import type { UserEvents } from "./user-events";
 
 /**
@@ -15,9 +18,22 @@ export interface EventSource {
   /** Aborts the build of the deployment, which must then start again. */
   readonly abortsBuild?: AbortSignal;
   /** Starts to keep a deployment up to date, beginning with the writes that were made while it was built. */
-  start(deployed: Deployed, build: Build): EventReader;
+  start(deployed: UpdatableModels, build: Build): EventReader;
   /** Stops keeping the deployment up to date. */
   close(): void;
+}
+
+/** The models of a deployment, as far as an event source changes them. `Deployed` implements it. */
+export interface UpdatableModels {
+  readonly row: DeploymentTable;
+  readonly users: Places;
+  readonly items: Places;
+  userChanged(userId: string): void;
+  placeItems(items: ReadonlyMap<string, { readonly attributes: Attributes }>): void;
+  addItem(id: string): number;
+  forget(userId: string): void;
+  forgetAll(users: HashedUsers): Promise<void>;
+  finishForgetting(): Promise<void>;
 }
 
 /** Reads the events of users for a deployment. */

@@ -1,6 +1,6 @@
 import type { Deployed } from "./deployed";
-import { EditedPerson, type Edits } from "./person";
-import { type Basis, type Recommended, recommendTo } from "./recommend";
+import { type Basis, EditedPerson, type Edits } from "./person";
+import { type Recommended, recommendTo } from "./recommend";
 
 /** One recommended item with its score, and the reasons for it. */
 export interface Explained {

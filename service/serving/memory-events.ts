@@ -2,8 +2,7 @@ import type { Change, EventChange, EventsChange } from "../store/changes";
 import type { ProjectData } from "../store/project-data";
 import { weightOf } from "../store/snapshot";
 import type { Build } from "../threads/build";
-import type { Deployed } from "./deployed";
-import type { EventReader, EventSource } from "./event-source";
+import type { EventReader, EventSource, UpdatableModels } from "./event-source";
 import { History } from "./history";
 import { MissedChanges } from "./missed-changes";
 import { type UserEvents, withOtherTypes } from "./user-events";
@@ -30,7 +29,7 @@ export class MemoryEventSource implements EventSource {
     return this.missed.tooMany;
   }
 
-  start(deployed: Deployed, build: Build): MemoryEvents {
+  start(deployed: UpdatableModels, build: Build): MemoryEvents {
     this.started = new MemoryEvents(this.data, deployed, build);
     this.started.catchUp(this.missed.changes.splice(0));
     return this.started;
@@ -45,7 +44,7 @@ class MemoryEvents implements EventReader {
 
   constructor(
     private readonly data: ProjectData,
-    private readonly deployed: Deployed,
+    private readonly deployed: UpdatableModels,
     { history, others, lastSeq, deletions }: Build,
   ) {
     this.target = history && new History(history);

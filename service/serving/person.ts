@@ -1,9 +1,11 @@
 import type { JsonMap } from "../../contract";
 import type { Attributes, EventRule, Preferences, UserItem } from "../algorithms";
 import type { Deployed } from "./deployed";
-import type { Basis } from "./recommend";
 import type { Candidates, ServedModel } from "./served-model";
 import type { UserEvents } from "./user-events";
+
+/** What the preferences of a person come from. */
+export type Basis = "events" | "training" | "attributes" | "popularity";
 
 /** Somebody whom a deployment recommends items to. */
 export interface Person {

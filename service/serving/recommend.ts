@@ -1,6 +1,6 @@
 import type { Preferences, UserItem } from "../algorithms";
 import type { Deployed } from "./deployed";
-import { type Person, readUser } from "./person";
+import { type Basis, type Person, readUser } from "./person";
 import type { ServedModel } from "./served-model";
 
 /** The number of candidates that a ranker, or diversity, chooses from at least. */
@@ -16,9 +16,6 @@ export interface Recommended {
   /** Whether a ranker changed the order. */
   readonly isReordered: boolean;
 }
-
-/** What the preferences of a person come from. */
-export type Basis = "events" | "training" | "attributes" | "popularity";
 
 /** Returns the ids of the best items for a user. Items that the user already has target events for are left out. */
 export async function recommend(
