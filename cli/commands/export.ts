@@ -16,7 +16,8 @@ const help = `
 The service may keep running: the backup is a consistent snapshot. An
 interrupted export leaves no valid backup. Run the same command again to finish
 it; it skips models that are already copied. The backup contains all records,
-the API key and the secret that signs tokens. Protect it like the data directory.
+the API key and the secret that signs tokens. Protect it like the service's
+data.
 
 Examples:
   recommender export backup-monday

@@ -22,7 +22,7 @@ An interrupted import continues where it stopped. An unchanged source is not
 sent again, and of a changed source only the changed batches. If another command
 on this machine has written to the dataset since (another import, events prune,
 events forget-user), all records are sent. --force always sends all records. The
-import aborts 1,000 rejected records beyond --max-failures.
+import aborts after 1,000 rejected records beyond --max-failures.
 
 --dry-run needs no service and no dataset. It reads the source and shows its
 columns, how they map to fields, which records would be rejected and why, and

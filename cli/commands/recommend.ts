@@ -15,7 +15,8 @@ interface RecommendOptions extends ServiceOptions {
 }
 
 const help = `
-If several projects have a deployment, select one with --serving-uri, or with
+Users without events get items by their attributes, or else popular items. If
+several projects have a deployment, select one with --serving-uri, or with
 --stack and --deployment.
 
 --why shows for each item up to three of the user's items and their contribution
@@ -31,7 +32,7 @@ Examples:
 /** Adds `recommender recommend`. */
 export function addRecommend(program: Command): void {
   withService(program.command("recommend").description("Get recommendations for a user."))
-    .argument("<user>", "id of the user; without events, by attributes, or popular items")
+    .argument("<user>", "id of the user")
     .option("--limit <number>", "number of items", wholeNumber(1), 10)
     .option("--attributes <names>", "comma-separated item attributes to show", commaSeparated, [])
     .option("--why", "explain each item")

@@ -20,7 +20,7 @@ export function previewUpdate(open: OpenStack): { config: Promise<ConfigMap>; pr
   const onPrelude = ({ preludeEvent }: EngineEvent) => {
     if (!preludeEvent) return;
     const entries = Object.entries(preludeEvent.config ?? {});
-    // The event masks secrets. Only then is the configuration read again, which starts the engine.
+    // The event masks secrets. If there are any, read the configuration again, which starts the engine.
     const hasNoSecrets = entries.every(([, value]) => !value.includes("[secret]"));
     const known = Object.fromEntries(entries.map(([key, value]) => [key, { value }]));
     setConfig(hasNoSecrets ? known : open.allConfig());

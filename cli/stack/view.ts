@@ -9,6 +9,7 @@ export interface StackResource {
   readonly name: string;
   readonly id: string;
   readonly outputs: Readonly<Record<string, unknown>>;
+  readonly entry: StateResource;
   /** Name of the explicit provider. Absent if the stack's configuration applies. */
   readonly provider?: string;
 }
@@ -31,26 +32,21 @@ export async function readStack(name: string, cwd = "."): Promise<StackView> {
   const { explicitProviderOf, providerSettings } = await import("./providers.js");
   const open = await OpenStack.open({ cwd, stack: name });
   const [{ resources }, config] = await Promise.all([open.state(), open.config()]);
-  const entries = new Map<StackResource, StateResource>();
-  for (const entry of resources) {
-    const { type, urn, id, outputs = {} } = entry;
-    const resourceType = nounOf(type);
-    const provider = logicalName(explicitProviderOf(entry));
-    if (resourceType && id && !entry.delete)
-      entries.set(
-        { type: resourceType, name: logicalName(urn), id, outputs, ...(provider && { provider }) },
-        entry,
-      );
-  }
   return {
     name,
     project: open.project,
     programDirectory: open.programDirectory,
     config,
-    resources: [...entries.keys()],
-    settingsOf: (resource) => {
-      const entry = entries.get(resource);
-      return entry && providerSettings(entry, resources, open);
-    },
+    resources: resources.flatMap((entry) => stackResource(entry, explicitProviderOf(entry)) ?? []),
+    settingsOf: ({ entry }) => providerSettings(entry, resources, open),
   };
+}
+
+/** Returns undefined for resources of other packages, and for entries that wait for deletion. */
+function stackResource(entry: StateResource, providerUrn: string | undefined): StackResource | undefined {
+  const { urn, id, outputs = {} } = entry;
+  const type = nounOf(entry.type);
+  if (!type || !id || entry.delete) return undefined;
+  const provider = logicalName(providerUrn);
+  return { type, name: logicalName(urn), id, outputs, entry, ...(provider && { provider }) };
 }

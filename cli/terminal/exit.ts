@@ -26,7 +26,7 @@ export class CommandError extends Error {
   constructor(
     message: string,
     readonly exitCode: number,
-    /** Results until the failure, for `--json`. */
+    /** Partial results, printed with `--json`. */
     readonly outcome: object = {},
   ) {
     super(message);

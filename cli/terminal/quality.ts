@@ -29,7 +29,7 @@ export function exposureProperties(figures: QualityFigures): [string, string | u
   ];
 }
 
-/** Formats what a quality is compared with: the quality of popular items, and the number of held-out pairs. */
+/** Formats the baseline of a quality: the NDCG@20 of popular items, and the number of held-out pairs. */
 export function baselineText({ popularityNdcgAt20, heldOutPairs, holdOut }: QualityFigures): string {
   return [
     ...(popularityNdcgAt20 == null ? [] : [`popular items ${popularityNdcgAt20.toFixed(4)}`]),

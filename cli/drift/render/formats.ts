@@ -30,6 +30,6 @@ export function formatOf(file: string): Format {
   const format = suffixes[extname(file).toLowerCase()];
   if (format) return format;
   throw new Error(
-    `--output ${file}: the extension is no known format. Use ${Object.keys(suffixes).join(", ")}, or add --format.`,
+    `--output ${file}: unknown extension. Use ${Object.keys(suffixes).join(", ")}, or add --format.`,
   );
 }
