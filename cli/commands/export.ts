@@ -2,14 +2,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Manifest } from "../../service";
 import { type StorageOptions, storageOf, withStorage } from "../stack/data-directory";
-import {
-  formatCount,
-  formatNumber,
-  note,
-  type OutputOptions,
-  print,
-  withJsonErrors,
-} from "../terminal/output";
+import { formatCount, formatNumber, type OutputOptions, print, withJsonErrors } from "../terminal/output";
 import { rowProgress, withProgress } from "../terminal/progress";
 
 const help = `
