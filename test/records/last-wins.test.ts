@@ -48,16 +48,15 @@ describe("of an id in two batches the later record wins", () => {
 
   test("after a line was appended to a source with a refused record in the first batch", async () => {
     const id = await loading.dataset("users");
-    const refused = `{"user_id":"nul\\u0000"}\n`;
-    const kind = loading.lenient("users");
+    // The service refuses a lone surrogate, which the check before the upload accepts.
+    const refused = `{"user_id":"s\\ud800"}\n`;
     // The appended line is in a third batch, so the second one has not changed.
     const lines = refused + twice("one") + userLines(1500, 2500);
     const file = loading.folder.write("refused.ndjson", lines);
-    await loading.upload("users", id, file, { kind, maxFailures: 1 });
+    await loading.upload("users", id, file, { maxFailures: 1 });
     loading.folder.write("refused.ndjson", lines + user("eve", "late"));
-    expect(await loading.upload("users", id, file, { kind, maxFailures: 1 })).toMatchObject({
-      failedCount: 1,
-    });
+    const again = await loading.upload("users", id, file, { maxFailures: 1 });
+    expect(again).toMatchObject({ calls: 3, failedCount: 1 });
     expect(await loading.attributes(id, "ada")).toEqual({ mark: "new" });
   });
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type RouteName, routes } from "../../contract";
-import { type RecordKind, type RecordKindName, recordKindAt, recordKinds } from "../../records/kind";
+import { type RecordKindName, recordKinds } from "../../records/kind";
 import { LastWriter } from "../../records/last-writer";
 import { contentHash, findFiles } from "../../records/source";
 import { upload } from "../../records/upload";
@@ -50,11 +50,6 @@ export class Loading {
       ...more,
     });
     return { ...totals, token, calls: this.upserts() };
-  }
-
-  /** A kind of record as a service accepts it that has other limits than the embedded one. */
-  lenient(kind: RecordKindName): RecordKind {
-    return recordKindAt("https://service.example", recordKinds[kind]);
   }
 
   /** Edits the upload journals of this machine. */
