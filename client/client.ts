@@ -2,8 +2,8 @@ import type { Agent, Dispatcher } from "undici";
 import { type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
 import { abortable, type Clock, systemClock } from "./clock";
 import { ApiError, isOutage, OutcomeUnknownError, ReplyError } from "./errors";
-import { fetchExtensions, UnsupportedError } from "./extensions";
-import { isFinal, isForeign, isRecognised } from "./finality";
+import { fetchExtensions, healthBudgetMs, healthFailure, isGranted, UnsupportedError } from "./extensions";
+import { isFinal, isForeign, isRecognised, kindsIn } from "./finality";
 import { redactSecret, TokenCache } from "./http/credentials";
 import { readErrorBody } from "./http/error-body";
 import { giveUpError, hintOf, stoppedError, WaitNotice } from "./http/hints";
@@ -17,10 +17,13 @@ import {
   delayMs,
   errorReplyFailure,
   type Failure,
+  type ReadLimits,
   type RetryPolicy,
   retryAfterMs,
+  retryRead,
   thrownFailure,
 } from "./http/retry";
+import { ServingAddresses } from "./serving-address";
 
 export type { Clock } from "./clock";
 export { ApiError, ConnectionError, InputError, OutcomeUnknownError, ReplyError, TokenError } from "./errors";
@@ -40,6 +43,8 @@ export class Client {
   readonly baseUrl: string;
   /** Identifies the service across runs, even if the address of an embedded service changes. */
   readonly service: string;
+  /** Serving addresses to which the credentials may go. */
+  readonly serving: ServingAddresses;
   readonly #options: ClientOptions;
   readonly #agent: Agent;
   readonly #tokens: TokenCache;
@@ -53,6 +58,7 @@ export class Client {
   readonly #responded = new Set<string>();
   readonly #waitNotice: WaitNotice;
   readonly #requests: Requests;
+  readonly #limits: ReadLimits;
 
   #keysProbe: Promise<unknown> | undefined;
   #extensions: Promise<ReadonlySet<string>> | undefined;
@@ -65,6 +71,15 @@ export class Client {
     this.#random = options.random ?? Math.random;
     this.#retry = { ...defaultRetry, ...options.retry };
     this.#requests = new Requests(options);
+    this.serving = new ServingAddresses(this.baseUrl);
+    const { whoami } = this;
+    this.#limits = {
+      policy: this.#retry,
+      clock: this.#clock,
+      random: this.#random,
+      stop: options.stop,
+      whoami,
+    };
     this.#waitNotice = new WaitNotice(this.#clock, options.onWait);
     this.#timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000, ...options.timeouts };
     // Loaded lazily: most programs only declare resources, and undici is a third of the import time of this package.
@@ -148,18 +163,22 @@ export class Client {
   async supports(route: Route): Promise<boolean> {
     if (!route.extension) return true;
     const { origin } = new URL(this.baseUrl);
-    this.#extensions ??= this.#retryRead(
-      () => fetchExtensions(this.baseUrl, this.#agent),
-      (error) =>
-        error instanceof ApiError
-          ? { error, transient: true, mayHaveRun: false }
-          : connectionFailure(route, origin, error),
-      (failure) => budgetMs(this.#retry, failure, this.#responded.has(origin)),
+    this.#extensions ??= retryRead(
+      () => fetchExtensions(this.baseUrl, this.#agent, () => this.#mayHaveExtensions()),
+      (error) => healthFailure(route, origin, error),
+      this.#limits,
+      (failure) => healthBudgetMs(this.#retry, failure, this.#responded.has(origin)),
     ).catch((error) => {
       this.#extensions = undefined;
       throw error;
     });
     return (await this.#extensions).has(route.path);
+  }
+
+  /** Whether the service may be one of this package. Each of them honours idempotency keys. */
+  async #mayHaveExtensions(): Promise<boolean> {
+    if (!(await isGranted(this, routes.listEventDatasets))) return false;
+    return (await this.honoursKeys()) || !this.#responded.has(new URL(this.baseUrl).origin);
   }
 
   /** Whether the service honours idempotency keys. If it has not responded yet, this sends a read to find out. */
@@ -186,29 +205,7 @@ export class Client {
 
   /** Gets a token for a later call, to fail early if there is none. */
   async getToken(route: Route): Promise<void> {
-    await this.#retryRead(() => this.#tokens.get(route.path), thrownFailure);
-  }
-
-  /** Retries a read until it succeeds, fails permanently, or exceeds its time budget. */
-  async #retryRead<T>(
-    read: () => Promise<T>,
-    failureOf: (error: Error) => Failure,
-    budgetOf: (failure: Failure) => number = () => this.#retry.unreachableMs,
-  ): Promise<T> {
-    const began = this.#clock.now();
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await read();
-      } catch (thrown) {
-        const failure = failureOf(thrown as Error);
-        if (!failure.transient) throw failure.error;
-        const delay = delayMs(this.#retry, attempt, failure, this.#random);
-        const spent = this.#clock.now() - began;
-        if (spent + delay > budgetOf(failure))
-          throw giveUpError(failure.error, attempt + 1, spent, this.whoami);
-        await this.#clock.sleep(delay, this.#options.stop);
-      }
-    }
+    await retryRead(() => this.#tokens.get(route.path), thrownFailure, this.#limits);
   }
 
   /** Waits for calls in progress, then closes the connections. */
@@ -261,6 +258,7 @@ export class Client {
     const reply = readReply(route, success, (shown) => this.#redact(shown));
     if (!isKnownAddress) this.#honoursKeys.set(url.origin, false);
     this.#responded.add(url.origin);
+    this.serving.learn(reply);
     if (header(response, "idempotent-replayed") === "true") prepared.onReplayed?.();
     return { reply };
   }
@@ -273,7 +271,7 @@ export class Client {
   ): Failure {
     const { statusCode: status } = response;
     const errorBody = readErrorBody(text, (shown) => this.#redact(shown));
-    const isOwn = isRecognised(status, errorBody, Object.values(ids));
+    const isOwn = isRecognised(status, errorBody, { kinds: kindsIn(route), ids: Object.values(ids) });
     if (isOwn) this.#responded.add(url.origin);
     const hint = hintOf(
       { status, isRecognised: isOwn, location: this.#redact(header(response, "location") ?? "") },

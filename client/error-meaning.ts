@@ -57,10 +57,9 @@ export async function listConfirmsAbsence<T>(
 }
 
 /** Whether an error of the recommendation call means that nothing is deployed, and not that the user is unknown. */
-export function meansNotServing({ status, code = "", reason, isRecognised }: ApiError): boolean {
-  if (!isRecognised) return false;
-  if (![400, 404, 409, 410, 412, 422, 503].includes(status)) return false;
-  return idle.test(code) || (idle.test(reason) && !user.test(code) && !user.test(reason));
+export function meansNotServing(error: ApiError): boolean {
+  const { code = "", reason } = error;
+  return isFinal(error) && (idle.test(code) || (idle.test(reason) && !user.test(code) && !user.test(reason)));
 }
 
 /** Whether a model could not be deleted because it is deployed. */

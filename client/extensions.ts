@@ -1,7 +1,10 @@
 import type { Dispatcher } from "undici";
 import { z } from "zod";
-import type { Route } from "../contract";
-import { ApiError, TokenError } from "./errors";
+import { idempotencyHeader, type Route } from "../contract";
+import { ApiError, isOutage, TokenError } from "./errors";
+import { readErrorBody } from "./http/error-body";
+import { budgetMs, connectionFailure, type Failure, type RetryPolicy } from "./http/retry";
+import { parseJson } from "./parse";
 
 const health = z.object({ extensions: z.array(z.string()) });
 
@@ -13,25 +16,59 @@ export class UnsupportedError extends Error {
   }
 }
 
-/** Statuses of an overloaded service, or of a gateway that cannot reach it. They say nothing about extensions. */
-const transientStatuses = [429, 502, 503, 504];
-
 /**
  * Reads the paths of the extensions that a service lists in `/healthz`. Returns an empty set if the service has no such
- * page or the page has another format.
+ * page or the page has another format. Throws if a gateway may have sent the page in place of the service.
+ *
+ * @param mayHaveExtensions whether the service may list extensions, judged by its other responses
  */
-export async function fetchExtensions(baseUrl: string, dispatcher: Dispatcher): Promise<ReadonlySet<string>> {
+export async function fetchExtensions(
+  baseUrl: string,
+  dispatcher: Dispatcher,
+  mayHaveExtensions: () => Promise<boolean>,
+): Promise<ReadonlySet<string>> {
   const { origin, pathname } = new URL(`${baseUrl}/healthz`);
   const response = await dispatcher.request({ origin, path: pathname, method: "GET" });
   const text = await response.body.text();
   const status = response.statusCode;
-  if (transientStatuses.includes(status))
-    throw new ApiError({ method: "GET", path: "/healthz" }, { status, message: "temporarily unavailable" });
-  if (status !== 200) return new Set();
+  const body = status === 200 ? parseJson(text) : undefined;
+  if (typeof body === "object" && body !== null) return new Set(health.safeParse(body).data?.extensions);
+  const isUnavailable = status >= 500 || [408, 425, 429].includes(status);
+  // Gateways do not send this header, so the response comes from a service that has no such page.
+  const isOwn = response.headers[idempotencyHeader] !== undefined;
+  if (!isUnavailable && (isOwn || !(await mayHaveExtensions()))) return new Set();
+  const { message } = readErrorBody(text);
+  const hint = `; the response did not come from the service. Check that ${origin} forwards ${pathname} to it.`;
+  const error = { status, message, isRecognised: isUnavailable };
+  throw new ApiError({ method: "GET", path: "/healthz" }, error, isUnavailable ? "" : hint);
+}
+
+/** Returns how long to read `/healthz` again. An unavailable service gets more time than the page of a gateway. */
+export function healthBudgetMs(policy: RetryPolicy, failure: Failure, hasResponded: boolean): number {
+  const budget = budgetMs(policy, failure, hasResponded);
+  const { error } = failure;
+  return error instanceof ApiError && !error.isRecognised ? Math.min(budget, policy.foreignMs) : budget;
+}
+
+/** Decides whether to read `/healthz` again. A page that the service did not send may be temporary, whatever its status. */
+export function healthFailure(route: Route, origin: string, error: Error): Failure {
+  if (error instanceof ApiError) return { error, transient: true, mayHaveRun: false };
+  // The calls that judge the service have been retried already.
+  if (isOutage(error)) return { error, transient: false, mayHaveRun: false };
+  return connectionFailure(route, origin, error);
+}
+
+/** Whether the credentials have the scope of an operation. */
+export async function isGranted(
+  client: { getToken(route: Route): Promise<void> },
+  route: Route,
+): Promise<boolean> {
   try {
-    return new Set(health.parse(JSON.parse(text)).extensions);
-  } catch {
-    return new Set();
+    await client.getToken(route);
+    return true;
+  } catch (error) {
+    if (error instanceof TokenError && error.refusal === "scope") return false;
+    throw error;
   }
 }
 
@@ -40,12 +77,5 @@ export async function isOffered(
   client: { supports(route: Route): Promise<boolean>; getToken(route: Route): Promise<void> },
   route: Route,
 ): Promise<boolean> {
-  if (!(await client.supports(route))) return false;
-  try {
-    await client.getToken(route);
-    return true;
-  } catch (error) {
-    if (error instanceof TokenError && error.refusal === "scope") return false;
-    throw error;
-  }
+  return (await client.supports(route)) && isGranted(client, route);
 }

@@ -1,27 +1,50 @@
+import { z } from "zod";
+import { type Route, routes } from "../contract";
 import { ApiError } from "./errors";
 import type { ErrorBody } from "./http/error-body";
-
-/** Names of object types in error messages. */
-const kinds = /data ?set|project|algorithm|model|job|deploy|user|item/i;
 
 /** A path, with or without a query. Gateways quote it, and it contains names of object types. */
 const quotedPath = /\S*\/\S*/g;
 
+/** What a request asks for: the ids in it, and the kinds of objects that its fields refer to. */
+export interface Asked {
+  readonly kinds: readonly string[];
+  readonly ids: readonly string[];
+}
+
+/**
+ * Returns the kinds of objects that a request refers to. `event_dataset_id` and `eventDatasetId` refer to a dataset. The
+ * recommendation call also needs a model, which no field names.
+ */
+export function kindsIn({ path, request }: Pick<Route, "path" | "request">): string[] {
+  const shapes = request instanceof z.ZodObject ? [request.shape] : request.options.map(shapeOf);
+  const kinds = shapes
+    .flatMap((shape) => Object.keys(shape))
+    .flatMap((key) => /([A-Z]?[a-z]+)Id$/.exec(key)?.[1]?.toLowerCase() ?? []);
+  return [...new Set(path === routes.recommendItemsToUser.path ? [...kinds, "model"] : kinds)];
+}
+
+const shapeOf = (option: unknown): object => (option as z.ZodObject).shape;
+
 /**
  * Whether the service itself sent an error reply. The body must be a JSON object with an error code or text. A 404 must
- * also name the type or id of the missing object, because gateways return 404 too but know only routes.
- *
- * @param ids ids in the request
+ * also name the missing object by its id or by a kind that the request asked for. Gateways and routers return 404 too,
+ * but they know only routes and their own deployments.
  */
 export function isRecognised(
   status: number,
   { code = "", message, shape }: ErrorBody,
-  ids: readonly string[] = [],
+  { kinds, ids }: Asked,
 ): boolean {
   if (status < 400 || shape !== "error") return false;
   if (status !== 404) return true;
-  const words = `${code} ${message}`.replace(quotedPath, " ").replaceAll("_", " ");
-  return kinds.test(words) || ids.some((id) => id !== "" && words.includes(id.replaceAll("_", " ")));
+  const text = `${code} ${message}`.replace(quotedPath, " ").replaceAll("_", " ");
+  if (ids.some((id) => id !== "" && text.includes(id.replaceAll("_", " ")))) return true;
+  const words = text
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .replaceAll("data set", "dataset");
+  return kinds.some((kind) => new RegExp(`\\b${kind}s?\\b`).test(words));
 }
 
 /** Statuses that mean that a call did not run, even if a gateway sent them. */
@@ -68,4 +91,20 @@ export function isFinal(error: unknown, { mayHaveRun = false } = {}): error is A
 /** Whether an error is a reply below 500 that leaves the outcome unknown, such as the 404 of a gateway. */
 export function isForeign(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status < 500 && outcomeOf(error) === "unknown";
+}
+
+/**
+ * Whether a reply may mean that the service does not answer this operation at the address of the call. The service itself
+ * has no other reason for 405, and its 404 may concern the address.
+ */
+export function mayBeWrongAddress(error: unknown): error is ApiError {
+  return isForeign(error) || (error instanceof ApiError && [404, 405].includes(error.status));
+}
+
+/**
+ * Whether an error is the service's own answer to a call that changes nothing: a rejection, or an internal error that is
+ * still there after the retries. Gateways send 502, 503 and 504 while the service is healthy.
+ */
+export function isOwnFailure(error: unknown): error is ApiError {
+  return isFinal(error) || (error instanceof ApiError && error.isRecognised && error.status === 500);
 }

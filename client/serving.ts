@@ -2,7 +2,8 @@ import { type Input, type Reply, routes } from "../contract";
 import { ApiError, type Client, ReplyError } from "./client";
 import type { Clock } from "./clock";
 import { meansNotServing } from "./error-meaning";
-import { isFinal, isForeign } from "./finality";
+import { isFinal, isForeign, isOwnFailure, mayBeWrongAddress } from "./finality";
+import { isUnreachable } from "./unreachable";
 
 /** Input of the recommendation call. */
 export type RecommendationInput = Input<typeof routes.recommendItemsToUser>;
@@ -13,7 +14,7 @@ export type Recommendation = Reply<typeof routes.recommendItemsToUser>;
 /**
  * Gets recommendations from a project.
  * The specification does not define how serving_uri relates to the address of the call. So the call is sent to
- * serving_uri first, and then to the base address if the service does not respond there.
+ * serving_uri first, if the credentials may go there, and then to the base address if the service does not respond there.
  */
 export async function recommendItems(
   client: Client,
@@ -21,21 +22,48 @@ export async function recommendItems(
   servingUri?: string | null,
   headers?: Readonly<Record<string, string>>,
 ): Promise<Recommendation> {
-  const path = routes.recommendItemsToUser.path;
-  if (!servingUri || !/^https?:/.test(servingUri))
-    return client.call(routes.recommendItemsToUser, input, { headers });
-  const baseUrl = servingUri.endsWith(path) ? servingUri.slice(0, -path.length) : servingUri;
-  try {
-    const options = { baseUrl, headers, hasFallback: true };
-    return await client.call(routes.recommendItemsToUser, input, options);
-  } catch (error) {
-    const isWrongAddress =
-      error instanceof ReplyError ||
-      isForeign(error) ||
-      (error instanceof ApiError && [404, 405].includes(error.status));
-    if (!isWrongAddress) throw error;
-    return client.call(routes.recommendItemsToUser, input, { headers });
+  const { path } = routes.recommendItemsToUser;
+  const address = servingUri ? client.serving.addressOf(servingUri) : undefined;
+  if (address) {
+    const baseUrl = address.endsWith(path) ? address.slice(0, -path.length) : address;
+    try {
+      const options = { baseUrl, headers, hasFallback: true };
+      return await client.call(routes.recommendItemsToUser, input, options);
+    } catch (error) {
+      if (!(error instanceof ReplyError) && !mayBeWrongAddress(error)) throw error;
+    }
   }
+  try {
+    return await client.call(routes.recommendItemsToUser, input, { headers });
+  } catch (error) {
+    if (servingUri && !address && mayBeWrongAddress(error)) error.message += withheld(servingUri);
+    throw error;
+  }
+}
+
+function withheld(servingUri: string): string {
+  const origin = URL.canParse(servingUri) ? new URL(servingUri).origin : "its serving address";
+  return ` The call was not sent to ${origin}, because the credentials belong to another address.`;
+}
+
+/** A deployment as the state has it. */
+interface StoredDeployment {
+  readonly projectId: string;
+  readonly deploymentJobId?: string | undefined;
+  readonly servingUri?: string | undefined;
+}
+
+/**
+ * Returns the serving address of a deployment. If the credentials may not go to the address in the state, the service is
+ * asked for it: the state may come from another service.
+ */
+export async function currentServingUri(
+  client: Client,
+  { projectId, deploymentJobId: jobId, servingUri }: StoredDeployment,
+): Promise<string | undefined> {
+  if (!servingUri || !jobId || client.serving.addressOf(servingUri)) return servingUri;
+  const job = await client.call(routes.getJob, { projectId, jobId }).catch(() => undefined);
+  return job?.jobResult?.servingUri ?? servingUri;
 }
 
 /** Recommendations that a deployment must answer. */
@@ -67,14 +95,19 @@ interface CheckedDeployment {
   readonly qps: number;
 }
 
-/** Why a check failed. `refused`: a call failed; `few`: too few results; `slow`: the response took too long. */
+/**
+ * Why a check failed. `refused`: the service rejected a call; `few`: too few results; `slow`: the response took too long;
+ * `foreign`: something other than the service responds.
+ */
 interface CheckFailure {
-  readonly kind: "refused" | "few" | "slow";
+  readonly kind: "refused" | "few" | "slow" | "foreign";
   readonly reason: string;
 }
 
 /**
  * Runs the check of a deployment. Returns the reason why it failed, or undefined if it passed or none is declared.
+ * Throws if that is unknown: the credentials are rejected, the service is overloaded or cannot be reached, or something
+ * else responds.
  * The reason refers to users by their index, because it is stored in the stack state and user ids are personal data.
  */
 export async function runCheck(
@@ -82,7 +115,8 @@ export async function runCheck(
   servingUri: string | undefined,
   context: { readonly client: Client; readonly clock: Clock },
 ): Promise<string | undefined> {
-  return (await failureOf(deployment, servingUri, context))?.reason;
+  const kindOf = (error: unknown) => (isOwnFailure(error) ? "refused" : undefined);
+  return (await failureOf(deployment, servingUri, context, kindOf))?.reason;
 }
 
 /**
@@ -95,14 +129,18 @@ export async function findServingFault(
   context: { readonly client: Client; readonly clock: Clock },
 ): Promise<CheckFailure | undefined> {
   const { maxLatencyMs: _, ...timeless } = check;
-  return failureOf({ check: timeless, qps }, servingUri, context, (error) => error.status < 500);
+  return failureOf({ check: timeless, qps }, servingUri, context, (error) => {
+    if (isFinal(error)) return "refused";
+    return isForeign(error) || error instanceof ReplyError ? "foreign" : undefined;
+  });
 }
 
+/** @param kindOf the kind of failure that an error means, or undefined if it means nothing about the deployment */
 async function failureOf(
   { check, qps }: CheckedDeployment,
   servingUri: string | undefined,
   { client, clock }: { readonly client: Client; readonly clock: Clock },
-  isModelFault: (error: ApiError) => boolean = () => true,
+  kindOf: (error: unknown) => CheckFailure["kind"] | undefined,
 ): Promise<CheckFailure | undefined> {
   if (!check) return undefined;
   const { userIds, minResults = 1, maxLatencyMs } = check;
@@ -128,17 +166,19 @@ async function failureOf(
         return { kind: "slow", reason };
       }
     } catch (error) {
-      // Only an error response of the service means that the models are bad. An outage does not.
-      if (!(error instanceof ApiError) || [401, 403, 429].includes(error.status) || !isModelFault(error))
-        throw error;
-      return { kind: "refused", reason: `the check failed: ${place}: ${errorText(error, userId)}` };
+      const kind = kindOf(error);
+      if (isUnreachable(error)) throw error;
+      const text = `${place}: ${errorText(error as Error, userId)}`;
+      if (!kind) throw new Error(text, { cause: error });
+      return { kind, reason: `the check failed: ${text}` };
     }
   }
   return undefined;
 }
 
 /** Describes the error of a call, without the message of the service if that contains the user id. */
-function errorText({ message, reason, status, code, requestId }: ApiError, userId: string): string {
-  if (!reason.includes(userId)) return message;
+function errorText(error: Error, userId: string): string {
+  if (!(error instanceof ApiError) || !error.reason.includes(userId)) return error.message;
+  const { status, code, requestId } = error;
   return [status, code, requestId && `(request ${requestId})`].filter(Boolean).join(" ");
 }

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { runCheck } from "../client/serving";
 import { deploymentFields, limits } from "../contract";
 import { atMost, id } from "../contract/field";
 import { submitDeployment } from "./deployment-job";
@@ -52,14 +51,6 @@ export function addressesIn(
 ): Pick<Outputs, "servingUri" | "stableServingUri"> {
   const { servingUri, stableServingUri } = from ?? {};
   return { ...(servingUri && { servingUri }), ...(stableServingUri && { stableServingUri }) };
-}
-
-/** What was deployed, once its check passes; where it fails, the state keeps it with the reason, so that it is not lost. */
-export async function checked(args: State, outputs: Outputs, context: Context): Promise<Outputs> {
-  const fault = await runCheck(args, outputs.servingUri, context);
-  if (!fault) return outputs;
-  const state = { ...args, ...outputs, checkFailed: true as const };
-  throw new PartialStateError(args.projectId, state, `it is deployed, but ${fault}`);
 }
 
 /** The job that was submitted; another one where a rollback has taken that back or where none was submitted. */

@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { undefinedIfMissing, undefinedIfNotServing } from "../client/error-meaning";
 import { isOffered } from "../client/extensions";
-import { findServingFault, isServing, runCheck } from "../client/serving";
+import { currentServingUri, findServingFault, isServing, runCheck } from "../client/serving";
 import { isUnreachable } from "../client/unreachable";
 import { type Reply, routes } from "../contract";
 import { truncate } from "../contract/messages";
 import { requestOf, withPinned } from "./deployment-job";
 import {
   addressesIn,
-  checked,
   deploy,
   deploymentArgs,
   deploymentOutputs,
@@ -18,6 +17,7 @@ import {
   type State,
 } from "./deployment-steps";
 import { withoutJob } from "./jobs/jobs";
+import { checked, faultOf } from "./jobs/serving-check";
 import { holdsUnknown } from "./lifecycle/arguments";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
@@ -127,12 +127,13 @@ export const deployment = lifecycle({
     const { servingUri } = addresses;
     const fault = check && (await findServingFault({ check, qps }, servingUri, context).catch(cannotKnow));
     // A check that failed during `up` is not news: `up` runs it again.
-    if (fault && !(fault.kind === "few" && state.checkFailed)) {
-      await log.warn(urn, `project ${projectId} does not serve: ${fault.reason}`);
-      return undefined;
-    }
+    const isKnown = state.checkFailed && (fault?.kind === "few" || fault?.kind === "foreign");
+    if (fault && !isKnown) await log.warn(urn, `project ${projectId} does not serve: ${fault.reason}`);
+    // Something other than the service responds. That does not show that the deployment is gone.
+    const checkFailed = fault?.kind === "foreign" && { checkFailed: true as const };
+    if (fault && !isKnown && !checkFailed) return undefined;
     if (state.checkFailed) await log.warn(urn, "its check failed; `pulumi up` runs it again");
-    return { ...state, ...addresses, ...(live && replacedBy(live, state)) };
+    return { ...state, ...addresses, ...checkFailed, ...(live && replacedBy(live, state)) };
   },
 
   async unsettled({ checkFailed, __rollbackOf }) {
@@ -161,18 +162,19 @@ export const deployment = lifecycle({
     }
     const outputs = await deploy(news, await jobToWaitFor(olds, news, context), context);
     if (!news.rollback && !context.settings.rollback) return checked(news, outputs, context);
-    const fault = await runCheck(news, outputs.servingUri, context);
+    // After an error the state keeps the former models, so the next run repeats the check and can still roll back.
+    const fault = await faultOf(news, outputs, context, (reason) => new Error(reason));
     if (!fault) return outputs;
     const undone = { failedJobId: outputs.deploymentJobId ?? "", rolledBackJobId: submitted, fault };
     return rollBack(olds, undone, context, { ...news, ...outputs });
   },
 
-  async delete(projectId, { check, servingUri }, context) {
+  async delete(projectId, state, context) {
     const { client, run } = context;
-    await undefinedIfNotServing(
-      client.call(routes.shutdownDeployment, { projectId }),
-      async () => (await isServing(check?.userIds[0], servingUri, context)) === false,
-    );
+    await undefinedIfNotServing(client.call(routes.shutdownDeployment, { projectId }), async () => {
+      const servingUri = await currentServingUri(client, state);
+      return (await isServing(state.check?.userIds[0], servingUri, context)) === false;
+    });
     run.shutDown.add(projectId);
   },
 });

@@ -1,13 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Client } from "../../client/client";
 import { routes } from "../../contract";
-import { LastWriter } from "../../records/last-writer";
 import { timestampMs } from "../../records/mapping/timestamp";
 import { type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
 import { examples } from "../terminal/examples";
 import { duration } from "../terminal/option-values";
 import { defined, forEachReported, formatTime, note, print } from "../terminal/output";
+import { recordDeletion } from "./deletion";
 
 interface EventOptions extends ServiceOptions {
   readonly dataset?: string;
@@ -108,16 +107,6 @@ async function forget(users: readonly string[], options: EventOptions): Promise<
       ),
     );
   });
-}
-
-/** Records the deletion, so the next import sends all events again instead of only changed batches. */
-function recordDeletion(client: Client, eventDatasetId: string): void {
-  try {
-    new LastWriter(client, eventDatasetId).note();
-  } catch (error) {
-    const problem = (error as Error).message;
-    note(`Cannot record the deletion: ${problem}. To import these events again, use --force.`);
-  }
 }
 
 function date(text: string): number {

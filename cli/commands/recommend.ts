@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { Client } from "../../client/client";
 import type { Recommendation } from "../../client/serving";
 import { explainHeader } from "../../contract";
 import { type OpenService, type ServiceOptions, usingService, withService } from "../stack/service";
@@ -44,11 +45,14 @@ export function addRecommend(program: Command): void {
 
 async function recommend(userId: string, options: RecommendOptions): Promise<void> {
   await usingService(options, async (opened) => {
-    const { recommendItems } = await import("../../client/serving.js");
+    const { currentServingUri, recommendItems } = await import("../../client/serving.js");
     const attributes = [...options.attributes];
     const input = { userId, limit: options.limit, attributes };
     const headers = options.why ? { [explainHeader]: "3" } : {};
-    const reply = await recommendItems(opened.client, input, servingUri(opened, options), headers);
+    const { client } = opened;
+    const deployment = deploymentOf(opened, options);
+    const servingUri = deployment ? await currentServingUri(client, deployment) : given(options, client);
+    const reply = await recommendItems(client, input, servingUri, headers);
     print(options, reply, () => {
       if (reply.results.length === 0) return `There are no recommendations for ${userId}.\n`;
       const rows = reply.results.map(({ item, why }, at) => [
@@ -90,8 +94,18 @@ function basisOf(basis: Recommendation["basis"], userId: string): string {
   return basis.rankedBy ? `${text} Model ${basis.rankedBy} reordered the items.` : text;
 }
 
-function servingUri({ stack, resolveId }: OpenService, options: RecommendOptions): string | undefined {
-  if (options.servingUri !== undefined) return options.servingUri;
+/** Returns the given serving address. The credentials belong to the service, so the address must too. */
+function given({ servingUri }: RecommendOptions, client: Client): string | undefined {
+  if (servingUri === undefined || client.serving.addressOf(servingUri)) return servingUri;
+  throw new Error(
+    `--serving-uri ${servingUri} is not at ${new URL(client.baseUrl).origin}, and the credentials are only sent there. ` +
+      "If it is another service, give its address with --service.",
+  );
+}
+
+/** Returns the deployment in the stack that the options choose, or undefined if they choose none. */
+function deploymentOf({ stack, resolveId }: OpenService, options: RecommendOptions) {
+  if (options.servingUri !== undefined) return undefined;
   if (!stack) {
     if (options.deployment !== undefined)
       throw new Error("--deployment is a deployment of a stack. Pass --stack too.");
@@ -103,7 +117,8 @@ function servingUri({ stack, resolveId }: OpenService, options: RecommendOptions
     throw new Error(
       `--deployment ${options.deployment}: stack ${stack.name} has no deployment of this name.`,
     );
-  return found.outputs.servingUri as string | undefined;
+  const { servingUri, deploymentJobId } = found.outputs as { servingUri?: string; deploymentJobId?: string };
+  return { projectId: found.id, servingUri, deploymentJobId };
 }
 
 function cell(value: unknown): string {

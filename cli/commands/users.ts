@@ -4,6 +4,7 @@ import { type ServiceOptions, usingService, withService } from "../stack/service
 import { confirm } from "../terminal/confirm";
 import { examples } from "../terminal/examples";
 import { forEachReported, print } from "../terminal/output";
+import { recordDeletion } from "./deletion";
 
 interface ForgetOptions extends ServiceOptions {
   readonly eventDataset?: string;
@@ -48,6 +49,7 @@ async function forget(users: readonly string[], options: ForgetOptions): Promise
       );
     const question = `Delete all events of ${users.join(", ")} in ${eventDatasetId}, and their records?`;
     await confirm(question, options.yes);
+    for (const datasetId of [eventDatasetId, userDatasetId]) recordDeletion(client, datasetId);
     const deleteOne = async (userId: string) => {
       await client.call(routes.deleteDatasetUserEvents, { eventDatasetId, userId });
       await client.call(routes.deleteDatasetUser, { userDatasetId, userId });

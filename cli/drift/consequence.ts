@@ -131,6 +131,8 @@ export function consequenceOfDrift(
   dependents: readonly ResourceRef[],
 ): Consequence {
   if (kind === "not serving") {
+    if (properties.length > 0)
+      return ["in place", "Something other than the service answers. Reverting runs its check again."];
     return ["redeploys", "Recommendation calls fail. Reverting deploys its models again."];
   }
   if (kind === "deleted") {

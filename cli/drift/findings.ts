@@ -106,10 +106,13 @@ function drift(step: Step, context: FindingContext): Finding | undefined {
   if (step.op !== "update" && step.op !== "delete") return undefined;
   const resourceType = nounOf(step.type) ?? step.type;
   const rules = definitionOf(step.type);
-  const kind = step.op === "update" ? "changed" : resourceType === "Deployment" ? "not serving" : "deleted";
   const [olds, news] = [step.old?.outputs ?? {}, step.new?.outputs ?? {}];
+  const isGone = step.op === "delete";
+  const isNotServing =
+    resourceType === "Deployment" && (isGone || (news.checkFailed === true && !olds.checkFailed));
+  const kind = isNotServing ? "not serving" : isGone ? "deleted" : "changed";
   let properties: Finding["properties"] = [];
-  if (kind === "changed") {
+  if (!isGone) {
     const differing = differences(olds, news);
     const stable = differing.filter(({ path }) => !volatile.includes(argumentOf(path)));
     if (differing.length > 0 && stable.length === 0) return undefined;

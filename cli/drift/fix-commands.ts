@@ -68,7 +68,8 @@ export class FixCommands {
   ): Fixes {
     const target = `--target ${shellQuote(this.#target(finding.resource))}`;
     const { kind, properties, location } = finding;
-    if (kind === "changed") {
+    // A deployment that does not serve has properties only if it is still there.
+    if (kind === "changed" || properties.length > 0) {
       const declared = properties.filter(({ path }) => argumentNames.includes(argumentOf(path)));
       // The deployment's job has the same models and `qps`. Only an update writes them to its state.
       const isDeployed = finding.resource.type === "Deployment" && declared.length > 0;

@@ -16,16 +16,21 @@ export async function runChecks(
   const declared = resourcesOf(resources, "Deployment").filter(({ outputs }) => outputs?.check);
   const results = new Map<string, DeploymentCheck>();
   if (declared.length === 0) return results;
-  const { runCheck } = await import("../../client/serving.js");
+  const { currentServingUri, runCheck } = await import("../../client/serving.js");
   for (const resource of declared) {
-    const { check, qps, servingUri } = resource.outputs as {
+    const { check, qps, ...deployment } = resource.outputs as {
       check: ServingCheck;
       qps: number;
+      projectId: string;
+      deploymentJobId?: string;
       servingUri?: string;
     };
     const { userIds, minResults = 1, maxLatencyMs } = check;
     const failure = await open.withClient(
-      (client) => runCheck({ check, qps }, servingUri, { client, clock: systemClock }),
+      async (client) => {
+        const servingUri = await currentServingUri(client, deployment);
+        return runCheck({ check, qps }, servingUri, { client, clock: systemClock });
+      },
       providerSettings(resource, resources, open),
     );
     results.set(logicalName(resource.urn), {

@@ -1,7 +1,9 @@
 import type { Route } from "../../contract";
+import type { Clock } from "../clock";
 import { type ApiError, ConnectionError, ReplyError, TokenError } from "../errors";
 import { isForeign, outcomeOf } from "../finality";
 import { isUnreachable } from "../unreachable";
+import { giveUpError } from "./hints";
 
 /** How long and how often a call is retried. */
 export interface RetryPolicy {
@@ -128,4 +130,37 @@ export function retryAfterMs(header: unknown, now: number): number | undefined {
   const seconds = Number(header);
   const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now;
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+/** How long and with which clock a read is retried. */
+export interface ReadLimits {
+  readonly policy: RetryPolicy;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** When aborted, the read is not retried. */
+  readonly stop?: AbortSignal | undefined;
+  /** Command that shows the source of address and credentials. */
+  readonly whoami: string;
+}
+
+/** Retries a read until it succeeds, fails permanently, or exceeds its time budget. */
+export async function retryRead<T>(
+  read: () => Promise<T>,
+  failureOf: (error: Error) => Failure,
+  { policy, clock, random, stop, whoami }: ReadLimits,
+  budgetOf: (failure: Failure) => number = () => policy.unreachableMs,
+): Promise<T> {
+  const began = clock.now();
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await read();
+    } catch (thrown) {
+      const failure = failureOf(thrown as Error);
+      if (!failure.transient) throw failure.error;
+      const delay = delayMs(policy, attempt, failure, random);
+      const spent = clock.now() - began;
+      if (spent + delay > budgetOf(failure)) throw giveUpError(failure.error, attempt + 1, spent, whoami);
+      await clock.sleep(delay, stop);
+    }
+  }
 }

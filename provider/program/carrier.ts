@@ -15,9 +15,11 @@ export const toPlugin =
 /** What carries the resources of the running stack; the environment wins, as always. */
 export function carrierHere(): CarrierName {
   const fromStack = new pulumi.Config("recommender").get(carrierKey);
-  const chosen = process.env[carrierVariable] || fromStack || "dynamic";
+  const fromEnvironment = process.env[carrierVariable];
+  const chosen = fromEnvironment || fromStack || "dynamic";
   if (Object.hasOwn(prefixes, chosen)) return chosen as CarrierName;
-  throw new pulumi.RunError(`recommender:${carrierKey}: expected dynamic or plugin.`);
+  const where = fromEnvironment ? carrierVariable : `recommender:${carrierKey}`;
+  throw new pulumi.RunError(`${where}: expected dynamic or plugin.`);
 }
 
 /** The type of a resource under a carrier. */

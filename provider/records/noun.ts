@@ -89,7 +89,7 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
     async read(datasetId, state, { client, urn }) {
       const found = await undefinedIfMissing(client.call(routes.countDatasetRecords, { datasetId }));
       if (!found) return undefined;
-      if (found.recordCount === 0 && state.recordCount > state.failedCount) {
+      if (found.recordCount === 0 && state.recordCount > 0) {
         await log.warn(urn, `dataset ${datasetId} holds no ${kind.noun}s`);
         return undefined;
       }

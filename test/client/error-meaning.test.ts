@@ -38,6 +38,8 @@ test.each([
   [404, "", "no user u1 in the live index", false],
   [404, "USER_NOT_FOUND", "u1 is not in the deployment", false],
   [409, "NOT_DEPLOYED", "ask for user u1 later", true],
+  [503, "", "no live deployment", false],
+  [503, "NOT_DEPLOYED", "No model is deployed in project p", false],
 ])(
   "an error shows whether a project has a live deployment: %i %s %s",
   (status, code, message, notServing) => {

@@ -1,7 +1,9 @@
-import { type Evidence, isRecognised, type Outcome, outcomeOf } from "../../client/finality";
+import { type Evidence, isRecognised, kindsIn, type Outcome, outcomeOf } from "../../client/finality";
 import { readErrorBody } from "../../client/http/error-body";
+import { routes } from "../../contract";
 
 const json = (body: unknown) => JSON.stringify(body);
+const asked = { kinds: ["dataset", "model"], ids: ["d1"] };
 
 describe("an error reply comes from the service", () => {
   test.each<[number, string]>([
@@ -15,7 +17,7 @@ describe("an error reply comes from the service", () => {
     [422, json({ errors: [{ code: "X", message: "first" }] })],
     [500, json({ error: { code: "INTERNAL", message: "oops" } })],
   ])("%i %s", (status, body) => {
-    expect(isRecognised(status, readErrorBody(body), ["d1"])).toBe(true);
+    expect(isRecognised(status, readErrorBody(body), asked)).toBe(true);
   });
 });
 
@@ -47,7 +49,44 @@ describe("an error reply does not come from the service", () => {
     ["a redirect", 302, ""],
     ["a redirect with an error in it", 302, json({ error: { code: "NOT_FOUND", message: "no such model" } })],
   ])("%s", (_, status, body) => {
-    expect(isRecognised(status, readErrorBody(body), ["d1"])).toBe(false);
+    expect(isRecognised(status, readErrorBody(body), asked)).toBe(false);
+  });
+});
+
+describe("a 404 is recognised by what the request asked for", () => {
+  const answers = (name: keyof typeof routes, code: string) =>
+    isRecognised(404, readErrorBody(json({ code, message: "Not here." })), {
+      kinds: kindsIn(routes[name]),
+      ids: [],
+    });
+
+  test.each<[string, keyof typeof routes, string]>([
+    ["a dataset of a read", "getEventDataset", "event dataset not found"],
+    ["a dataset in two words", "getEventDataset", "There is no such data set"],
+    ["a dataset of an upload", "upsertDatasetUsers", "no such dataset"],
+    ["a dataset of a new project", "createProject", "unknown item_dataset_id"],
+    ["the project of a model", "getModel", "project not found"],
+    ["the model of a deployment", "submitDeploymentJob", "ModelNotFound"],
+    ["a job", "getJob", "JOB_NOT_FOUND"],
+    ["the project of a query", "submitQueryingJob", "project not found"],
+    ["the project of a deployment", "shutdownDeployment", "project not found"],
+    ["the user of a recommendation", "recommendItemsToUser", "no such user"],
+    ["the models behind a recommendation", "recommendItemsToUser", "no model is deployed"],
+  ])("%s", (_, name, code) => {
+    expect(answers(name, code)).toBe(true);
+  });
+
+  test.each<[string, keyof typeof routes, string]>([
+    ["a router's deployment", "getEventDataset", "The deployment could not be found"],
+    ["a router's deployment, by its code", "getModel", "DEPLOYMENT_NOT_FOUND"],
+    ["a router's deployment, for a project's", "shutdownDeployment", "deployment not found"],
+    ["a router's deployment, for recommendations", "recommendItemsToUser", "deployment not found"],
+    ["a router's project", "getEventDataset", "project not found"],
+    ["an item", "getModel", "the requested item does not exist"],
+    ["a part of a word", "getJob", "see the jobless projector"],
+    ["a list, which asks for nothing", "listEventDatasets", "event dataset not found"],
+  ])("but not by %s", (_, name, code) => {
+    expect(answers(name, code)).toBe(false);
   });
 });
 

@@ -2,7 +2,7 @@ import { routes } from "../../contract";
 import { ObservedService } from "../engine/observed-service";
 import { Folder } from "../records/folder";
 import { Carriers, carrierNames } from "./carriers";
-import { htmlPage, instead, noRoute, refuse } from "./faults";
+import { htmlPage, instead, noDeployment, noRoute, refuse } from "./faults";
 import { type Fault, FaultProxy, send } from "./proxy";
 import { LocalStack } from "./runs";
 import { makeWorld, type Scene, scenes, type World } from "./scenes";
@@ -107,12 +107,24 @@ describe("a refresh of a deployment with a check", () => {
 
   test.each<[string, Fault]>([
     ["HTML with 404", htmlPage(404, { taken: false })],
+    ["HTML with 200", htmlPage(200, { taken: false })],
     ["a gateway's JSON 404", instead(404, noRoute, { taken: false })],
+    ["a router's JSON 404", instead(404, noDeployment, { taken: false })],
+    ["a redirect", instead(302, "", { taken: false, headers: { location: "/login" } })],
+  ])("keeps the row after %s, and the next run checks it again", async (what, fault) => {
+    await stack.begin("dynamic");
+    await deployed(what);
+    proxy.on(call, fault, always);
+    expect(await stack.refresh("Deployment", what)).toMatchObject({ name: what, checkFailed: true });
+    proxy.heal();
+    expect((await stack.refresh("Deployment", what))?.checkFailed).toBeUndefined();
+  });
+
+  test.each<[string, Fault]>([
     ["a 404 of the service", instead(404, json({ message: "no user u1" }), { taken: false })],
     ["400 project suspended", instead(400, json({ message: "project suspended" }), { taken: false })],
     ["410", instead(410, json({ message: "gone" }), { taken: false })],
     ["422", instead(422, json({ message: "cannot" }), { taken: false })],
-    ["a redirect", instead(302, "", { taken: false, headers: { location: "/login" } })],
     ["success without results", instead(200, json({ results: [] }), { taken: false })],
   ])("finds that it does not serve after %s", async (what, fault) => {
     await stack.begin("dynamic");
@@ -134,5 +146,111 @@ describe("a refresh of a deployment with a check", () => {
     await deployed(what);
     proxy.on(call, fault, always);
     expect(await messageOf(stack.refresh("Deployment", what))).toMatch(/cannot know whether it serves: /);
+  });
+});
+
+describe("the check of a new deployment with rollback", () => {
+  const submissions = () => proxy.taken.filter(({ call }) => call === "POST /submit-deployment-job").length;
+  const declare = (name: string, qps: number) => {
+    const { projectId, modelId: generatorModelId } = world;
+    const check = { userIds: ["u1"], minResults: 1 };
+    return { name, projectId, generatorModelId, qps, check, rollback: true };
+  };
+  const before = async (name: string): Promise<void> => {
+    await stack.begin("dynamic");
+    const { check: _, rollback: __, ...request } = declare(name, 1000);
+    await observed.call(routes.submitDeploymentJob, request);
+    await observed.service.idle();
+    await stack.up("Deployment", name, { ...declare(name, 1000), existingId: world.projectId });
+    proxy.clear();
+  };
+
+  test.each<[string, Fault]>([
+    ["a gateway's page with 503", htmlPage(503, { taken: false })],
+    ["a gateway's JSON with 502", instead(502, JSON.stringify({ message: "Bad Gateway" }), { taken: false })],
+    ["a router's JSON 404", instead(404, noDeployment, { taken: false })],
+  ])("rolls nothing back after %s, and the next run repeats the check", async (name, fault) => {
+    await before(name);
+    proxy.on("POST /recommend-items-to-user", fault, always);
+    const next = { ...declare(name, 999), existingId: world.projectId };
+    expect(await messageOf(stack.up("Deployment", name, next))).toMatch(
+      /it is deployed, but its check could not be completed; `pulumi up` repeats it: check\.userIds\[0\]/,
+    );
+    expect(submissions()).toBe(1);
+    proxy.heal();
+    expect((await stack.up("Deployment", name, next)).state.checkFailed).toBeUndefined();
+    expect(await observed.call(routes.getDeployment, { projectId: world.projectId })).toMatchObject({
+      qps: 999,
+    });
+  });
+
+  test("rolls back if the service itself rejects the call", async () => {
+    await before("rejected");
+    proxy.on("POST /recommend-items-to-user", instead(422, '{"message":"cannot"}', { taken: false }), always);
+    const next = { ...declare("rejected", 998), existingId: world.projectId };
+    expect(await messageOf(stack.up("Deployment", "rejected", next))).toMatch(
+      /rolled back to the former models/,
+    );
+    expect(submissions()).toBe(2);
+  });
+});
+
+test("a 503 about a deployment does not mean that nothing is deployed: the deletion fails", async () => {
+  const { projectId, modelId: generatorModelId } = world;
+  const request = { name: "stays", projectId, generatorModelId, qps: 1000 };
+  await stack.begin("plugin");
+  await observed.call(routes.submitDeploymentJob, request);
+  await observed.service.idle();
+  await stack.up("Deployment", "stays", { ...request, existingId: projectId });
+  const fault = instead(503, JSON.stringify({ message: "no live deployment" }), { taken: false });
+  proxy.on("DELETE /shutdown-deployment", fault, always);
+  expect(await messageOf(stack.destroy("Deployment", "stays"))).toMatch(/503: no live deployment/);
+  expect(await observed.call(routes.getDeployment, { projectId })).toMatchObject({ generatorModelId });
+});
+
+describe("a wrong page at /healthz", () => {
+  const pages: [string, Fault][] = [
+    ["HTML with 200", htmlPage(200, { taken: false })],
+    ["HTML with 404", htmlPage(404, { taken: false })],
+    ["HTML with 500", htmlPage(500, { taken: false })],
+    ["a gateway's JSON 403", instead(403, JSON.stringify({ message: "Forbidden" }), { taken: false })],
+    ["a gateway's JSON 404", instead(404, noRoute, { taken: false })],
+  ];
+  const reading = async (name: string): Promise<void> => {
+    await stack.begin("dynamic");
+    await stack.up("UserDataset", name, { name, numShards: 1 });
+    await stack.begin("dynamic");
+    proxy.clear();
+  };
+
+  test.each(pages)("with %s is read again, so the refresh still reads the dataset", async (what, fault) => {
+    await reading(what);
+    proxy.on("GET /healthz", fault, { times: 2 });
+    expect(await stack.refresh("UserDataset", what)).toMatchObject({ name: what });
+    expect(proxy.came).toContain("GET /get-user-dataset");
+  });
+
+  test.each(pages)(
+    "with %s fails the refresh if it stays, so nothing counts as unchanged",
+    async (what, fault) => {
+      const name = `${what} that stays`;
+      await reading(name);
+      proxy.on("GET /healthz", fault, always);
+      expect(await messageOf(stack.refresh("UserDataset", name))).toMatch(/GET \/healthz: \d+: /);
+    },
+  );
+
+  test("means that a service without idempotency keys has no extensions", async () => {
+    proxy.hidesKeys = true;
+    try {
+      await reading("another service");
+      proxy.on("GET /healthz", htmlPage(404, { taken: false }), always);
+      expect(await stack.refresh("UserDataset", "another service")).toMatchObject({
+        name: "another service",
+      });
+      expect(proxy.came).not.toContain("GET /get-user-dataset");
+    } finally {
+      proxy.hidesKeys = false;
+    }
   });
 });

@@ -39,6 +39,11 @@ export function instead(
 /** What a gateway says of a path that it does not know. */
 export const noRoute = JSON.stringify({ message: "no Route matched with those values" });
 
+/** What a router says of an application that it does not have. */
+export const noDeployment = JSON.stringify({
+  error: { code: "DEPLOYMENT_NOT_FOUND", message: "The deployment could not be found." },
+});
+
 /** What a layer that keeps idempotency keys says while the first call is still running. */
 export const keyInProgress = JSON.stringify({ message: "A request with this key is still being processed." });
 

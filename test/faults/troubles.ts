@@ -6,6 +6,7 @@ import {
   htmlPage,
   instead,
   keyInProgress,
+  noDeployment,
   noRoute,
   refuse,
   resetAfter,
@@ -69,6 +70,9 @@ export const troubles: Record<string, Trouble> = {
   "HTML page with 404, not done": { fault: () => htmlPage(404, { taken: false }) },
   "404 of a gateway in JSON, not done": { fault: () => instead(404, noRoute, { taken: false }) },
   "404 of a gateway in JSON, done": { fault: () => instead(404, noRoute, { taken: true }) },
+  "404 of a router about a deployment, not done": {
+    fault: () => instead(404, noDeployment, { taken: false }),
+  },
   "404 without a body, not done": { fault: () => instead(404, "", { taken: false }) },
   "redirect to a login page, not done": {
     fault: () => instead(302, "", { taken: false, headers: { location: "https://login.example.com/" } }),

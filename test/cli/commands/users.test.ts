@@ -33,13 +33,19 @@ test("users forget asks for confirmation, then deletes the events and the record
     forgotten: ["ann", "nobody"],
   });
   expect(await held()).toEqual([0, 0]);
+  // The same import is not taken for one that is still there.
+  await shop.json("import", "events", "events.json", "--dataset", eventDatasetId);
+  await shop.json("import", "users", "users.json", "--dataset", userDatasetId);
+  expect(await held()).toEqual([1, 1]);
 });
 
 test("users forget deletes nothing if the service cannot delete records, and suggests events forget-user", async () => {
   const calls: string[] = [];
   const other = createServer(({ method, url }, reply) => {
     calls.push(`${method} ${url}`);
-    reply.writeHead(404, { "content-type": "application/json" }).end("{}");
+    const isKnown = url === "/list-event-datasets";
+    const body = isKnown ? { event_datasets: [] } : {};
+    reply.writeHead(isKnown ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;

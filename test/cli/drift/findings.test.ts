@@ -195,6 +195,14 @@ describe("drift", () => {
     });
   });
 
+  test("of a deployment whose calls something else answers is that it does not serve", () => {
+    const failed = step("update", "Deployment", "live", { qps: 1 }, { qps: 1, checkFailed: true });
+    const [finding] = findDrift({ steps: [failed], warnings: [] }, reading());
+    expect(finding).toMatchObject({ kind: "not serving", effect: "in place" });
+    expect(finding?.fixes.apply.command).toMatch(/^pulumi up --refresh .*--target \S+$/);
+    expect(finding?.fixes.accept.command).toMatch(/^pulumi refresh /);
+  });
+
   test("of a dependent of a deleted resource is reverted together with it", () => {
     const steps = [step("delete", "Model", "m", {}, {}), step("delete", "Deployment", "live", {}, {})];
     const state = [

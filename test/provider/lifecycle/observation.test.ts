@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { routes } from "../../../contract";
+import { idempotencyHeader, routes } from "../../../contract";
 import { originHeader } from "../../../contract/origin";
 import { contentHash, findFiles } from "../../../records/source";
 import { ObservedService } from "../../engine/observed-service";
@@ -42,7 +42,10 @@ beforeEach(() => proxy.clear());
 const withoutExtensions = () =>
   proxy.on(
     "GET /healthz",
-    instead(404, JSON.stringify({ detail: "no such page" }), { taken: false }),
+    instead(404, JSON.stringify({ detail: "no such page" }), {
+      taken: false,
+      headers: { [idempotencyHeader]: "POST" },
+    }),
     always,
   );
 
@@ -122,13 +125,16 @@ test("an object that is adopted is compared with its declaration", async () => {
 });
 
 describe("a refresh of records", () => {
-  const declared = async (name: string) => {
+  const declared = async (name: string, more: { rejected?: object[]; maxFailures?: number } = {}) => {
     const { userDatasetId } = await observed.call(routes.createUserDataset, { name, numShards: 1 });
-    const source = folder.write(`${name}.ndjson`, `${JSON.stringify({ user_id: "u1" })}\n`);
+    const { rejected = [], maxFailures = 0 } = more;
+    const lines = [{ user_id: "u1" }, ...rejected].map((record) => `${JSON.stringify(record)}\n`);
+    const source = folder.write(`${name}.ndjson`, lines.join(""));
     const hash = await contentHash(await findFiles(source), {});
     const rejectsFile = join(folder.path, "rejects.ndjson");
     await stack.begin("dynamic");
-    await stack.up("UserRecords", name, { userDatasetId, source, contentHash: hash, rejectsFile });
+    const args = { userDatasetId, source, contentHash: hash, rejectsFile, maxFailures };
+    await stack.up("UserRecords", name, args);
     return userDatasetId;
   };
 
@@ -144,6 +150,13 @@ describe("a refresh of records", () => {
     expect(await stack.refresh("UserRecords", "emptied")).toBeUndefined();
     await removed("UserDataset", userDatasetId);
     expect(await stack.refresh("UserRecords", "emptied")).toBeUndefined();
+  });
+
+  test("finds that their dataset was emptied, even if more records were rejected than accepted", async () => {
+    const userDatasetId = await declared("rejected", { rejected: [{ age: 1 }, { age: 2 }], maxFailures: 2 });
+    expect(await stack.refresh("UserRecords", "rejected")).toMatchObject({ recordCount: 1, failedCount: 2 });
+    await observed.call(routes.deleteDatasetUser, { userDatasetId, userId: "u1" });
+    expect(await stack.refresh("UserRecords", "rejected")).toBeUndefined();
   });
 
   test("is never misled by a gateway", async () => {
