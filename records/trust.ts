@@ -32,6 +32,8 @@ export interface Evidence {
   readonly finished?: Remembered | undefined;
   /** The upload that this machine began after that one and did not complete. */
   readonly open?: Remembered | undefined;
+  /** The last upload or deletion of this machine that changed the dataset, from whatever source. */
+  readonly writer?: string | undefined;
 }
 
 /**
@@ -47,9 +49,11 @@ export type Trust = "nothing" | "finished" | "open" | "same content";
 
 /** Decides which batches an upload may skip. */
 export function trustIn(evidence: Evidence): Trust {
-  const { contentHash, recorded, unrecorded = [], finished, open } = evidence;
+  const { contentHash, recorded, unrecorded = [], finished, open, writer } = evidence;
   const last = open ?? finished;
   if (unrecorded === "unknown") return "nothing";
+  // Another source has written to the dataset since: it may have replaced records of batches that have not changed.
+  if (writer !== undefined && writer !== recorded && writer !== last?.token) return "nothing";
   if (unrecorded.length > 0) {
     const isSame =
       unrecorded.every((killed) => killed.contentHash === contentHash && !killed.isFirst) &&

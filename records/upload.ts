@@ -23,7 +23,9 @@ export async function upload(order: Upload): Promise<Uploaded> {
     ),
   );
   const { finished, open } = journal;
-  const trust = order.force ? "nothing" : trustIn({ ...evidence, contentHash, finished, open });
+  const { token: lastWriter } = new LastWriter(client, datasetId);
+  const known = { ...evidence, contentHash, finished, open, writer: lastWriter };
+  const trust = order.force ? "nothing" : trustIn(known);
   const token = journal.begin(contentHash, trust, evidence.recorded);
   const writer = new Writer(order, journal, token);
   try {

@@ -83,6 +83,17 @@ test("once the later record of an id is removed, the earlier one wins again", as
   expect(await loading.attributes(id, "ada")).toEqual({ mark: "old" });
 });
 
+test("a source that is uploaded after another one wins, even in batches that have not changed", async () => {
+  const id = await loading.dataset("users");
+  const file = loading.folder.write("stack.ndjson", twice("one"));
+  const { token: recorded } = await loading.upload("users", id, file, { evidence: {} });
+  await loading.upload("users", id, loading.folder.write("import.ndjson", user("u1200", "imported")));
+  expect(await loading.attributes(id, "u1200")).toEqual({ mark: "imported" });
+  loading.folder.write("stack.ndjson", twice("two"));
+  await loading.upload("users", id, file, { evidence: { recorded } });
+  expect(await loading.attributes(id, "u1200")).toEqual({});
+});
+
 test("an interrupted upload is not resumed once another machine has uploaded", async () => {
   const id = await loading.dataset("users");
   const file = loading.folder.write("machines.ndjson", userLines(0, 2000, { version: 1 }));

@@ -10,6 +10,21 @@ test.each<[string, Evidence, Trust]>([
   ["nothing is on record", { contentHash: "A" }, "nothing"],
   ["nothing is on record but a journal of this machine", { contentHash: "A", finished }, "nothing"],
   ["the finished upload is on record", { contentHash: "B", recorded: "a", finished }, "finished"],
+  [
+    "another source wrote to the dataset after the finished upload",
+    { contentHash: "B", recorded: "a", finished, writer: "x" },
+    "nothing",
+  ],
+  [
+    "another source wrote to the dataset after the open upload",
+    { contentHash: "B", recorded: "b", finished, open, writer: "x" },
+    "nothing",
+  ],
+  [
+    "the finished upload was the last to write",
+    { contentHash: "B", recorded: "a", finished, writer: "a" },
+    "finished",
+  ],
   ["an upload of another machine is on record", { contentHash: "B", recorded: "x", finished }, "nothing"],
   ["the open upload is on record", { contentHash: "B", recorded: "b", finished, open }, "open"],
   ["the open upload is on record, for another content", { contentHash: "C", recorded: "b", open }, "nothing"],
