@@ -85,11 +85,12 @@ test("once the later record of an id is removed, the earlier one wins again", as
 
 test("a source that is uploaded after another one wins, even in batches that have not changed", async () => {
   const id = await loading.dataset("users");
-  const file = loading.folder.write("stack.ndjson", twice("one"));
+  const lines = (mark: string) => user("ben", mark) + userLines(0, 1500);
+  const file = loading.folder.write("stack.ndjson", lines("one"));
   const { token: recorded } = await loading.upload("users", id, file, { evidence: {} });
   await loading.upload("users", id, loading.folder.write("import.ndjson", user("u1200", "imported")));
   expect(await loading.attributes(id, "u1200")).toEqual({ mark: "imported" });
-  loading.folder.write("stack.ndjson", twice("two"));
+  loading.folder.write("stack.ndjson", lines("two"));
   await loading.upload("users", id, file, { evidence: { recorded } });
   expect(await loading.attributes(id, "u1200")).toEqual({});
 });
