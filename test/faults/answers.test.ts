@@ -156,7 +156,7 @@ describe("the check of a new deployment with rollback", () => {
     const check = { userIds: ["u1"], minResults: 1 };
     return { name, projectId, generatorModelId, qps, check, rollback: true };
   };
-  const before = async (name: string): Promise<void> => {
+  const deployFirst = async (name: string): Promise<void> => {
     await stack.begin("dynamic");
     const { check: _, rollback: __, ...request } = declare(name, 1000);
     await observed.call(routes.submitDeploymentJob, request);
@@ -170,7 +170,7 @@ describe("the check of a new deployment with rollback", () => {
     ["a gateway's JSON with 502", instead(502, JSON.stringify({ message: "Bad Gateway" }), { taken: false })],
     ["a router's JSON 404", instead(404, noDeployment, { taken: false })],
   ])("rolls nothing back after %s, and the next run repeats the check", async (name, fault) => {
-    await before(name);
+    await deployFirst(name);
     proxy.on("POST /recommend-items-to-user", fault, always);
     const next = { ...declare(name, 999), existingId: world.projectId };
     expect(await messageOf(stack.up("Deployment", name, next))).toMatch(
@@ -185,7 +185,7 @@ describe("the check of a new deployment with rollback", () => {
   });
 
   test("rolls back if the service itself rejects the call", async () => {
-    await before("rejected");
+    await deployFirst("rejected");
     proxy.on("POST /recommend-items-to-user", instead(422, '{"message":"cannot"}', { taken: false }), always);
     const next = { ...declare("rejected", 998), existingId: world.projectId };
     expect(await messageOf(stack.up("Deployment", "rejected", next))).toMatch(
