@@ -14,7 +14,7 @@ const shared = {
   setupFilesAfterEnv: ["<rootDir>/tools/jest/test-file-setup.js"],
   moduleNameMapper: {
     // Worker threads and services that the tested code starts run from dist/, because Node cannot run the sources.
-    "/base/own-file$": "<rootDir>/dist/service/base/own-file.js",
+    "/base/package-paths$": "<rootDir>/dist/service/base/package-paths.js",
     // Most of the time that the Pulumi SDK and zod take to load: the serialization of functions, and translations.
     "^@npmcli/arborist$|/typescript-shim$|/locales/index\\.cjs$": "<rootDir>/tools/jest/unused-module.js",
     // In TypeScript, `import("./file.js")` refers to file.ts.

@@ -4,10 +4,10 @@ import { Clients } from "./store/clients";
 import { openMigratedStore } from "./store/database";
 import { unreachable } from "./store/postgres-errors";
 
-/** Where the clients of a service are kept: with its data. */
+/** The service whose clients to use: its data directory, or the URL of its database. */
 export type ClientsPlace = { readonly dataDir: string } | { readonly store: string };
 
-/** Works on the clients of a service, whether it runs or not; never changes its tables. */
+/** Opens the clients of a service for `work`, whether or not the service runs. Fails if its tables need a migration. */
 export async function withClients<T>(
   place: ClientsPlace,
   work: (clients: Clients) => Promise<T>,
@@ -17,7 +17,7 @@ export async function withClients<T>(
     if (!("store" in place) || !unreachable(error)) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Error(
-      `The database ${withoutPassword(place.store)} cannot be reached (${message || code}); check its address in --store.`,
+      `The database ${withoutPassword(place.store)} cannot be reached (${message || code}). Check its address in --store.`,
       { cause: error },
     );
   });
@@ -32,7 +32,7 @@ function databaseIn(dataDir: string): string {
   const folder = folderAt(dataDir);
   if (isDataFolder(folder)) return folder.database;
   throw new Error(
-    `There is no data of a service in ${folder.path}; start one with \`recommender serve --data ${dataDir}\` first, ` +
-      "or name another folder with --data.",
+    `There is no data of a service in ${folder.path}. Run \`recommender serve --data ${dataDir}\` first, ` +
+      "or pass a different directory with --data.",
   );
 }

@@ -3,10 +3,10 @@ import type { Logger } from "pino";
 import type { Clock } from "./base/clock";
 import type { Context } from "./handlers/handler";
 
-/** How long calls may go on while the service closes. */
+/** How long open calls may take to finish while the service closes. */
 const closeGraceMs = 10_000;
 
-/** Takes no more calls, lets those under way end, and cuts off those that take too long. */
+/** Stops accepting calls, waits for the open ones, and disconnects those that take too long. */
 export async function closeServer(app: FastifyInstance, clock: Clock): Promise<void> {
   const closed = new AbortController();
   void clock.wait(closeGraceMs, closed.signal).then(() => app.server.closeAllConnections());
@@ -14,18 +14,18 @@ export async function closeServer(app: FastifyInstance, clock: Clock): Promise<v
   closed.abort();
 }
 
-/** Takes all steps in order, whatever becomes of one of them: the folder must be free in the end. */
-export async function closeAll(steps: readonly (() => unknown)[], log: Logger): Promise<void> {
+/** Runs all steps in order. A step that fails is logged, because the last ones must release the data directory. */
+export async function runAll(steps: readonly (() => unknown)[], log: Logger): Promise<void> {
   for (const step of steps) {
     try {
       await step();
     } catch (error) {
-      log.error({ err: error }, "closing goes on after an error");
+      log.error({ err: error }, "a step of closing failed");
     }
   }
 }
 
-/** Closes the service once nobody has used it and no job has run for so long. */
+/** Closes the service after `idleMs` without a call or a job. */
 export async function closeWhenIdle(
   { clock, closing, jobs, log }: Context,
   idleMs: number,

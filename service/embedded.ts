@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ownFile, processArguments } from "./base/own-file";
+import { modulePath, processArguments } from "./base/package-paths";
 import { isProof, proofOf } from "./base/proof";
 import { ensureFolder, type Folder, folderAt, isDataFolder, readSecret, refuseForeign } from "./files/folder";
 import { isLocked, isOfFirstVersion, nameSettlesMs, readRunning } from "./files/lock";
@@ -13,44 +13,43 @@ export { instanceIn } from "./files/instance";
 export { isLocked, lockFolder, nameSettlesMs, readRunning } from "./files/lock";
 export { statusReply } from "./http/status";
 
-/** How to reach a service that serves a folder. */
+/** Address, key and process of the service that runs on a data directory. */
 export interface Reachable {
   readonly url: string;
   readonly key: string;
   readonly pid: number;
-  /** Of the data in the folder: another one after a reset. */
+  /** Id of the data in the directory. It changes with a reset. */
   readonly instanceId: string;
 }
 
-/** The service of a folder, and what it took to reach it. */
+/** Result of {@link embedded}. */
 export interface Embedded extends Reachable {
-  /** Whether this call started its process. */
+  /** Whether this call started the service. */
   readonly started: boolean;
-  /** Whether this call created the folder. */
+  /** Whether this call created the data directory. */
   readonly created: boolean;
 }
 
-/** A data folder, found as it is. */
+/** Result of {@link existing}. */
 export interface Existing {
   readonly dir: string;
-  /** Missing while no process serves it. */
+  /** Undefined if no service runs on it. */
   readonly running: Reachable | undefined;
 }
 
-/** The exit code of a process that found its folder served by another. */
+/** Exit code of a service that did not start because another process has the data directory. */
 export const folderBusyExitCode = 3;
 
-/** How long a service may take to start while its process lives: on a busy machine, many times as long as elsewhere. */
+/** How long to wait for a service whose process is running. Starting takes many times longer on a busy machine. */
 const startMs = 600_000;
 
 /**
- * Connects to the service of a folder; where none runs, one is started as a process of its own,
- * which outlives this one and ends by itself when nobody has used it for a while.
- * However many processes ask at once, they end up at the same service: the folder's lock decides.
+ * Returns the service that runs on a data directory, and starts one if there is none. The service is a detached process
+ * that outlives this one and stops when idle. Concurrent callers get the same service, because it locks the directory.
+ * @param options.patienceMs how long a service that has started may fail to respond
  */
 export async function embedded(
   dir: string,
-  /** `patienceMs` is how long a service that has started may stay silent. */
   { idleMinutes = 30, patienceMs = 30_000 }: { idleMinutes?: number; patienceMs?: number } = {},
 ): Promise<Embedded> {
   const folder = folderAt(dir);
@@ -63,33 +62,33 @@ export async function embedded(
     const found = await findRunning(folder);
     if (found) {
       const started = found.pid === child?.pid;
-      // One that came too late must not take the folder when this service is stopped.
+      // Otherwise the process that this call started would take over the directory when the other service stops.
       if (!started) await child?.end();
       return { ...found, started, created: started && !wasThere };
     }
     const now = Date.now();
     if (child || !hasStarted(folder)) silentSince = now;
     const limitMs = isServedByFirstVersion(folder) ? nameSettlesMs : patienceMs;
-    if (now - silentSince > limitMs || now - began > startMs) throw new Error(noAnswer(folder));
+    if (now - silentSince > limitMs || now - began > startMs) throw new Error(timeoutMessage(folder));
     if (!isLocked(folder)) child ??= startDetached(folder, idleMinutes);
     if (child?.ended() === folderBusyExitCode) child = undefined;
     else if (child?.ended() !== undefined) {
       throw new Error(
-        `The service of ${folder.path} ended at its start; see ${folder.logFile}, or run \`recommender serve --data ${folder.path}\`.`,
+        `The service on ${folder.path} failed to start. See ${folder.logFile}, or run \`recommender serve --data ${folder.path}\`.`,
       );
     }
     await sleep(25);
   }
 }
 
-/** What is in a folder, found without making or starting anything; nothing where no service has kept data. */
+/** Finds a data directory without creating or starting anything. Returns undefined if the directory has no data. */
 export async function existing(dir: string): Promise<Existing | undefined> {
   const folder = folderAt(dir);
   if (!isDataFolder(folder)) return undefined;
   return { dir: folder.path, running: await findRunning(folder) };
 }
 
-/** The service that serves a folder, if one does; the key is not shown to anybody else who holds its port. */
+/** Finds the service that runs on a data directory. It has to prove that it knows the key before the key is sent to it. */
 export async function findRunning(folder: Folder): Promise<Reachable | undefined> {
   if (!isLocked(folder) || !existsSync(folder.keyFile)) return undefined;
   const { url, pid, instanceId } = readRunning(folder) ?? {};
@@ -97,11 +96,11 @@ export async function findRunning(folder: Folder): Promise<Reachable | undefined
   const key = readSecret(folder.keyFile);
   const challenge = randomBytes(24).toString("base64url");
   try {
-    const answer = await fetch(`${url}/proof?challenge=${challenge}`, {
+    const response = await fetch(`${url}/proof?challenge=${challenge}`, {
       redirect: "error",
       signal: AbortSignal.timeout(5000),
     });
-    const { proof } = (await answer.json()) as { proof?: unknown };
+    const { proof } = (await response.json()) as { proof?: unknown };
     const proven = isProof(String(proof), proofOf(key, { url, pid }, challenge));
     return proven ? { url, key, pid, instanceId } : undefined;
   } catch {
@@ -114,25 +113,25 @@ function isServedByFirstVersion(folder: Folder): boolean {
   return running !== undefined && isOfFirstVersion(running) && isLocked(folder);
 }
 
-/** Whether a process has the folder and says where it serves it. */
+/** Whether a process has locked the directory and published its address. */
 function hasStarted(folder: Folder): boolean {
   return readRunning(folder)?.url !== undefined && isLocked(folder);
 }
 
-function noAnswer(folder: Folder): string {
+function timeoutMessage(folder: Folder): string {
   if (isLocked(folder)) return notAnswering(folder);
-  return `The service of ${folder.path} did not start within ${startMs / 60_000} minutes; see ${folder.logFile}.`;
+  return `The service on ${folder.path} did not start within ${startMs / 60_000} minutes. See ${folder.logFile}.`;
 }
 
-/** Why the process that serves a folder cannot be used, and what to do. */
+/** Message for a process that has the data directory but does not respond. */
 export function notAnswering(folder: Folder, path = folder.path): string {
   const { pid } = readRunning(folder) ?? {};
   const why = isServedByFirstVersion(folder)
-    ? "is of version 0.1.0, which this version cannot recognise"
-    : `does not answer; see ${folder.logFile}`;
+    ? "is version 0.1.0 and cannot be used by this version"
+    : `does not respond (see ${folder.logFile})`;
   return (
-    `The folder ${path} is served by ${pid === undefined ? "a process" : `process ${pid}`}, which ${why}. ` +
-    `End it with \`recommender stop --data ${path}\` and try again: its data stays.`
+    `The data directory ${path} is in use by ${pid === undefined ? "a process" : `process ${pid}`}, which ${why}. ` +
+    `Run \`recommender stop --data ${path}\` and try again. The data is kept.`
   );
 }
 
@@ -143,7 +142,7 @@ function startDetached(folder: Folder, idleMinutes: number) {
     process.execPath,
     [
       ...processArguments(),
-      ownFile("cli/main"),
+      modulePath("cli/main"),
       "serve",
       "--data",
       folder.path,
@@ -166,7 +165,7 @@ function startDetached(folder: Folder, idleMinutes: number) {
   };
 }
 
-/** What a process needs to run at all; the credentials of this one are none of the service's business. */
+/** Environment variables for the service. Credentials of this process are not passed on. */
 const passedOn =
   /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TEMP|TMP|TZ|LANG|LANGUAGE|LC_\w+|LD_LIBRARY_PATH|DYLD_LIBRARY_PATH|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA)$/i;
 

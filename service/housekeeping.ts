@@ -11,46 +11,48 @@ import { timeIn } from "./store/time";
 import { logBytes, longLogBytes } from "./store/write-ahead-log";
 import { emptyLog } from "./threads/short-log";
 
-const everyMs = 60 * 60 * 1000;
+const hourMs = 60 * 60 * 1000;
 
-/** How often the length of an embedded database's log is checked. */
-const logEveryMs = 1000;
+/** How often the size of an embedded database's write-ahead log is checked. */
+const logCheckMs = 1000;
 
-/** How long ended jobs can be read; successful trainings always can, for they say how good their models are. */
+/** How long finished jobs are kept. Successful trainings are always kept, because they contain the quality of models. */
 const jobsKeptMs = 365 * dayMs;
 
-/** Tidies up from time to time until the service closes. */
-export async function keepTidy(context: ServerContext): Promise<void> {
+/** Cleans up every hour until the service closes. */
+export async function runHousekeeping(context: ServerContext): Promise<void> {
   const { clock, closing, log } = context;
   void makeIndexes(context.store, log, closing);
   for (;;) {
-    await clock.wait(everyMs, closing);
+    await clock.wait(hourMs, closing);
     if (closing.aborted) return;
-    await tidy(context)
-      // A reader may have kept the log of the database from being truncated when a user was forgotten.
+    await cleanUp(context)
+      // A reader may have prevented the truncation of the write-ahead log when a user was forgotten.
       .then(() => emptyLog(context))
-      .catch((error) => log.error({ err: error }, "tidying up failed; trying again later"));
+      .catch((error) => log.error({ err: error }, "cleanup failed; trying again later"));
     context.sweep();
     void makeIndexes(context.store, log, closing);
   }
 }
 
-/** Empties the log of an embedded database whenever it is long, until the service closes. */
+/** Empties the write-ahead log of an embedded database when it gets long, until the service closes. */
 export async function keepLogShort(context: ServerContext): Promise<void> {
   const { store, clock, closing, log } = context;
   for (;;) {
-    await clock.wait(logEveryMs, closing);
+    await clock.wait(logCheckMs, closing);
     if (closing.aborted) return;
     if (logBytes(store.place) < longLogBytes) continue;
     await emptyLog(context).catch((error) => {
-      if (!closing.aborted)
-        log.error({ err: error }, "the log of the database cannot be emptied; trying again soon");
+      if (!closing.aborted) log.error({ err: error }, "cannot empty the write-ahead log; trying again soon");
     });
   }
 }
 
-/** Removes what can no longer be requested, and notes how large the datasets are; by the database's clock if it is shared. */
-export async function tidy(context: ServerContext): Promise<void> {
+/**
+ * Deletes expired and unreferenced data, and records the sizes of the datasets. Ages are measured by the clock of the
+ * database if processes share it.
+ */
+export async function cleanUp(context: ServerContext): Promise<void> {
   const { store, clock, idempotency } = context;
   const now = await timeIn(store.db, clock.now());
   await removeStrayModels(context, now);

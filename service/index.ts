@@ -21,6 +21,7 @@ export {
 export { deleteData, type Folder, folderAt, isDataFolder, refuseForeign } from "./files/folder";
 export { FolderBusyError, isLocked, lockFolder, nameSettlesMs, readRunning } from "./files/lock";
 export { statusReply } from "./http/status";
+export type { StartOptions } from "./options";
 export { type Seed, seed } from "./seed";
-export { type Service, type StartOptions, startService } from "./start";
+export { type Service, startService } from "./start";
 export type { Client, Clients } from "./store/clients";

@@ -13,14 +13,14 @@ import {
 } from "../contract";
 import type { Service } from "./start";
 
-/** A small recommender in one file: its records, its project, and whether to train and deploy it. */
+/** A small recommender in one file: records, project settings, and whether to train and deploy a model. */
 export const seedFile = z.strictObject({
-  name: z.string().min(1).default("seed").describe("Name of everything that is made."),
+  name: z.string().min(1).default("seed").describe("Name of every created resource."),
   targetEventType: z
     .string()
     .min(1)
     .optional()
-    .describe("Event type to optimise for; the first event's unless given."),
+    .describe("Event type to optimise for; by default the type of the first event."),
   userSchema: attributeSchema.default(null),
   itemSchema: attributeSchema.default(null),
   users: z.array(userRecord).default([]),
@@ -33,7 +33,7 @@ export const seedFile = z.strictObject({
 /** The content of a seed file. */
 export type Seed = z.input<typeof seedFile>;
 
-/** Fills a running service through its own API and gives the project's id; once deployed it serves. */
+/** Uploads a seed file through the API of a running service and returns the id of the new project. */
 export async function seed(service: Service, content: unknown): Promise<string> {
   const file = seedFile.parse(content);
   const { name } = file;
@@ -43,61 +43,52 @@ export async function seed(service: Service, content: unknown): Promise<string> 
     eventId: event.eventId ?? buildEventId(event.userId, event.itemId, event.ts),
   }));
   const call = caller(service);
-  const shards = (records: number) => Math.max(1, Math.ceil(records / limits.recordsPerShard));
-  const dataset = (records: number, schema: Input<typeof routes.createUserDataset>["attributeSchema"]) => ({
+  const dataset = ({ length }: { length: number }, schema: typeof file.userSchema) => ({
     name,
-    numShards: shards(records),
+    numShards: Math.max(1, Math.ceil(length / limits.recordsPerShard)),
     attributeSchema: schema,
   });
-  const { user_dataset_id } = await call(
-    routes.createUserDataset,
-    dataset(file.users.length, file.userSchema),
-  );
-  const { item_dataset_id } = await call(
-    routes.createItemDataset,
-    dataset(file.items.length, file.itemSchema),
-  );
-  const { event_dataset_id } = await call(routes.createEventDataset, dataset(events.length, null));
+  const userDataset = await call(routes.createUserDataset, dataset(file.users, file.userSchema));
+  const itemDataset = await call(routes.createItemDataset, dataset(file.items, file.itemSchema));
+  const eventDataset = await call(routes.createEventDataset, dataset(events, null));
   const ids = {
-    userDatasetId: user_dataset_id as string,
-    itemDatasetId: item_dataset_id as string,
-    eventDatasetId: event_dataset_id as string,
+    userDatasetId: userDataset.user_dataset_id as string,
+    itemDatasetId: itemDataset.item_dataset_id as string,
+    eventDatasetId: eventDataset.event_dataset_id as string,
   };
   for (const users of batches(file.users))
     await call(routes.upsertDatasetUsers, { userDatasetId: ids.userDatasetId, users });
   for (const items of batches(file.items))
     await call(routes.upsertDatasetItems, { itemDatasetId: ids.itemDatasetId, items });
-  for (const some of batches(events))
-    await call(routes.upsertDatasetEvents, { eventDatasetId: ids.eventDatasetId, events: some });
+  for (const batch of batches(events))
+    await call(routes.upsertDatasetEvents, { eventDatasetId: ids.eventDatasetId, events: batch });
   const target = file.targetEventType ?? first.eventType;
   const project = await call(routes.createProject, { name, ...ids, targetEventType: target });
   const projectId = project.project_id as string;
   const algorithm = await call(routes.createAlgorithm, { projectId, name });
-  if (!file.deploy) return projectId;
+  if (file.deploy) await deploy(call, file, projectId, algorithm.algorithm_id as string);
+  return projectId;
+}
 
+/** Trains a model and deploys it. */
+async function deploy(
+  call: ReturnType<typeof caller>,
+  { name, qps }: z.output<typeof seedFile>,
+  projectId: string,
+  algorithmId: string,
+): Promise<void> {
   const finished = async (jobId: unknown): Promise<Record<string, unknown>> => {
     for (;;) {
       const job = await call(routes.getJob, { projectId, jobId: jobId as string });
       if (job.job_status === "SUCCEED") return job.job_result as Record<string, unknown>;
-      if (job.job_status === "FAILED")
-        throw new Error(`The seed cannot be deployed: ${JSON.stringify(job.job_result)}`);
+      if (job.job_status === "FAILED") throw new Error(`Seeding failed: ${JSON.stringify(job.job_result)}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
-  const training = await call(routes.submitTrainingJob, {
-    projectId,
-    algorithmId: algorithm.algorithm_id as string,
-    name,
-  });
-  const { model_id } = await finished(training.job_id);
-  const deployment = await call(routes.submitDeploymentJob, {
-    projectId,
-    name,
-    generatorModelId: model_id as string,
-    qps: file.qps,
-  });
+  const training = await call(routes.submitTrainingJob, { projectId, algorithmId, name });
+  const generatorModelId = (await finished(training.job_id)).model_id as string;
+  const deployment = await call(routes.submitDeploymentJob, { projectId, name, generatorModelId, qps });
   await finished(deployment.job_id);
-  return projectId;
 }
 
 function* batches<T>(records: readonly T[]): Iterable<T[]> {
@@ -123,9 +114,9 @@ function caller({ url, key }: Service) {
 }
 
 async function send(url: string, init: RequestInit): Promise<Record<string, unknown>> {
-  const answer = await fetch(url, init);
-  const body = (await answer.json()) as { error?: { message: string }; failures?: { reason: string }[] };
-  if (!answer.ok) throw new Error(`Seeding failed: ${body.error?.message}`);
+  const response = await fetch(url, init);
+  const body = (await response.json()) as { error?: { message: string }; failures?: { reason: string }[] };
+  if (!response.ok) throw new Error(`Seeding failed: ${body.error?.message}`);
   if (body.failures?.[0]) throw new Error(`Seeding failed: ${body.failures[0].reason}`);
   return body as Record<string, unknown>;
 }

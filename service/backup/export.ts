@@ -10,15 +10,16 @@ import { ensureFolder, harmlessNames, isDataFolder, readSecret } from "../files/
 import { FolderBusyError, holdFile } from "../files/lock";
 import { encodedAnew } from "../files/models";
 import { type Content, modelName } from "../files/places/files";
+import type { Row } from "../store/bulk-rows";
 import { connect, type Db } from "../store/database";
 import { snapshot } from "../store/snapshot";
 import type { InstanceTable, Tables } from "../store/tables";
-import { type Copied, copiedBefore, forgetCopied, noteCopied } from "./copied";
+import { addCopied, type Copied, copiedBefore, removeCopiedList } from "./copied";
 import { type Entry, type Manifest, manifestFile, writeManifest } from "./manifest";
-import { type Located, located, type Place } from "./place";
-import { columnsIn, heldTables, pagesOf, type Row } from "./rows";
+import { type Located, locate, type Place } from "./place";
+import { backedUpTables, columnsIn, pagesOf } from "./tables";
 
-/** How far an export or a restore is. */
+/** Progress of an export or a restore. */
 export interface Progress {
   readonly rows: number;
   readonly totalRows: number;
@@ -26,18 +27,18 @@ export interface Progress {
 
 type OnProgress = (progress: Progress) => void;
 
-/** Writes everything that a service keeps into a folder, as it is at one moment, also while the service runs. */
+/** Writes a backup of all data at one moment to a directory. The service may be running. */
 export async function exportService(place: Place, dir: string, onProgress: OnProgress): Promise<Manifest> {
-  const source = located(place);
-  if (source.folder && !isDataFolder(source.folder)) throw new Error(nothingIn(source));
-  const unlock = beginIn(resolve(dir));
+  const source = locate(place);
+  if (source.folder && !isDataFolder(source.folder)) throw new Error(noDataIn(source));
+  const unlock = beginExport(resolve(dir));
   const db = connect(source.database);
   try {
     const known = await columnsIn(db);
-    if (!known.has("datasets")) throw new Error(nothingIn(source));
+    if (!known.has("datasets")) throw new Error(noDataIn(source));
     const copied = await copiedBefore(resolve(dir));
     const manifest = await new Export(source, db, known, resolve(dir), onProgress, copied).write();
-    forgetCopied(dir);
+    removeCopiedList(dir);
     unlock();
     rmSync(join(dir, unfinished));
     return manifest;
@@ -48,33 +49,36 @@ export async function exportService(place: Place, dir: string, onProgress: OnPro
   }
 }
 
-function nothingIn({ name, folder }: Located): string {
-  const option = folder ? "--data names the folder of one" : "--store names the database of one";
-  return `There is no data of a service in ${name}; ${option}.`;
+function noDataIn({ name, folder }: Located): string {
+  const option = folder
+    ? "the data directory of a service with --data"
+    : "the database of a service with --store";
+  return `There is no data of a service in ${name}. Pass ${option}.`;
 }
 
-/** Marks a folder as long as what is in it is no backup, and keeps other processes out. */
+/** File that marks an incomplete backup. The export locks it to keep other exports out of the directory. */
 const unfinished = "unfinished";
 
-function beginIn(dir: string): () => void {
+function beginExport(dir: string): () => void {
   const names = existsSync(dir) ? readdirSync(dir).filter((name) => !harmlessNames.has(name)) : [];
-  refuseWhole(dir);
+  rejectExistingBackup(dir);
   if (names.length > 0 && !names.includes(unfinished))
-    throw new Error(`${dir} is not empty: it holds ${names[0]}. Give a new or empty folder for the backup.`);
+    throw new Error(`${dir} is not empty: it contains ${names[0]}. Pass a new or empty directory.`);
   ensureFolder(dir);
   const unlock = holdFile(
     join(dir, unfinished),
-    (cause) => new FolderBusyError(`Another export writes to ${dir}; give another folder.`, { cause }),
+    (cause) =>
+      new FolderBusyError(`Another export is writing to ${dir}. Pass a different directory.`, { cause }),
   );
   try {
-    refuseWhole(dir);
-    // What a link leads to is not ours to tidy up.
+    rejectExistingBackup(dir);
+    // Never delete models through a symbolic link.
     if (!lstatSync(join(dir, "models"), { throwIfNoEntry: false })?.isDirectory())
       rmSync(join(dir, "models"), { force: true });
     for (const name of ["tables", "results", "key", "secret", "tombstone-key"])
       rmSync(join(dir, name), { recursive: true, force: true });
     for (const name of ["tables", "models", "results"]) ensureFolder(join(dir, name));
-    // A backup inside a repository must not be committed, for it has the key.
+    // A backup in a Git repository must not be committed, because it contains the key.
     writeFileSync(join(dir, ".gitignore"), "*\n");
   } catch (error) {
     unlock();
@@ -83,18 +87,21 @@ function beginIn(dir: string): () => void {
   return unlock;
 }
 
-function refuseWhole(dir: string): void {
+function rejectExistingBackup(dir: string): void {
   if (existsSync(join(dir, manifestFile)))
-    throw new Error(`${dir} holds a backup already; give another folder, or delete that one first.`);
+    throw new Error(
+      `${dir} already contains a backup. Pass a different directory, or delete the backup first.`,
+    );
 }
 
+/** Size of one file of rows, before compression. */
 const partBytes = 16 * 1024 * 1024;
 const mostSnapshots = 20;
 
 class Export {
   private rows = 0;
   private totalRows = 0;
-  /** What is in the backup beside the models. */
+  /** Files of the backup except models. */
   private readonly files = new Map<string, Entry>();
 
   constructor(
@@ -107,8 +114,8 @@ class Export {
   ) {}
 
   /**
-   * A snapshot counts only if the files of all its models are there: one may be deleted, or a forgotten user removed from
-   * it, while the others are copied.
+   * Copies the models, then the rows in a snapshot. It starts over if a model of the snapshot has no copy of the same
+   * version, because models may be added, or lose forgotten users, while others are copied.
    */
   async write(): Promise<Manifest> {
     for (let taken = 0; taken < mostSnapshots; taken++) {
@@ -117,7 +124,7 @@ class Export {
       const manifest = await snapshot(this.db, (db) => this.writeSnapshot(db));
       if (manifest) return manifest;
     }
-    throw new Error(`Models of ${this.source.name} come and go too fast for a backup; try again later.`);
+    throw new Error(`The models of ${this.source.name} change too fast for a backup. Try again later.`);
   }
 
   private async writeSnapshot(db: Db): Promise<Manifest | undefined> {
@@ -134,7 +141,7 @@ class Export {
       .select((of) => of.fn.coalesce(of.fn.sum<number>("records"), of.lit(0)).as("total"))
       .executeTakeFirstOrThrow();
     this.totalRows = Number(total);
-    for (const table of heldTables) if (this.known.has(table)) await this.writeTable(db, table);
+    for (const table of backedUpTables) if (this.known.has(table)) await this.writeTable(db, table);
     await this.copyResults(db);
     const instance = this.known.has("instance")
       ? await db.selectFrom("instance").selectAll().executeTakeFirst()
@@ -143,7 +150,7 @@ class Export {
     return writeManifest(this.dir, {
       takenAt,
       instanceId: instance?.id ?? null,
-      // In the order of ids: a resumed export lists the same files in the same order as an uninterrupted one.
+      // Sorted by id, so a resumed export writes the same manifest as an uninterrupted one.
       files: [
         ...[...models.keys()].map((name) => (this.copied.get(name) as Copied).entry),
         ...this.files.values(),
@@ -151,7 +158,7 @@ class Export {
     });
   }
 
-  /** The names of the models' files, and their versions; a database that an earlier version wrote has none. */
+  /** Returns the names and versions of the models' files. The version is 0 if an earlier version wrote the database. */
   private async modelsIn(db: Db): Promise<Map<string, number>> {
     const hasVersions = this.known.get("models")?.has("forgotten_until") ?? false;
     const rows = await db
@@ -178,7 +185,7 @@ class Export {
           yield Buffer.from(text);
         }
       };
-      // Packed quickly: a tighter packing takes most of the time of an export.
+      // At higher levels, compression takes most of the time of an export.
       const entry = await this.writeFile(name, lines.call(this), createGzip({ level: 1 }));
       this.files.set(name, { ...entry, rows });
     }
@@ -186,25 +193,25 @@ class Export {
 
   private async copyModel(name: string, version: number): Promise<void> {
     const { files } = this.source;
-    const keep = (entry: Entry) => {
+    const add = (entry: Entry) => {
       this.copied.set(name, { entry, version });
-      noteCopied(this.dir, { entry, version });
+      addCopied(this.dir, { entry, version });
     };
     const content = await encodedAnew(files, name);
-    if (content) return keep(await this.writeFile(name, content));
+    if (content) return add(await this.writeFile(name, content));
     const reading = await files.read(name);
     if (reading) {
       const entry = await this.writeFile(name, reading.stream);
-      // It ends early if the file was deleted meanwhile.
-      if (entry.bytes === reading.bytes) return keep(entry);
+      // The stream ends early if the file was deleted meanwhile.
+      if (entry.bytes === reading.bytes) return add(entry);
     }
     if (!(await this.modelsIn(this.db)).has(name)) return;
     throw new Error(
-      `There is no whole file ${name} in ${files.place}. Give --files as the service has it, or delete the model.`,
+      `The file ${name} in ${files.place} is missing or incomplete. Pass the same --files as the service, or delete the model.`,
     );
   }
 
-  /** A result is removed when its address expires, or when a user whom it lists is deleted. */
+  /** Copies the results that still exist. One may be deleted meanwhile, because it expires or lists a deleted user. */
   private async copyResults(db: Db): Promise<void> {
     const { files } = this.source;
     const jobs = new Set((await db.selectFrom("jobs").select("id").execute()).map(({ id }) => id));
@@ -251,7 +258,7 @@ class Export {
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (!/^(ENOSPC|EDQUOT|EFBIG|EROFS|EIO)$/.test(code ?? "")) throw error;
-      throw new Error(`${name} cannot be written to ${this.dir} (${message}); free space there.`);
+      throw new Error(`Cannot write ${name} to ${this.dir} (${message}). Free space there.`);
     } finally {
       await file.close();
     }

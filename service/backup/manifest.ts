@@ -1,4 +1,4 @@
-// backup/ writes everything that a service keeps into a folder, and restores it from there.
+// backup/ writes all data of a service to a directory, and restores it.
 
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { z } from "zod";
 import { version } from "../../package.json";
 import { writeWhole } from "../files/folder";
 
-/** The names that files of a backup may have: nothing outside its folder is ever read or written. */
+/** Allowed file names. A manifest with other names could read or write files outside of the backup. */
 const fileName =
   /^(tables\/[a-z_]+-\d+\.ndjson\.gz|models\/model-[0-9a-f]+|results\/job-[0-9a-f]+(\.\d+)?\.(json|\d+\.svg)|key|secret|tombstone-key)$/;
 
@@ -18,7 +18,7 @@ const entry = z.object({
   name: z.string().regex(fileName),
   bytes: z.int().nonnegative(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Only of a part of a table. */
+  /** Number of rows, if the file is part of a table. */
   rows: z.int().nonnegative().optional(),
 });
 
@@ -30,7 +30,7 @@ const schema = z.object({
   version: z.int().min(1).max(formatVersion),
   writtenBy: z.string(),
   takenAt: z.string(),
-  /** Null in a folder that an early version wrote. */
+  /** Null if an early version wrote the data directory. */
   instanceId: z.string().nullable(),
   rows: z.record(z.string(), z.int().nonnegative()),
   files: z.array(entry),
@@ -39,13 +39,12 @@ const schema = z.object({
 /** A file of a backup. */
 export type Entry = z.output<typeof entry>;
 
-/** What a backup holds; it is written last, so that where there is one the backup is whole. */
+/** Contents of a backup. It is written last, so a backup with a manifest is complete. */
 export type Manifest = z.output<typeof schema>;
 
-/** The file of the manifest. */
 export const manifestFile = "manifest.json";
 
-/** Ends a backup. */
+/** Writes the manifest, which completes a backup. */
 export function writeManifest(
   dir: string,
   content: Pick<Manifest, "takenAt" | "instanceId" | "files">,
@@ -66,31 +65,32 @@ export function writeManifest(
   return manifest;
 }
 
-/** Reads what a backup holds. */
 export function readManifest(dir: string): Manifest {
   const path = join(dir, manifestFile);
   if (!existsSync(path))
     throw new Error(
-      `There is no whole backup in ${dir}: it has no ${manifestFile}, which an export writes last. ` +
-        `Name the folder of a backup, or run the export again that was to write it.`,
+      `There is no complete backup in ${dir}: it has no ${manifestFile}, which an export writes last. ` +
+        `Pass the directory of a backup, or run the export again.`,
     );
   let content: unknown;
   try {
     content = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    throw new Error(`${path} is damaged (${(error as Error).message}); use another backup.`);
+    throw new Error(`${path} is damaged (${(error as Error).message}). Use another backup.`);
   }
   const { version: written = formatVersion } = content as { version?: unknown };
   if (Number(written) > formatVersion)
-    throw new Error(`${path} was written by a newer version of recommender; install that version.`);
+    throw new Error(`${path} was written by a newer version of recommender. Install that version.`);
   const read = schema.safeParse(content);
   if (read.success) return read.data;
   const { path: at = [], message = "" } = read.error.issues[0] ?? {};
-  throw new Error(`${path} is not that of a backup (${at.join(".")}: ${message}); use another backup.`);
+  throw new Error(
+    `${path} is not the manifest of a backup (${at.join(".")}: ${message}). Use another backup.`,
+  );
 }
 
-/** The file that a line of JSON describes; undefined where it does not, as one that a kill cut off. */
-export function entryIn(line: string): Entry | undefined {
+/** Parses a file entry. Returns undefined if the line is invalid, for example because a killed process wrote half of it. */
+export function parseEntry(line: string): Entry | undefined {
   try {
     return entry.parse(JSON.parse(line));
   } catch {
@@ -98,13 +98,13 @@ export function entryIn(line: string): Entry | undefined {
   }
 }
 
-/** The table that a file has rows of. */
+/** Returns the table whose rows a file contains. */
 export function tableOf(name: string): string | undefined {
   return /^tables\/([a-z_]+)-\d+\./.exec(name)?.[1];
 }
 
-/** What is wrong with the files of a backup, each in words that name it. */
-export async function faultsIn(
+/** Checks all files of a backup. @returns a message for each damaged or missing file */
+export async function checkFiles(
   dir: string,
   manifest: Manifest,
   onRows: (rows: number) => void,
@@ -121,7 +121,7 @@ export async function faultsIn(
   return faults;
 }
 
-/** The content of a file, piece by piece; fails at its end where it is not what the manifest says. */
+/** Reads a file in chunks. Fails at the end if its size or hash differs from the manifest. */
 export async function* contentOf(dir: string, { name, bytes, sha256 }: Entry): AsyncGenerator<Buffer> {
   const path = join(dir, name);
   const hash = createHash("sha256");
@@ -135,13 +135,12 @@ export async function* contentOf(dir: string, { name, bytes, sha256 }: Entry): A
   } catch (error) {
     throw new Error(`${path} cannot be read (${(error as Error).message}).`, { cause: error });
   }
-  if (length !== bytes)
-    throw new Error(`${path} is damaged: it has ${length} bytes, and ${bytes} were written.`);
+  if (length !== bytes) throw new Error(`${path} is damaged: it has ${length} bytes instead of ${bytes}.`);
   if (hash.digest("hex") !== sha256)
-    throw new Error(`${path} is damaged: its SHA-256 is not the one that was written.`);
+    throw new Error(`${path} is damaged: its SHA-256 differs from the manifest.`);
 }
 
-/** The rows in a part of a table. */
+/** Reads the rows of a file. */
 export async function rowsIn(dir: string, file: Entry): Promise<Record<string, unknown>[]> {
   const packed: Buffer[] = [];
   for await (const piece of contentOf(dir, file)) packed.push(piece);
@@ -152,8 +151,8 @@ export async function rowsIn(dir: string, file: Entry): Promise<Record<string, u
     .map((line) => JSON.parse(line));
 }
 
-/** A small file of a backup, if it has one of that name. */
+/** Reads a small file, if the backup contains it. */
 export async function textIn(dir: string, manifest: Manifest, name: string): Promise<string | undefined> {
-  const isThere = manifest.files.some((file) => file.name === name);
-  return isThere ? (await readFile(join(dir, name), "utf8")).trim() : undefined;
+  const exists = manifest.files.some((file) => file.name === name);
+  return exists ? (await readFile(join(dir, name), "utf8")).trim() : undefined;
 }

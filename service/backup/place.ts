@@ -3,26 +3,28 @@ import type { Files } from "../files/places/files";
 import { openFiles } from "../files/places/open";
 import { withoutPassword } from "../store/address";
 
-/** Where the data of a service lies: in a folder, or in a database; and its models and results, where they lie elsewhere. */
+/** Location of a service's data, as given by options of the command line. */
 export interface Place {
   readonly dataDir: string;
+  /** URL of the database, if the data is in PostgreSQL. */
   readonly store?: string;
+  /** URL of the bucket, if models and results are in one. */
   readonly files?: string;
 }
 
-/** The same with what is needed to reach it. */
+/** Resolved {@link Place}. */
 export interface Located {
-  /** The place as messages name it. */
+  /** Directory, or URL without password, for messages. */
   readonly name: string;
-  /** Missing where a database has everything. */
+  /** Undefined if the data is in PostgreSQL. */
   readonly folder: Folder | undefined;
-  /** The file of the database, or its address in PostgreSQL. */
+  /** SQLite file or PostgreSQL URL. */
   readonly database: string;
   readonly files: Files;
 }
 
-/** Names the parts of a place; nothing is made or reached yet. */
-export function located({ dataDir, store, files = store }: Place): Located {
+/** Resolves a place without creating or connecting to anything. */
+export function locate({ dataDir, store, files = store }: Place): Located {
   const folder = folderAt(dataDir);
   return {
     name: store === undefined ? folder.path : withoutPassword(store),

@@ -2,38 +2,40 @@ import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { closeToOthers, makeFolder, writeWhole } from "../files/folder";
 import { FolderBusyError, forgetRunning, lockFolder, writeRunning } from "../files/lock";
+import { insertRows } from "../store/bulk-rows";
 import { type Db, openStore } from "../store/database";
 import { livingProcesses } from "../store/processes";
 import type { Tables } from "../store/tables";
 import type { Progress } from "./export";
 import {
+  checkFiles,
   contentOf,
   type Entry,
-  faultsIn,
   type Manifest,
   readManifest,
   rowsIn,
   tableOf,
   textIn,
 } from "./manifest";
-import { type Located, located, type Place } from "./place";
-import { columnsIn, heldTables, insertRows } from "./rows";
+import { type Located, locate, type Place } from "./place";
+import { backedUpTables, columnsIn } from "./tables";
 import { forgetEverywhere, removeFromModels } from "./without-users";
 
 type OnProgress = (progress: Progress) => void;
 
-/** A backup, and what is wrong with its files. */
+/** Result of {@link checkBackup}. */
 export interface Checked {
   readonly manifest: Manifest;
+  /** A message for each damaged or missing file. */
   readonly faults: readonly string[];
 }
 
-/** Reads a backup and holds each of its files to what was written. */
+/** Reads a backup and checks its files against the manifest. */
 export async function checkBackup(dir: string, onProgress: OnProgress): Promise<Checked> {
   const manifest = readManifest(dir);
   const totalRows = totalOf(manifest);
   let rows = 0;
-  const faults = await faultsIn(dir, manifest, (more) => {
+  const faults = await checkFiles(dir, manifest, (more) => {
     rows += more;
     onProgress({ rows, totalRows });
   });
@@ -41,8 +43,8 @@ export async function checkBackup(dir: string, onProgress: OnProgress): Promise<
 }
 
 /**
- * Puts a backup into a service that holds nothing yet and that nobody serves: all of it, or nothing.
- * @param forgotten users who were forgotten after the backup was taken; the restored service knows none of them
+ * Restores a backup completely or not at all. The target must be empty and not in use.
+ * @param forgotten users who were forgotten after the backup was taken; they are removed from the restored data
  */
 export async function restoreService(
   place: Place,
@@ -51,16 +53,16 @@ export async function restoreService(
   forgotten: readonly string[] = [],
 ): Promise<Manifest> {
   const { manifest, faults } = await checkBackup(dir, () => undefined);
-  if (faults.length > 0) throw new Error(`${faults.join("\n")}\nNothing was restored; use another backup.`);
-  const target = located(place);
-  const unlock = takeFolder(target);
+  if (faults.length > 0) throw new Error(`${faults.join("\n")}\nNothing was restored. Use another backup.`);
+  const target = locate(place);
+  const unlock = lockTarget(target);
   try {
-    // Without limits: statements over whole tables take long, and the transaction waits while files are written.
+    // No time limits: statements over whole tables take long, and the transaction is idle while files are written.
     const store = await openStore(target.database, { limits: {} });
     try {
       await store.transaction(async (db) => {
-        await refuseServed(db, target);
-        await refuseFull(db, target);
+        await rejectIfInUse(db, target);
+        await rejectIfNotEmpty(db, target);
         await new Restore(db, target, dir, manifest, onProgress, forgotten.length === 0).run();
         await forgetEverywhere(db, forgotten);
       });
@@ -76,8 +78,8 @@ export async function restoreService(
   return manifest;
 }
 
-/** Keeps every service out of a folder, which is made where there is none. */
-function takeFolder({ folder }: Located): () => void {
+/** Locks the data directory, and creates it if necessary. */
+function lockTarget({ folder }: Located): () => void {
   if (!folder) return () => undefined;
   makeFolder(folder);
   const unlock = lockFolder(folder);
@@ -89,27 +91,27 @@ function takeFolder({ folder }: Located): () => void {
   };
 }
 
-async function refuseServed(db: Db, { name, folder }: Located): Promise<void> {
+async function rejectIfInUse(db: Db, { name, folder }: Located): Promise<void> {
   if (folder) return;
-  // A service that starts meanwhile waits here for what it is to serve.
+  // A service that starts meanwhile waits for this lock, and then finds the restored data.
   await sql`lock table instance in access exclusive mode`.execute(db);
   const living = await livingProcesses(db);
   if (living.length === 0) return;
   throw new FolderBusyError(
-    `The database ${name} is served: ${living.map(({ id, role }) => `${id} (${role})`).join(", ")}. End these ` +
-      "processes first; one that was killed counts for 6 s more. Or give another database with --store.",
+    `The database ${name} is in use by ${living.map(({ id, role }) => `${id} (${role})`).join(", ")}. Stop these ` +
+      "processes first; a killed one is listed for 6 s. Or pass a different database with --store.",
   );
 }
 
-async function refuseFull(db: Db, { name, folder }: Located): Promise<void> {
-  for (const table of heldTables) {
+async function rejectIfNotEmpty(db: Db, { name, folder }: Located): Promise<void> {
+  for (const table of backedUpTables) {
     const row = await db.selectFrom(table).select(sql.lit(1).as("is")).limit(1).executeTakeFirst();
     if (!row) continue;
     const remedy = folder
-      ? `give another folder with --data, or delete what is there with \`recommender reset --data ${name}\``
-      : "give another database with --store";
+      ? `Pass a different directory with --data, or delete the data with \`recommender reset --data ${name}\``
+      : "Pass a different database with --store";
     throw new Error(
-      `${name} already holds data (in the table ${table}), and a backup is not mixed with other data: ${remedy}.`,
+      `${name} already contains data (in the table ${table}), and a backup cannot be restored into it. ${remedy}.`,
     );
   }
 }
@@ -121,25 +123,25 @@ class Restore {
     private readonly dir: string,
     private readonly manifest: Manifest,
     private readonly onProgress: OnProgress,
-    /** Results list users, so a restore that forgets some leaves them out; their jobs can be submitted again. */
+    /** False if users have to be forgotten, because results list users. Their jobs can be submitted again. */
     private readonly withResults: boolean,
   ) {}
 
-  /** Files come first, which a service removes at its start where their rows never came. */
+  /** Restores files before rows: if the restore is killed, the next start deletes files without rows. */
   async run(): Promise<void> {
     if (this.manifest.instanceId !== null) await this.target.files.check(this.manifest.instanceId);
     for (const file of this.manifest.files) {
       const isWanted =
         file.name.startsWith("models/") || (this.withResults && file.name.startsWith("results/"));
-      if (isWanted && !(await this.isThere(file)))
+      if (isWanted && !(await this.isRestored(file)))
         await this.target.files.write(file.name, contentOf(this.dir, file));
     }
     await this.restoreTables();
     await this.restoreInstance();
   }
 
-  /** Whether a restore that was broken off has brought a file already. */
-  private async isThere({ name, bytes, sha256 }: Entry): Promise<boolean> {
+  /** Whether an interrupted restore has already restored a file. */
+  private async isRestored({ name, bytes, sha256 }: Entry): Promise<boolean> {
     const reading = await this.target.files.read(name);
     if (reading?.bytes !== bytes) {
       reading?.stream.destroy();
@@ -159,24 +161,24 @@ class Restore {
       if (table === undefined) continue;
       const rows = await rowsIn(this.dir, file);
       const unknown = Object.keys(rows[0] ?? {}).find((column) => !known.get(table)?.has(column));
-      if (!heldTables.includes(table as keyof Tables) || unknown !== undefined)
+      if (!backedUpTables.includes(table as keyof Tables) || unknown !== undefined)
         throw new Error(
           `${this.dir} was written by a newer version of recommender (${this.manifest.writtenBy}), which has ` +
-            `${unknown === undefined ? "" : `${unknown} in `}a table ${table}; install that version.`,
+            `${unknown === undefined ? "" : `${unknown} in `}a table ${table}. Install that version.`,
         );
       await insertRows(this.db, table, rows).catch((error) => {
-        throw new Error(`The rows of ${file.name} cannot be restored: ${error.message}`, { cause: error });
+        throw new Error(`Cannot restore the rows of ${file.name}: ${error.message}`, { cause: error });
       });
       done += rows.length;
       this.onProgress({ rows: done, totalRows });
     }
     if (done !== totalRows)
       throw new Error(
-        `${this.dir} has ${done} rows, and its manifest says ${totalRows}; use another backup.`,
+        `${this.dir} has ${done} rows instead of the ${totalRows} in its manifest. Use another backup.`,
       );
   }
 
-  /** Tokens and addresses that were given out stay valid, and a stack finds the service that it knows. */
+  /** Restores id, key and secret, so tokens, download addresses and stacks of the old service keep working. */
   private async restoreInstance(): Promise<void> {
     const { folder } = this.target;
     const secret = await textIn(this.dir, this.manifest, "secret");

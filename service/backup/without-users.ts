@@ -6,22 +6,23 @@ import { modelsWithForgotten } from "../store/forgotten";
 import { forgetRefused } from "../store/history/refusals";
 import { countShards } from "../store/shards";
 
-const usersAtOnce = 500;
+/** Users per statement. */
+const batchSize = 500;
 
-/** Forgets users in all datasets of a database that nobody serves. */
+/** Deletes users from all datasets of a database that is not in use. */
 export async function forgetEverywhere(db: Db, users: readonly string[]): Promise<void> {
   if (users.length === 0) return;
   const datasets = await db.selectFrom("datasets").selectAll().orderBy("number").execute();
-  for (let from = 0; from < users.length; from += usersAtOnce) {
-    const some = users.slice(from, from + usersAtOnce);
+  for (let from = 0; from < users.length; from += batchSize) {
+    const batch = users.slice(from, from + batchSize);
     for (const dataset of datasets) {
-      const gone = await db
+      const deleted = await db
         .deleteFrom("events")
         .where("dataset", "=", dataset.number)
-        .where("user_id", "in", some)
+        .where("user_id", "in", batch)
         .returning("event_id")
         .execute();
-      const ids = gone.map(({ event_id }) => event_id);
+      const ids = deleted.map(({ event_id }) => event_id);
       if (dataset.kind === "event") await countShards(db, dataset, ids, -1);
     }
   }
@@ -38,7 +39,7 @@ export async function forgetEverywhere(db: Db, users: readonly string[]): Promis
   }
 }
 
-/** Removes users who were forgotten during a restore from the files of the models. */
+/** Removes forgotten users from the files of the models. */
 export async function removeFromModels(store: Store, files: Files): Promise<void> {
   for (const id of await modelsWithForgotten(store.db)) {
     const forgotten_until = await removeForgotten(store.db, files, id);

@@ -1,21 +1,21 @@
-/** Under which addresses a service is reached; its own is known once it listens. */
+/** Base URLs of a service. */
 export class Addresses {
-  /** The base address on this machine. */
+  /** The base URL on this machine; empty until the service listens. */
   localUrl = "";
 
   constructor(private readonly publicUrl?: string) {}
 
-  /** The base address that callers get. */
+  /** The base URL in responses. */
   get url(): string {
     return this.publicUrl?.replace(/\/+$/, "") ?? this.localUrl;
   }
 
-  /** The address under which a project's recommendation call is reached; the specification shows none. */
+  /** Returns the address of a project's recommendation call. The specification gives no format for it. */
   servingUri(projectId: string): string {
     return `${this.url}/serving/${projectId}`;
   }
 
-  /** The address of a stack's deployment, which stays the same when its project is replaced. */
+  /** Returns the address of a stack's deployment, which stays the same when the stack replaces its project. */
   stableServingUri(address: string): string {
     return `${this.url}/serving/stack/${address}`;
   }
@@ -23,7 +23,7 @@ export class Addresses {
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/;
 
-/** Whether an address, or the name of a host or an interface, leads to this machine alone. */
+/** Whether a URL, a host name or an interface can be reached from this machine only. */
 export function isLoopback(address: string): boolean {
   return loopback.test(URL.canParse(address) ? new URL(address).hostname : address);
 }

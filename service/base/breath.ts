@@ -1,11 +1,11 @@
-/** How long one call may hold the thread before others get a turn. */
-const holdMs = 5;
+/** How long one call may block the event loop. */
+const blockMs = 5;
 
-/** Creates a function that lets other calls run if this one has held the thread for a while. */
+/** Creates a function to call in long loops: it yields to other calls if this one has blocked the event loop for long. */
 export function breather(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
-    if (performance.now() - since < holdMs) return undefined;
+    if (performance.now() - since < blockMs) return undefined;
     return new Promise((resolve) =>
       setImmediate(() => {
         since = performance.now();

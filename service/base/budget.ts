@@ -33,7 +33,7 @@ export class Budget {
     }
   }
 
-  /** More than the whole budget is granted alone; it would never be granted otherwise. */
+  /** A reservation larger than the budget fits if there is no other one. Otherwise it would wait forever. */
   private fits(bytes: number): boolean {
     return this.reserved === 0 || this.reserved + bytes <= this.mostBytes;
   }

@@ -1,15 +1,15 @@
-/** Tells the time and waits; tests put one of their own in its place. */
+/** Source of time. Tests replace it with a {@link ManualClock}. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Resolves after so many milliseconds, or at once when the signal is aborted. */
+  /** Resolves after `ms` milliseconds, or when the signal is aborted. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** A day, as those of the history and of charts are counted: from midnight UTC. */
+/** Milliseconds of a day. Days of the history and of charts begin at midnight UTC. */
 export const dayMs = 24 * 60 * 60 * 1000;
 
-/** The machine's own time. */
+/** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   wait: (ms, signal) =>
@@ -25,7 +25,7 @@ export const systemClock: Clock = {
     }),
 };
 
-/** A clock that stands still until it is moved; waits end when it passes them. */
+/** A clock that stands still until `advance` is called. */
 export class ManualClock implements Clock {
   private readonly waits = new Set<{ due: number; done: () => void }>();
 
@@ -51,7 +51,7 @@ export class ManualClock implements Clock {
     });
   }
 
-  /** Moves the time on and ends the waits that lie behind it. */
+  /** Advances the time and ends the waits that are due. */
   advance(ms: number): void {
     this.time += ms;
     for (const entry of [...this.waits]) if (entry.due <= this.time) entry.done();

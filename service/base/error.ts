@@ -1,17 +1,17 @@
-// base/ is what every room may use: time, errors, ids and addresses. It knows no table and no file of the service.
+// base/ contains what every module may use: time, errors, ids and addresses. It depends on no table and no file of the service.
 
 import { type ErrorCode, encode, errorBody, errorCodes } from "../../contract";
 import { truncate } from "../../contract/messages";
 
-/** One fault of a request, with its place in the body as the wire names it. */
+/** One problem of a request. `path` is the field's path in the JSON body. */
 export interface Detail {
   readonly path: string;
   readonly message: string;
 }
 
-/** Why a call was refused: the code, what is wrong with what, and what to do. */
+/** Error response of the API. The message states the problem and what to do. */
 export class ServiceError extends Error {
-  /** Named as fastify names it. */
+  /** Fastify reads this property. */
   readonly statusCode: number;
 
   constructor(
@@ -25,19 +25,19 @@ export class ServiceError extends Error {
   }
 }
 
-/** The one body of all errors. */
+/** Returns the response body of an error. */
 export function renderError(error: ServiceError, requestId: string): unknown {
   const { code, message, more } = error;
   const details = more.details ? [...more.details] : undefined;
   return encode(errorBody, { error: { code, message, requestId, details } });
 }
 
-/** Cuts a caller's text to a length that fits into a message or log line. */
+/** Truncates a caller's text for a message or log line. */
 export function shortened(text: string, maxLength = 200): string {
   return truncate(text, maxLength);
 }
 
-/** Says that something named in a request is not there. */
-export function notFound(noun: string, id: string, fix: string): ServiceError {
-  return new ServiceError("NOT_FOUND", `There is no ${noun} ${JSON.stringify(shortened(id))}; ${fix}.`);
+/** Returns the error for an id that does not exist. */
+export function notFound(kind: string, id: string, fix: string): ServiceError {
+  return new ServiceError("NOT_FOUND", `There is no ${kind} ${JSON.stringify(shortened(id))}; ${fix}.`);
 }

@@ -4,41 +4,41 @@ import type { Clock } from "./clock";
 import { ServiceError } from "./error";
 import { detailsOf } from "./validation";
 
-const times = z.int().min(1).default(1).describe("How often; then the switch is off again.");
+const times = z.int().min(1).default(1).describe("How many times the fault occurs.");
 
-/** What can be switched on while the service runs. */
+/** Faults that can be injected while the service runs. */
 export const faultSwitches = z.strictObject({
   calls: z
     .array(
       z.strictObject({
-        path: z.string().min(1).describe("Path of the operation; * for all."),
+        path: z.string().min(1).describe("Path of the operation, or * for all."),
         times,
-        status: z.int().min(400).max(599).optional().describe("Answers this status."),
-        reset: z.boolean().default(false).describe("Ends the connection without an answer."),
-        delayMs: z.int().min(0).default(0).describe("Waits before it answers."),
-        after: z.boolean().default(false).describe("Carries the call out first; only its answer is lost."),
+        status: z.int().min(400).max(599).optional().describe("Status of the response."),
+        reset: z.boolean().default(false).describe("Closes the connection without a response."),
+        delayMs: z.int().min(0).default(0).describe("Milliseconds before the response."),
+        after: z.boolean().default(false).describe("Runs the call first, so only its response is lost."),
       }),
     )
     .default([]),
   jobs: z
     .array(
       z.strictObject({
-        jobType: z.enum(jobTypes).optional().describe("Kind of job; any when left out."),
-        name: z.string().optional().describe("Name of the job; any when left out."),
+        jobType: z.enum(jobTypes).optional().describe("Type of the job; any by default."),
+        name: z.string().optional().describe("Name of the job; any by default."),
         times,
-        message: z.string().default("switched on by /faults").describe("Reason that the job tells."),
+        message: z.string().default("injected by /faults").describe("Error message of the job."),
       }),
     )
     .default([]),
-  jobDelayMs: z.int().min(0).optional().describe("Stretches every job by so much."),
+  jobDelayMs: z.int().min(0).optional().describe("Milliseconds added to every job."),
 });
 
 type Switches = z.output<typeof faultSwitches>;
 
-/** One call's fault. */
+/** Fault of a call. */
 export type CallFault = Switches["calls"][number];
 
-/** The faults that are switched on now. */
+/** Faults that are currently injected. */
 export class Faults {
   private switches: Omit<Switches, "jobDelayMs"> = { calls: [], jobs: [] };
   jobDelayMs: number;
@@ -47,12 +47,12 @@ export class Faults {
     this.jobDelayMs = firstDelayMs;
   }
 
-  /** Takes new switches in place of the old ones; the empty object switches all off. */
+  /** Replaces all faults. An empty object removes them. */
   set(body: unknown): void {
     const schema = wireSchema(faultSwitches);
     const parsed = schema.safeParse(body);
     if (!parsed.success) {
-      throw new ServiceError("BAD_REQUEST", "The fault switches are not valid; see details.", {
+      throw new ServiceError("BAD_REQUEST", "The faults are not valid; see details.", {
         details: detailsOf(parsed.error, schema),
       });
     }
@@ -61,17 +61,17 @@ export class Faults {
     this.jobDelayMs = jobDelayMs ?? this.firstDelayMs;
   }
 
-  /** The switches as they stand, on the wire. */
+  /** Returns the current faults as JSON. */
   answer(): unknown {
     return encode(faultSwitches, { ...this.switches, jobDelayMs: this.jobDelayMs });
   }
 
-  /** The fault of a call to this path, used up by one. */
+  /** Returns the next fault for a call to this path, and counts it as occurred. */
   ofCall(path: string): CallFault | undefined {
     return take(this.switches.calls, (fault) => fault.path === path || fault.path === "*");
   }
 
-  /** Throws when a fault is switched on for the job. */
+  /** Throws if a fault is injected for the job. */
   failJob(job: { readonly job_type: string; readonly name: string }): void {
     const fault = take(
       this.switches.jobs,
@@ -81,15 +81,15 @@ export class Faults {
   }
 }
 
-/** Waits, answers with an error or ends the connection, as the fault says. */
+/** Applies a fault to a call: a delay, an error response or a closed connection. */
 export async function carryOut(fault: CallFault, clock: Clock, reset: () => void): Promise<void> {
   if (fault.delayMs > 0) await clock.wait(fault.delayMs);
   if (fault.reset) reset();
-  // After a reset nobody hears the error, but it keeps the call from being carried out.
+  // After a reset the error reaches nobody, but it prevents the call from running.
   if (fault.reset || fault.status !== undefined) throw new InjectedError(fault.status ?? 503);
 }
 
-/** An error that /faults asked for. */
+/** An error injected by /faults. */
 export class InjectedError extends ServiceError {
   override readonly statusCode: number;
 
@@ -102,13 +102,13 @@ export class InjectedError extends ServiceError {
           : status < 500
             ? "BAD_REQUEST"
             : "UNAVAILABLE";
-    super(code, "Switched on by /faults; PUT {} there to switch all faults off.");
+    super(code, "This error was injected by /faults. PUT {} there to remove all faults.");
     this.statusCode = status;
   }
 }
 
-function take<T extends { times: number }>(list: T[], fits: (fault: T) => boolean): T | undefined {
-  const at = list.findIndex(fits);
+function take<T extends { times: number }>(list: T[], matches: (fault: T) => boolean): T | undefined {
+  const at = list.findIndex(matches);
   const fault = list[at];
   if (!fault) return undefined;
   if (fault.times === 1) list.splice(at, 1);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** A new identifier that names its kind; the specification shows no format. */
+/** Creates an id with its kind as the prefix. The specification gives no format. */
 export function newId(kind: string): string {
   return `${kind}-${randomBytes(10).toString("hex")}`;
 }

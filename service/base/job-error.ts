@@ -1,14 +1,14 @@
-/** Why a job cannot succeed however often it is tried: its data or its parameters, not chance. */
+/** Failure of a job that a retry cannot fix, such as wrong data or parameters. */
 export class JobError extends Error {
   override readonly name = "JobError";
 }
 
-/** What a job found out is no longer so: it is run again, and no try is counted. */
+/** The data changed while the job ran, so its result is outdated. The job runs again without counting a retry. */
 export class OutdatedError extends Error {
   override readonly name = "OutdatedError";
 }
 
-/** Another process has the job by now, for this one gave no sign of life: what it found out does not count. */
+/** This process missed its heartbeats and another process took over the job, so the result here is discarded. */
 export class LostLeaseError extends Error {
   override readonly name = "LostLeaseError";
 }

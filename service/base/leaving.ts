@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { ServiceError } from "./error";
 
-/** A signal that is aborted when a call is answered or its caller hangs up. */
+/** Returns a signal that is aborted when the response is sent or the caller disconnects. */
 export function leavingOf(response: ServerResponse): AbortSignal {
   const left = new AbortController();
-  const leave = () => left.abort(new ServiceError("BAD_REQUEST", "The caller has left."));
+  const leave = () => left.abort(new ServiceError("BAD_REQUEST", "The caller disconnected."));
   if (response.closed) leave();
   else response.once("close", leave);
   return left.signal;

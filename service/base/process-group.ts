@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 
-/** Ends a process that leads a group, with all that it has started, at once. */
+/** Kills a process group, given the pid of its leader. */
 export function endGroup(pid: number): void {
-  // Windows has no groups, but knows who started whom.
+  // Windows has no process groups, but taskkill can kill a process with its children.
   if (process.platform === "win32") spawnSync("taskkill", ["/pid", String(pid), "/t", "/f"]);
   else
     try {

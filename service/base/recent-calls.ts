@@ -2,10 +2,10 @@ import { LRUCache } from "lru-cache";
 
 const minuteMs = 60_000;
 const minutesKept = 60;
-/** Times are counted in steps of a tenth, from a hundredth of a millisecond to some minutes. */
-const [leastMs, stepFactor, steps] = [0.01, 1.1, 180];
-/** Projects that are counted, 50 kB each. */
-const mostKeys = 1000;
+/** Histogram of response times: each bucket is 10% wider than the one before, from 0.01 ms to some minutes. */
+const [leastMs, bucketFactor, buckets] = [0.01, 1.1, 180];
+/** Maximum number of projects, at 50 kB each. */
+const mostProjects = 1000;
 
 interface Minute {
   minute: number;
@@ -15,35 +15,35 @@ interface Minute {
   readonly times: Uint32Array;
 }
 
-/** How a project's recommendations were answered over the last hour, in this process. */
+/** Recommendation calls to this process in the last hour, per project. The metrics for Prometheus have no label for projects. */
 export class RecentCalls {
-  private readonly kept = new LRUCache<string, Minute[]>({ max: mostKeys });
+  private readonly kept = new LRUCache<string, Minute[]>({ max: mostProjects });
 
   constructor(private readonly now: () => number) {}
 
-  /** Counts a call that was answered, refused because of its rate, or failed; other calls say nothing of a project. */
+  /** Counts a call that succeeded, exceeded its rate or failed. Other calls may name projects that do not exist. */
   count(key: string, status: number, ms: number): void {
     if (status !== 200 && status !== 429 && status < 500) return;
     const minute = this.minuteOf(key);
     if (status === 200) {
       minute.answered++;
-      const step = Math.floor(Math.log(ms / leastMs) / Math.log(stepFactor));
-      const at = Math.max(0, Math.min(steps - 1, step));
+      const bucket = Math.floor(Math.log(ms / leastMs) / Math.log(bucketFactor));
+      const at = Math.max(0, Math.min(buckets - 1, bucket));
       minute.times[at] = (minute.times[at] as number) + 1;
     } else if (status === 429) minute.refused++;
     else minute.failed++;
   }
 
-  /** What was counted, minute by minute, and how long half of the answers and all but one in a hundred took at most. */
+  /** Returns the counts per minute and in total, and the p50 and p99 of the response times. */
   of(keys: readonly string[]) {
     const last = Math.floor(this.now() / minuteMs);
     const first = last - minutesKept + 1;
     const found = keys.flatMap((key) => this.kept.peek(key) ?? []).filter(({ minute }) => minute >= first);
     const sum = (part: "answered" | "refused" | "failed", of = found) =>
       of.reduce((total, minute) => total + minute[part], 0);
-    const times = new Float64Array(steps);
+    const times = new Float64Array(buckets);
     for (const minute of found)
-      for (let at = 0; at < steps; at++) times[at] = (times[at] as number) + (minute.times[at] as number);
+      for (let at = 0; at < buckets; at++) times[at] = (times[at] as number) + (minute.times[at] as number);
     return {
       minutes: Array.from({ length: minutesKept }, (_, at) => {
         const own = found.filter(({ minute }) => minute === first + at);
@@ -67,7 +67,7 @@ export class RecentCalls {
     const at = now % minutesKept;
     const known = minutes[at];
     if (known?.minute === now) return known;
-    const begun = { minute: now, answered: 0, refused: 0, failed: 0, times: new Uint32Array(steps) };
+    const begun = { minute: now, answered: 0, refused: 0, failed: 0, times: new Uint32Array(buckets) };
     minutes[at] = begun;
     return begun;
   }
@@ -80,5 +80,5 @@ function quantile(times: Float64Array, share: number): number | null {
     below += count;
     return below >= share * total;
   });
-  return total === 0 ? null : leastMs * stepFactor ** (at + 1);
+  return total === 0 ? null : leastMs * bucketFactor ** (at + 1);
 }

@@ -5,15 +5,15 @@ const operations = Object.values(routes).map(({ method, path }) => ({ method, pa
 const recommend: string = routes.recommendItemsToUser.path;
 const metrics = ["/metrics", "/status"];
 
-/** The scopes of tokens: the path of each operation. */
+/** Scopes of tokens. Each is the path of an operation. */
 export const operationScopes: ReadonlySet<string> = new Set(operations.map(({ path }) => path));
 
-/** Every scope that a client can have, the paths of what those who run a service look at among them. */
+/** Scopes that a client can have: those of operations, and the paths for monitoring. */
 export const everyScope: ReadonlySet<string> = new Set([...operationScopes, ...metrics]);
 
 const reads = operations.filter(({ method }) => method === "GET").map(({ path }) => path);
 
-/** Words that stand for several scopes. */
+/** Names for groups of scopes. */
 export const scopeGroups: Readonly<Record<string, readonly string[]>> = {
   all: [...everyScope],
   read: reads,
@@ -22,7 +22,7 @@ export const scopeGroups: Readonly<Record<string, readonly string[]>> = {
   metrics,
 };
 
-/** The scopes that paths and groups stand for, in the order of the contract. */
+/** Replaces groups by their scopes, and sorts the scopes in the order of the contract. */
 export function expandScopes(words: readonly string[]): string[] {
   const given = words.map((word) => word.trim()).filter(Boolean);
   const known = [...Object.keys(scopeGroups), ...everyScope];
@@ -43,7 +43,7 @@ export function expandScopes(words: readonly string[]): string[] {
   return [...everyScope].filter((path) => wanted.has(path));
 }
 
-/** The shortest words for some scopes. */
+/** Replaces scopes by groups where possible. */
 export function foldScopes(paths: readonly string[]): string[] {
   const left = new Set(paths);
   const words: string[] = [];

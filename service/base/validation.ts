@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { issueText, pathText } from "../../contract/messages";
 import { type Detail, shortened } from "./error";
 
-/** The faults of a request with their places as the wire names them. */
+/** Returns the problems of a request with the paths of their fields. */
 export function detailsOf(error: z.ZodError, schema: z.ZodType): Detail[] {
   return error.issues.slice(0, 20).map((issue) => ({
     path: shortened(pathText(issue.path)),
@@ -11,12 +11,12 @@ export function detailsOf(error: z.ZodError, schema: z.ZodType): Detail[] {
   }));
 }
 
-/** Whether a text can be kept in a database as it is: half a surrogate pair cannot. */
+/** Whether a database can store a text. It cannot store half of a surrogate pair. */
 export function storable(text: string): boolean {
   return toUSVString(text) === text;
 }
 
-/** The fields of a request whose texts cannot be kept; texts inside maps are kept as JSON, which can. */
+/** Returns the fields whose texts cannot be stored. Texts inside of maps are stored as JSON, which escapes them. */
 export function unstorableFields(fields: object): Detail[] {
   return Object.entries(fields)
     .filter(([, value]) => typeof value === "string" && !storable(value))

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../base/error";
-import { builtFolder } from "../base/own-file";
+import { buildDirectory } from "../base/package-paths";
 
 /** Allows only the page's own files: no inline scripts, nothing from other sites, no embedding in another page. */
 const contentSecurityPolicy = [
@@ -66,7 +66,7 @@ export async function sendPage(
 }
 
 async function readAssets(): Promise<Map<string, Asset>> {
-  const folder = builtFolder("console");
+  const folder = buildDirectory("console");
   const names = await readdir(folder);
   const plain = names.filter((name) => !name.endsWith(".gz"));
   return new Map(

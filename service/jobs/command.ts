@@ -2,27 +2,27 @@ import { fork } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ownFile, processArguments } from "../base/own-file";
+import { modulePath, processArguments } from "../base/package-paths";
 import { endGroup } from "../base/process-group";
-import type { Ended } from "./guard";
+import type { Exit } from "./command-guard";
 
-/** What a command is run with. */
+/** Options of {@link runCommand}. */
 export interface CommandRun {
   readonly command: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Ends the command, and all that it has started. */
+  /** Kills the command and every process that it started. */
   readonly signal: AbortSignal;
   onLine(stream: "stdout" | "stderr", line: string): void;
 }
 
 const longestLine = 2000;
 
-/** How long output may still come once all processes of a command are gone. */
+/** How long to wait for the rest of the output after a command has ended. */
 const outputMs = 1000;
 
-/** Runs a shell command in a process group of its own and says how it ended; aborted, nothing of it is left. */
-export async function runCommand({ command, env, signal, onLine }: CommandRun): Promise<Ended> {
-  const guard = fork(ownFile("service/jobs/guard"), [], {
+/** Runs a shell command in a separate process group, which is killed when the command ends or `signal` is aborted. */
+export async function runCommand({ command, env, signal, onLine }: CommandRun): Promise<Exit> {
+  const guard = fork(modulePath("service/jobs/command-guard"), [], {
     detached: true,
     env,
     execArgv: processArguments(),
@@ -30,8 +30,8 @@ export async function runCommand({ command, env, signal, onLine }: CommandRun): 
   });
   const [stdout, stderr] = [guard.stdout as Readable, guard.stderr as Readable];
   const closed = new Promise((resolve) => guard.once("close", resolve));
-  const ended = new Promise<Ended>((resolve) => {
-    guard.once("message", (message) => resolve(message as Ended));
+  const ended = new Promise<Exit>((resolve) => {
+    guard.once("message", (message) => resolve(message as Exit));
     guard.once("exit", (code, by) => resolve({ code, signal: by }));
     guard.on("error", ({ message }) => resolve({ code: null, signal: null, error: message }));
   });
@@ -50,9 +50,9 @@ export async function runCommand({ command, env, signal, onLine }: CommandRun): 
     return await ended;
   } finally {
     signal.removeEventListener("abort", end);
-    // The guard waits for this, and what the command left running goes with it.
+    // Kills the guard and background processes of the command.
     end();
-    // What left the group may keep the output open.
+    // A process that left the group may keep the output open.
     await Promise.race([closed, sleep(outputMs)]);
     stdout.destroy();
     stderr.destroy();

@@ -1,7 +1,7 @@
 import type { Faults } from "../base/faults";
 import type { Serving, ServingContext } from "../serving/serving";
 
-/** What the jobs are carried out with. */
+/** Everything that jobs need to run. */
 export interface JobContext extends ServingContext {
   readonly faults: Faults;
   readonly serving: Serving;

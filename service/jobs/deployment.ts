@@ -7,7 +7,7 @@ import type { DeploymentTable, Job } from "../store/tables";
 import type { JobContext } from "./context";
 import { endWithSuccess } from "./ending";
 
-/** Puts the models of a job into service: prepared off the API's thread, then exchanged for the former ones at once. */
+/** Loads the models of a job in a thread, then replaces the live deployment by them. */
 export async function runDeployment(job: Job, context: JobContext, lost: AbortSignal): Promise<void> {
   const { serving, clock } = context;
   const data = JSON.parse(job.data) as {
@@ -27,11 +27,14 @@ export async function runDeployment(job: Job, context: JobContext, lost: AbortSi
   const prepared = await serving.prepare(row, lost);
   try {
     const isLast = await endWithSuccess(job, context, lost, async (db) => {
-      const wanted = [row.generator_model_id, ...(row.ranker_model_id === null ? [] : [row.ranker_model_id])];
-      const there = await db.selectFrom("models").select("id").where("id", "in", wanted).execute();
-      const gone = wanted.find((id) => !there.some((model) => model.id === id));
+      const modelIds = [
+        row.generator_model_id,
+        ...(row.ranker_model_id === null ? [] : [row.ranker_model_id]),
+      ];
+      const existing = await db.selectFrom("models").select("id").where("id", "in", modelIds).execute();
+      const gone = modelIds.find((id) => !existing.some((model) => model.id === id));
       if (gone)
-        throw new JobError(`The model ${gone} was deleted before it was deployed; deploy another one.`);
+        throw new JobError(`The model ${gone} was deleted before it was deployed. Deploy another model.`);
       const isLast = await isNewest(db, job);
       if (isLast)
         await db
@@ -44,7 +47,7 @@ export async function runDeployment(job: Job, context: JobContext, lost: AbortSi
       await signal(db, "deployments");
       return isLast;
     });
-    // If the commit was in doubt, the next look at the store loads what it holds.
+    // If the commit was in doubt, `isLast` is undefined, and the next sync loads the deployment from the database.
     if (isLast) serving.install(row, prepared, address);
     else prepared.close();
   } catch (error) {
@@ -53,7 +56,7 @@ export async function runDeployment(job: Job, context: JobContext, lost: AbortSi
   }
 }
 
-/** Lets a stable address lead to the job's project, unless a job that was submitted later has set it. */
+/** Points a stable address to the job's project, unless a job that was submitted later has set it. */
 async function pointAddress(db: Db, address: string, { number, project_id }: Job): Promise<void> {
   const row = { address, project_id, job_number: number };
   await db
@@ -65,7 +68,7 @@ async function pointAddress(db: Db, address: string, { number, project_id }: Job
     .execute();
 }
 
-/** Of two deployments that run at the same time, the one that was submitted last stays. */
+/** Whether no job that was submitted later has deployed already. */
 async function isNewest(db: Db, job: Job): Promise<boolean> {
   const newer = await db
     .selectFrom("jobs")

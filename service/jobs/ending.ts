@@ -3,13 +3,13 @@ import { outlast } from "../store/outage";
 import type { Job } from "../store/tables";
 import type { JobContext } from "./context";
 
-/** How long the end of a job waits before it is written again during an outage. */
+/** Pause between attempts to write the end of a job during an outage. */
 const pauseMs = 1000;
 
 /**
- * Runs the transaction that ends a job with success, and again after an outage of the database. The commit before the
- * outage may have succeeded without an answer.
- * @returns what the transaction returned, or undefined if an earlier try had succeeded
+ * Runs the transaction that ends a job with success, and retries it after an outage of the database. If the connection
+ * broke during the commit, the retry first checks whether that commit succeeded.
+ * @returns what the transaction returned, or undefined if an earlier commit had succeeded
  */
 export function endWithSuccess<T>(
   job: Job,
@@ -25,14 +25,13 @@ export function endWithSuccess<T>(
     async (error) => {
       if (!store.shared || closing.aborted || lost.aborted) return false;
       const about = { requestId: job.request_id ?? undefined, jobId: job.id };
-      log.warn({ ...about, err: error }, "the end of a job cannot be written; trying again soon");
+      log.warn({ ...about, err: error }, "cannot write the end of a job; trying again soon");
       await clock.wait(pauseMs, AbortSignal.any([closing, lost]));
       return !closing.aborted && !lost.aborted;
     },
   );
 }
 
-/** Whether this attempt of a job has ended with success. */
 async function hasSucceeded(db: Db, { number, attempt }: Job): Promise<boolean> {
   const jobs = db.selectFrom("jobs").select("number").where("number", "=", number);
   const ended = await jobs.where("attempt", "=", attempt).where("status", "=", "SUCCEED").executeTakeFirst();

@@ -12,7 +12,7 @@ import { endWithSuccess } from "./ending";
 type Querying = Request<(typeof routes)["submitQueryingJob"]>;
 type Clustering = Request<(typeof routes)["submitClusteringJob"]>;
 
-/** Carries out a query; its files are there before the job succeeds. */
+/** Runs a query. Its files are written before the job succeeds. */
 export async function runQuerying(job: Job, context: JobContext, signal: AbortSignal): Promise<void> {
   const { pool } = context;
   const query = JSON.parse(job.data) as Querying;
@@ -26,13 +26,13 @@ export async function runQuerying(job: Job, context: JobContext, signal: AbortSi
     };
     const { message } = await pool.run(task, signal);
     const charts =
-      "Add &format=svg to the address for the chart, and &query=1 and so on for that of another query.";
+      "Add &format=svg to the address to get the chart, and &query=1 and so on for the other queries.";
     const hint = query.queryType === "user_distribution" ? charts : null;
     return { message: [message, hint].filter(Boolean).join(" ") || null };
   });
 }
 
-/** Carries out a clustering; its file is there before the job succeeds. */
+/** Runs a clustering. Its file is written before the job succeeds. */
 export async function runClustering(job: Job, context: JobContext, signal: AbortSignal): Promise<void> {
   const { pool } = context;
   const { modelId, parameters } = JSON.parse(job.data) as Clustering;
@@ -50,10 +50,10 @@ export async function runClustering(job: Job, context: JobContext, signal: Abort
   );
 }
 
-/** A job fails when so many of its runs were outdated; where users are deleted all the time, each one would be. */
+/** Number of outdated runs after which a job fails. It would run forever if users are deleted all the time. */
 const mostOutdated = 10;
 
-/** A result that may list a user who was forgotten meanwhile does not count: the job is run again. */
+/** Ends the job, or runs it again if a user was forgotten meanwhile, because the result may list that user. */
 async function finish(
   job: Job,
   context: JobContext,
@@ -63,18 +63,17 @@ async function finish(
 ): Promise<void> {
   const { store, clock } = context;
   const data = await projectData(store.db, await projectOf(store.db, job.project_id));
-  const seen = await forgettingsOf(store.db, data.events.id);
+  const before = await forgettingsOf(store.db, data.events.id);
   const result = await work(data, await modelSource(context, modelId));
   await endWithSuccess(job, context, signal, async (db) => {
-    if ((await forgottenSince(db, data.events.id, seen)).size > 0) throw outdated(job);
+    if ((await forgottenSince(db, data.events.id, before)).size > 0) throw outdated(job);
     await succeed(db, job, { result, now: clock.now() });
   });
 }
 
 function outdated(job: Job): Error {
-  if (outdatedRuns(job) + 1 < mostOutdated)
-    return new OutdatedError("Events of a user were deleted while the job ran.");
+  if (outdatedRuns(job) + 1 < mostOutdated) return new OutdatedError("A user was deleted while the job ran.");
   return new JobError(
-    `Events of users were deleted during ${mostOutdated} runs of the job; submit it again when fewer are deleted.`,
+    `Users were deleted during ${mostOutdated} runs of the job. Submit it again when fewer users are being deleted.`,
   );
 }

@@ -1,4 +1,4 @@
-// jobs/ takes, runs and finishes jobs: trainings, deployments, queries and clusterings.
+// jobs/ runs the jobs of the queue: trainings, deployments, queries and clusterings.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { JobError, LostLeaseError, OutdatedError } from "../base/job-error";
@@ -18,16 +18,16 @@ import {
 import type { Job } from "../store/tables";
 import { timeIn } from "../store/time";
 import { type Lane, lanesOf } from "../threads/pool";
-import { Contact } from "./contact";
 import type { JobContext } from "./context";
+import { DatabaseContact } from "./database-contact";
 import { runDeployment } from "./deployment";
 import { runClustering, runQuerying } from "./result";
 import { runTraining } from "./training";
 
-/** How often the queue is checked although nobody called `wake`. */
+/** How often the queue is checked without a call of `wake`. */
 const pollMs = 5000;
 
-/** Runs of a job that an outage of the database may interrupt before interruptions count as retries. */
+/** Number of runs interrupted by a database outage after which interruptions count as retries. */
 const mostInterrupted = 10;
 
 const runners = {
@@ -37,20 +37,20 @@ const runners = {
   CLUSTERING: runClustering,
 };
 
-/** Runs the jobs of the queue off the API's thread; the results of each are written here, in one transaction. */
+/** Runs the jobs of the queue in threads, and writes the result of each job in one transaction. */
 export class Jobs {
   private readonly running = new Map<Job, AbortController>();
   private readonly work = new Set<Promise<void>>();
   private taking: Promise<void> | undefined;
   private more = false;
-  private readonly contact: Contact;
+  private readonly contact: DatabaseContact;
   private hasRecovered = false;
 
   constructor(private readonly context: JobContext) {
-    this.contact = new Contact(context.options.leaseMs);
+    this.contact = new DatabaseContact(context.options.leaseMs);
   }
 
-  /** Puts back into the queue what a process that is gone was running, or ends it where its tries are used up. */
+  /** Requeues the jobs of processes that died, or fails them if they have no retries left. */
   async recover(): Promise<void> {
     const { store, clock, log, metrics } = this.context;
     const left = await store.transaction(async (db) => {
@@ -59,18 +59,18 @@ export class Jobs {
     });
     this.hasRecovered = true;
     for (const { job, again, reason } of left) {
-      // For how long it ran, nobody knows.
+      // How long the job ran is unknown.
       metrics.jobs.observe({ type: job.job_type, outcome: outcomeOf(again) }, 0);
       log.warn({ ...about(job), err: new Error(reason) }, lineOf(again));
     }
   }
 
-  /** Starts the jobs that wait; called whenever there may be one. */
+  /** Starts pending jobs. Call it whenever there may be one. */
   wake(): void {
     if (this.context.role === "api") return;
     this.more = true;
     this.taking ??= this.takeAll()
-      .catch((error) => this.context.log.error({ err: error }, "jobs cannot be started; trying again soon"))
+      .catch((error) => this.context.log.error({ err: error }, "cannot start jobs; trying again soon"))
       .finally(() => {
         this.taking = undefined;
         if (this.more && !this.context.closing.aborted) this.wake();
@@ -81,57 +81,57 @@ export class Jobs {
   async watch(): Promise<void> {
     const { clock, closing, store, log } = this.context;
     while (!closing.aborted) {
-      // A full disk may have prevented it at the start. A job taken before would be put back.
+      // If the disk was full, the start could not recover. Recovery comes before `wake`, or it would requeue new jobs.
       if (!store.shared && !this.hasRecovered)
-        await this.recover().catch((error) => log.error({ err: error }, "the queue cannot be checked"));
+        await this.recover().catch((error) => log.error({ err: error }, "cannot check the queue"));
       if (store.shared || this.hasRecovered) this.wake();
       await clock.wait(pollMs, closing);
       this.context.pool.check();
       if (store.shared && !closing.aborted)
-        await this.recover().catch((error) => log.error({ err: error }, "the queue cannot be checked"));
+        await this.recover().catch((error) => log.error({ err: error }, "cannot check the queue"));
     }
   }
 
-  /** Shows the other processes that this one still runs its jobs, until the service closes and they have ended. */
-  async holdLeases(): Promise<void> {
+  /** Renews the leases of this process's jobs until the service closes and the jobs have ended. */
+  async renewLeases(): Promise<void> {
     const { clock, closing, store, log, options } = this.context;
     for (let pauseMs = 0; !closing.aborted || this.work.size > 0; ) {
       await clock.wait(pauseMs, closing);
       if (closing.aborted) await sleep(100);
-      const held = [...this.running];
+      const running = [...this.running];
       try {
-        const kept = await renew(
+        const renewed = await renew(
           store.pulse,
-          held.map(([job]) => job),
+          running.map(([job]) => job),
           this.lease(),
         );
-        // Nobody waits for the results of the others.
-        for (const [job, lost] of held)
-          if (!kept.has(job)) lost.abort(new LostLeaseError("another process has the job, or it was ended"));
-        this.contact.made(await timeIn(store.pulse, clock.now()));
+        for (const [job, lost] of running)
+          if (!renewed.has(job))
+            lost.abort(new LostLeaseError("another process has the job, or it has ended"));
+        this.contact.confirm(await timeIn(store.pulse, clock.now()));
         pauseMs = options.leaseMs / 5;
       } catch (error) {
-        log.error({ err: error }, "the leases of jobs cannot be renewed; trying again soon");
+        log.error({ err: error }, "cannot renew the leases of jobs; trying again soon");
         pauseMs = options.leaseMs / 15;
       }
     }
   }
 
-  /** Whether any job is under way. */
+  /** Whether this process runs a job or waits to retry one. */
   get busy(): boolean {
     return this.work.size > 0;
   }
 
-  /** Resolves when no job waits or runs. */
+  /** Resolves when no job is pending or running. */
   async idle(): Promise<void> {
-    while (this.taking || this.work.size > 0 || (await this.elsewhere())) {
+    while (this.taking || this.work.size > 0 || (await this.hasUnfinished())) {
       await this.taking;
       await Promise.all(this.work);
     }
   }
 
-  /** Whether another process has jobs, or will; waits a little if so. */
-  private async elsewhere(): Promise<boolean> {
+  /** Whether other processes have unfinished jobs. If so, it waits a moment before it returns. */
+  private async hasUnfinished(): Promise<boolean> {
     const { store, closing } = this.context;
     if (!store.shared || closing.aborted) return false;
     const jobs = store.db.selectFrom("jobs").select("number").where("finished_ts", "is", null);
@@ -140,7 +140,7 @@ export class Jobs {
     return true;
   }
 
-  /** Ends the threads; jobs under way go back into the queue. */
+  /** Ends the threads and requeues the running jobs. */
   async close(): Promise<void> {
     await this.context.pool.close();
     await this.taking;
@@ -163,7 +163,7 @@ export class Jobs {
     const { store, faults, closing } = this.context;
     if (kinds.length === 0) return false;
     const busy = [...this.running.keys()].filter((job) => kinds.includes(job.job_type)).length;
-    // Jobs that are stretched wait side by side, for they need no thread while they wait.
+    // Jobs with an injected delay need no thread while they wait, so they are not limited.
     if (closing.aborted || (busy >= jobs && faults.jobDelayMs === 0)) return false;
     const job = await store.beside((db) => take(db, kinds, this.lease()));
     if (!job) return false;
@@ -173,7 +173,7 @@ export class Jobs {
     return true;
   }
 
-  /** Counts work as under way until it is done, and then looks for more. */
+  /** Counts `work` as a running job, and checks the queue when it ends. */
   private follow(work: Promise<unknown>): void {
     const done = work.then(() => {
       this.work.delete(done);
@@ -198,7 +198,7 @@ export class Jobs {
     }
   }
 
-  /** Records that a job has not succeeded, however often that takes: a disk may be full, for example. */
+  /** Records that a job failed. Retries until that is written, because the disk may be full, for example. */
   private async end(job: Job, error: unknown, began: number): Promise<void> {
     const { store, clock, log, closing, options, metrics } = this.context;
     const ended = (outcome: string) =>
@@ -213,55 +213,58 @@ export class Jobs {
       try {
         if (closing.aborted) {
           await store.transaction((db) => putBack(db, job));
-          await this.removeLeft(job);
-          return log.info(about(job), "job goes back into the queue: the service closes");
+          await this.removeFiles(job);
+          return log.info(about(job), "job requeued: the service closes");
         }
         if (uncounted) {
           const ending = { why: uncounted, reason: message, now: clock.now(), pauseMs };
           await store.transaction((db) => runAgain(db, job, ending));
           this.follow(clock.wait(pauseMs, closing));
-          await this.removeLeft(job);
+          await this.removeFiles(job);
           ended("run again");
-          return log.info({ ...about(job), err: error }, "job is run again");
+          return log.info({ ...about(job), err: error }, "job will run again");
         }
         const now = clock.now();
         const ending = { message, final, now, pauseMs };
         const again = await store.transaction((db) => fail(db, job, ending));
         if (again) this.follow(clock.wait(pauseMs, closing));
-        await this.removeLeft(job);
+        await this.removeFiles(job);
         ended(outcomeOf(again));
         return log.warn({ ...about(job), err: error, jobMs: now - began }, lineOf(again));
       } catch (failure) {
         if (failure instanceof LostLeaseError) return this.lost(job, failure);
-        log.error({ ...about(job), err: failure }, "the end of a job cannot be written; trying again soon");
-        // The next start finds the job marked as running, and runs it again.
+        log.error({ ...about(job), err: failure }, "cannot write the end of a job; trying again soon");
+        // The job stays marked as running, so the next start requeues it.
         if (closing.aborted) return;
         await clock.wait(pollMs, closing);
       }
     }
   }
 
-  /** Why a failure is not counted as a retry: its result was outdated, or the database had an outage. */
+  /** Returns the reason that a failure does not count as a retry: an outdated result, or a database outage. */
   private uncounted(job: Job, error: unknown): Uncounted | undefined {
     if (error instanceof OutdatedError) return "outdated";
     const isInterrupted = this.context.store.shared && isOutage(error);
-    // A statement of the job itself may bring the server down.
+    // The job itself may crash the database, so interruptions are limited.
     return isInterrupted && interruptedRuns(job) < mostInterrupted ? "interrupted" : undefined;
   }
 
   private async lost(job: Job, error: LostLeaseError): Promise<void> {
     this.context.log.warn({ ...about(job), err: error }, "job was lost");
-    await this.removeLeft(job);
+    await this.removeFiles(job);
   }
 
   /**
-   * Removes what an attempt of a query or clustering has written, unless that attempt has succeeded. Only once the job
-   * is out of this process's hands: a commit in doubt may still become visible before that.
+   * Removes the files of a failed query or clustering. Called only after this process has given up the job, because until
+   * then an in-doubt commit may turn out to have succeeded.
    */
-  private async removeLeft(job: Job): Promise<void> {
+  private async removeFiles(job: Job): Promise<void> {
     if (job.job_type !== "QUERYING" && job.job_type !== "CLUSTERING") return;
     await removeResult(this.context, job).catch((error) =>
-      this.context.log.warn({ ...about(job), err: error }, "the result of a failed job stays for a day"),
+      this.context.log.warn(
+        { ...about(job), err: error },
+        "cannot remove the result of a failed job; it expires in a day",
+      ),
     );
   }
 }

@@ -10,16 +10,15 @@ import { type TrainingData, tableNames } from "../threads/training-data";
 import { runCommand } from "./command";
 import type { JobContext } from "./context";
 
-/** What is to be trained. */
+/** A model to train. */
 export interface Training {
   readonly data: ProjectData;
   readonly algorithmType: string;
   readonly parameters: JsonMap;
-  /** Under which the model is kept. */
   readonly modelId: string;
 }
 
-/** Trains a model and keeps it; `signal` says that the job has come into other hands. */
+/** Trains a model and stores it. `signal` is aborted when another process takes over the job. */
 export type Trainer = (
   training: Training,
   job: Job,
@@ -28,37 +27,37 @@ export type Trainer = (
   onProgress: (progress: Progress) => void,
 ) => Promise<Trained>;
 
-/** The trainer that a service was started with. */
+/** Returns the trainer that the service is configured with. */
 export function trainerOf({ options: { trainer } }: JobContext): Trainer {
-  return trainer === undefined ? inProcess : byCommand(trainer);
+  return trainer === undefined ? builtIn : commandTrainer(trainer);
 }
 
-const inProcess: Trainer = ({ data, parameters, modelId }, _, { pool }, signal, onProgress) =>
+const builtIn: Trainer = ({ data, parameters, modelId }, _, { pool }, signal, onProgress) =>
   pool.run({ kind: "TRAINING", data, parameters, modelId, share: pool.share }, signal, onProgress);
 
-/** Trains by a command: it gets tables, and writes a model. */
-function byCommand(command: string): Trainer {
+/** Creates a trainer that runs a command. The command reads the training data from files and writes a model. */
+function commandTrainer(command: string): Trainer {
   return async (training, job, context, signal) => {
     const { pool, folder } = context;
-    const own = join(folder.work, `${job.id}-${job.attempt}`);
-    await mkdir(own, { recursive: true, mode: 0o700 });
+    const directory = join(folder.work, `${job.id}-${job.attempt}`);
+    await mkdir(directory, { recursive: true, mode: 0o700 });
     try {
-      const data = await pool.run({ kind: "TRAINING_DATA", data: training.data, folder: own }, signal);
+      const data = await pool.run({ kind: "TRAINING_DATA", data: training.data, directory }, signal);
       if (data.interactions === 0) throw nothingToLearn(training.data);
-      const env = await filesOf(own, training, data, job);
-      await carryOut(command, env, job, context, signal);
+      const env = await writeParameters(directory, training, data, job);
+      await execute(command, env, job, context, signal);
       const { modelId } = training;
       return await pool.run({ kind: "TRAINED_MODEL", file: env.RECOMMENDER_MODEL, data, modelId }, signal);
     } finally {
-      await rm(own, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     }
   };
 }
 
-/** Where the command finds all that it needs, and where it puts the model. */
-async function filesOf(folder: string, training: Training, data: TrainingData, job: Job) {
+/** Writes the parameters file. @returns environment variables with the paths of all files */
+async function writeParameters(directory: string, training: Training, data: TrainingData, job: Job) {
   const { users, items, interactions } = data;
-  const file = join(folder, "parameters.json");
+  const file = join(directory, "parameters.json");
   const content = {
     job_id: job.id,
     algorithm_type: training.algorithmType,
@@ -70,26 +69,26 @@ async function filesOf(folder: string, training: Training, data: TrainingData, j
   };
   await writeFile(file, JSON.stringify(content), { mode: 0o600 });
   return {
-    RECOMMENDER_INTERACTIONS: join(folder, tableNames.interactions),
-    RECOMMENDER_USERS: join(folder, tableNames.users),
-    RECOMMENDER_ITEMS: join(folder, tableNames.items),
+    RECOMMENDER_INTERACTIONS: join(directory, tableNames.interactions),
+    RECOMMENDER_USERS: join(directory, tableNames.users),
+    RECOMMENDER_ITEMS: join(directory, tableNames.items),
     RECOMMENDER_PARAMETERS: file,
-    RECOMMENDER_MODEL: join(folder, "model"),
-    RECOMMENDER_WORK: folder,
+    RECOMMENDER_MODEL: join(directory, "model"),
+    RECOMMENDER_WORK: directory,
   };
 }
 
-/** What the command has no business with: the way to the service's data, and whatever is named like a secret. */
+/** Removes variables that give access to the service's data, and those whose names look like secrets. */
 function withoutSecrets(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const secret = /^(RECOMMENDER_|PG|AWS_|DATABASE_URL$)|KEY|SECRET|TOKEN|PASS(WORD|PHRASE|WD)|CREDENTIAL/i;
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !secret.test(name)));
 }
 
-/** Lines of the command's errors that a failed job quotes, and how much of them. */
+/** How much of the command's stderr the message of a failed job contains. */
 const quotedLines = 20;
 const quotedCharacters = 2000;
 
-async function carryOut(
+async function execute(
   command: string,
   files: NodeJS.ProcessEnv,
   job: Job,
@@ -117,9 +116,11 @@ async function carryOut(
     if (late.signal.aborted) throw new JobError(message);
     if (code === 0) return;
     const exit = signal === null ? `exited with ${code}` : `was ended by ${signal}`;
-    const how = error === undefined ? exit : `could not be started (${error})`;
-    const said = errors.join("\n").slice(-quotedCharacters).trim();
-    throw new Error(`The trainer ${how}${said === "" ? " and wrote nothing to stderr." : `:\n${said}`}`);
+    const outcome = error === undefined ? exit : `could not be started (${error})`;
+    const stderr = errors.join("\n").slice(-quotedCharacters).trim();
+    throw new Error(
+      `The trainer ${outcome}${stderr === "" ? " and wrote nothing to stderr." : `:\n${stderr}`}`,
+    );
   } finally {
     done.abort();
   }

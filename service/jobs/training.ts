@@ -19,10 +19,10 @@ interface TrainingJobData {
   readonly trials?: readonly number[];
 }
 
-/** Trains the model of a job and enters it together with the job's success. */
+/** Trains a model, and adds it in the transaction that ends the job. */
 export async function runTraining(job: Job, context: JobContext, signal: AbortSignal): Promise<void> {
   const { store, clock } = context;
-  // An attempt that failed may have left how far it was.
+  // A failed attempt may have left its progress.
   const { progress: _, trials: __, ...data } = JSON.parse(job.data) as TrainingJobData;
   const project = await projectOf(store.db, job.project_id);
   const id = newId("model");
@@ -33,8 +33,8 @@ export async function runTraining(job: Job, context: JobContext, signal: AbortSi
     modelId: id,
   };
   const seenSeq = await lastSeqIn(store.db);
-  const tell = progressWriter(job, data, context);
-  const { report, seenDeletions } = await trainerOf(context)(training, job, context, signal, tell);
+  const onProgress = progressWriter(job, data, context);
+  const { report, seenDeletions } = await trainerOf(context)(training, job, context, signal, onProgress);
   await endWithSuccess(job, context, signal, async (db) => {
     const { last } = await db
       .selectFrom("models")
@@ -57,43 +57,46 @@ export async function runTraining(job: Job, context: JobContext, signal: AbortSi
     await succeed(
       db,
       { ...job, data: JSON.stringify(data) },
-      { data: { ...report, ...tell.trials() }, result: { modelId: id }, now: clock.now() },
+      { data: { ...report, ...onProgress.trials() }, result: { modelId: id }, now: clock.now() },
     );
   });
   await removeForgottenFrom(id, context).catch((error) =>
-    context.log.error({ err: error, modelId: id }, "forgotten users stay in the file of a model for an hour"),
+    context.log.error(
+      { err: error, modelId: id },
+      "cannot remove forgotten users from a model; trying again within an hour",
+    ),
   );
 }
 
-/** Users may have been forgotten after the training had read their events. */
+/** Removes users who were forgotten after the training had read their events. */
 async function removeForgottenFrom(modelId: string, context: JobContext): Promise<void> {
   if ((await modelsWithForgotten(context.store.db)).includes(modelId)) await removeForgottenUsers(context);
 }
 
 const progressEveryMs = 1000;
 
-/** Trials that are remembered, far more than a search makes. */
+/** Maximum number of trials in the job's data. A parameter search runs far fewer. */
 const mostTrials = 500;
 
-/** Writes down how far a training is, now and then: the process that is asked may be another. */
+/** Writes the progress of a training to the database, because another process may serve the call that reads it. */
 function progressWriter(job: Job, data: object, { store, clock, log }: JobContext) {
   let [writing, nextAt] = [false, 0];
   let known: { readonly trials?: readonly number[] } = {};
-  const tell = ({ phase, fraction, quality, trials }: Progress): void => {
+  const onProgress = ({ phase, fraction, quality, trials }: Progress): void => {
     if (trials) known = { trials: trials.slice(0, mostTrials) };
     if (writing || clock.now() < nextAt) return;
     [writing, nextAt] = [true, clock.now() + progressEveryMs];
     const progress = { phase, fraction, recallAt20: quality?.recall20, ndcgAt20: quality?.ndcg20 };
-    // Concurrently with all calls: it happens every second of each training, and changes nothing but its own row.
+    // Without the exclusive lock: each training writes every second, and only its own row.
     void store
       .beside((db) => note(db, job, { ...data, ...known, progress }))
       .catch((error) => {
         const about = { requestId: job.request_id ?? undefined, jobId: job.id };
-        log.warn({ ...about, err: error }, "the progress of a job cannot be written");
+        log.warn({ ...about, err: error }, "cannot write the progress of a job");
       })
       .finally(() => {
         writing = false;
       });
   };
-  return Object.assign(tell, { trials: () => known });
+  return Object.assign(onProgress, { trials: () => known });
 }

@@ -17,54 +17,56 @@ import { forgettingsOf, forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 import { changesOf, deletionsOf, eachEvent, eachRecord, snapshot } from "../store/snapshot";
 
-/** A deployment as a thread prepares it. */
+/** A deployment for a thread to build. */
 export interface BuildTask {
   readonly kind: "DEPLOYMENT";
   readonly data: ProjectData;
   readonly generator: ModelSource;
   readonly ranker: ModelSource | null;
-  /** Whether the events are read too: where several processes write them, each answer reads its user's. */
+  /** Whether to read the events. With PostgreSQL, each recommendation reads the events of its user instead. */
   readonly withEvents: boolean;
 }
 
-/** A model with the items as they are now: those without events are where their attributes place them. */
+/** A model with the current items. The vectors of items without training events are computed from their attributes. */
 export interface PlacedModel extends Stored<ServableModel> {
   readonly itemVectors: Float32Array;
-  /** What the items' attributes are in the model's space, where it ranks by them. */
+  /** Features of the items; empty unless the model ranks by attributes. */
   readonly features: (Features | undefined)[];
 }
 
-/** All that a deployment needs to serve. Users and items are numbered as in the generator; those that came after its
- * training follow. */
+/**
+ * A deployment that is ready to serve. Users and items have the numbers of the generator model, followed by those that were
+ * added after its training.
+ */
 export interface Build {
   readonly generator: PlacedModel;
   readonly ranker: PlacedModel | null;
   readonly userIds: string[];
   readonly itemIds: string[];
-  /** The target events of each user; null where they were not read, or the event dataset was deleted. */
+  /** Target events of each user; null if they were not read, or if the event dataset was deleted. */
   readonly history: Pairs | null;
-  /** Events of the other types that a model counts, where they were read. */
+  /** Events of other types that a model uses; empty if they were not read. */
   readonly others: ReadonlyMap<string, Pairs>;
-  /** The state of the events that was read: their last seq, and how often some were deleted. */
+  /** State of the events that were read: the last sequence number, and the number of deletions. */
   readonly lastSeq: number;
   readonly deletions: number;
-  /** The number of deletions up to which the models know nobody whose events are deleted. */
+  /** Number of deletions up to which forgotten users are removed from the models. */
   readonly forgottenUntil: number;
-  /** How many upserts of items had been made. */
+  /** Number of item upserts so far. */
   readonly itemChanges: number;
 }
 
-/** Brings the models together with the events and items as they stand now. */
+/** Reads the models of a deployment and combines them with the current events and items. */
 export async function build(
   db: Db,
   files: Files,
   { data, generator, ranker, withEvents }: BuildTask,
 ): Promise<Build> {
-  // Read before it is asked who is forgotten: who comes after that has a higher number, and the deployment lets him go.
+  // Read before the list of forgotten users: those who are forgotten later have a higher number, and are removed later.
   const forgottenUntil = await forgettingsOf(db, data.events.id);
   const read = async (model: ModelSource) =>
     readServable(files, model, await forgottenSince(db, data.events.id, model.seenDeletions));
-  // A model only ever loses users, and a snapshot that waits for them would keep the database from tidying up.
+  // Models are read outside of the snapshot, because a long snapshot prevents the database from cleaning up.
   const first = await read(generator);
   const second = ranker && (await read(ranker));
   return snapshot(db, async (frozen) => {
@@ -105,12 +107,12 @@ export async function build(
   });
 }
 
-/** The types of events beside the target event that some models count. */
+/** Returns the event types besides the target event that the models use. */
 export function otherTypes(models: readonly (Pick<ServableModel, "eventRule"> | undefined)[]): string[] {
   return [...new Set(models.flatMap((model) => Object.keys(model?.eventRule?.weights ?? {})))].sort();
 }
 
-/** Gathers the attributes of the items that no event of a model's training placed. */
+/** Collects the attributes of items without training events, to compute their vectors. */
 class ItemPlacing {
   private readonly attributes = new Map<number, Attributes>();
   private readonly features: (Features | undefined)[] = [];

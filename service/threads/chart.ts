@@ -1,7 +1,7 @@
 import { toUSVString } from "node:util";
 import { shortened } from "../base/error";
 
-/** One bar: users whose usage, a share, lies from `from` up to `to`. */
+/** Number of users whose usage (a share from 0 to 1) is between `from` and `to`. */
 export interface Bar {
   readonly from: number;
   readonly to: number;
@@ -10,7 +10,7 @@ export interface Bar {
 
 const [width, height, top, bottom, right] = [600, 360, 44, 304, 584];
 
-/** Draws a distribution as SVG: usage to the right, users upwards. */
+/** Draws a histogram of users by usage as SVG. */
 export function chart(title: string, bars: readonly Bar[]): string {
   const most = bars.reduce((most, { users }) => Math.max(most, users), 0);
   const total = bars.reduce((sum, { users }) => sum + users, 0);
@@ -32,7 +32,7 @@ export function chart(title: string, bars: readonly Bar[]): string {
   );
   const outline = bars.map(({ from, to, users }) => {
     const gap = x(to) - x(from) > 3 ? 1 : 0;
-    // Few users are to be seen beside many.
+    // A bar has at least one pixel, so a few users stay visible next to many.
     const end = Math.min(y(users), bottom - 1);
     return users === 0 ? "" : `M${rounded(x(from) + gap)} ${bottom}V${end}H${x(to)}V${bottom}`;
   });
@@ -53,7 +53,7 @@ export function chart(title: string, bars: readonly Bar[]): string {
   ].join("\n");
 }
 
-/** Some four to six round numbers from 0 to the first that is not below `most`. */
+/** Returns about five round numbers from 0 up to `most` or the next round number. */
 function ticksUpTo(most: number): number[] {
   const power = 10 ** Math.floor(Math.log10(most / 2.5));
   const step = Math.max(1, power * ([1, 2, 5].find((factor) => factor * power * 5 >= most) ?? 10));
@@ -71,7 +71,7 @@ function rounded(place: number): number {
 function escaped(text: string): string {
   return (
     toUSVString(text)
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: XML has no way to write these characters.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: XML cannot contain these characters.
       .replace(/[\x00-\x1f\x7f\ufffe\uffff]/g, "\ufffd")
       .replaceAll("&", "&amp;")
       .replaceAll("<", "&lt;")

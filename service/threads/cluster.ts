@@ -5,17 +5,16 @@ import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 import { modelAndItems } from "./query";
 
-/** A clustering as a thread carries it out. */
+/** A clustering for a thread to run. */
 export interface ClusteringTask {
   readonly kind: "CLUSTERING";
   readonly data: ProjectData;
   readonly model: ModelSource;
   readonly minUserNum: number;
-  /** Under which the result is kept. */
   readonly job: Attempt;
 }
 
-/** Groups the users whose vectors lie close to each other and says what marks each group. */
+/** Groups users with similar vectors, finds what distinguishes each group, and writes the result to a file. */
 export async function cluster(
   db: Db,
   files: Files,

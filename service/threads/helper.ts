@@ -1,17 +1,17 @@
 import { isMainThread, type MessagePort, workerData } from "node:worker_threads";
 import { partRunner, type Work } from "../algorithms";
-import { partOf, type Share } from "./share";
+import { type Share, threadsPerTraining } from "./share";
 
-/** A step that several threads carry out, and what they count: the next part, those done, those failed. */
+/** A step of a training that several threads work on. The counters are: next part, finished parts, failed parts. */
 export interface Shared {
   readonly work: Work;
   readonly counters: Int32Array;
   readonly share: Share;
 }
 
-/** Carries out parts of a step until none is left, or until another training has a right to this thread. */
+/** Runs parts of a step until none is left, or until this thread is needed by another training. */
 export function takeParts({ work, counters, share }: Shared, thread: number): void {
-  const take = () => (thread < partOf(share) ? Atomics.add(counters, 0, 1) : work.parts);
+  const take = () => (thread < threadsPerTraining(share) ? Atomics.add(counters, 0, 1) : work.parts);
   let next = take();
   if (next >= work.parts) return;
   const runPart = partRunner(work, thread);

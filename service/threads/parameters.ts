@@ -1,7 +1,7 @@
 import { g1Parameters, type JsonMap, tolerant } from "../../contract";
 import type { G1Model, G1Parameters, HeldOutReport, TrainingReport } from "../algorithms";
 
-/** The parameters in the form that the mathematics takes. */
+/** Converts algorithm_parameters to the form that the algorithms take. */
 export function parametersOf(given: JsonMap): G1Parameters {
   const {
     regularization_exponent: regularizationExponent,
@@ -10,7 +10,7 @@ export function parametersOf(given: JsonMap): G1Parameters {
     recommend_seen: recommendSeen,
     popularity_penalty: popularityPenalty,
     ...others
-    // An algorithm of an earlier version may exceed today's limits.
+    // An algorithm created by an earlier version may exceed the current limits.
   } = tolerant(g1Parameters).parse(given);
   const renamed = {
     regularizationExponent,
@@ -23,13 +23,13 @@ export function parametersOf(given: JsonMap): G1Parameters {
   return Object.fromEntries(entries) as G1Parameters;
 }
 
-/** What a training reports beside the model. */
+/** Report of a training. */
 export interface Report {
   readonly chosenParameters: JsonMap;
   readonly quality: ReturnType<typeof qualityOf>;
 }
 
-/** What G1 reports, under the names that algorithm_parameters has. */
+/** Returns the report of a G1 training, with the names of algorithm_parameters. */
 export function reportOf({ parameters, report }: G1Model): Report {
   const { regularizationExponent, popularityExponent, eventWeights, recommendSeen, ...rest } = parameters;
   const { popularityPenalty, ...others } = rest;
@@ -45,7 +45,7 @@ export function reportOf({ parameters, report }: G1Model): Report {
   };
 }
 
-/** What was measured, under the names of the API. */
+/** Converts the measurements to the names of the API. */
 export function qualityOf({
   quality,
   popularity,

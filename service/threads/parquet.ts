@@ -1,21 +1,21 @@
 import { closeSync, openSync } from "node:fs";
 import type { ParquetWriter } from "hyparquet-writer" with { "resolution-mode": "import" };
 
-/** The types of columns that trainers get. */
+/** Column types of the files for trainers. */
 const elements = {
   integer: { type: "INT32" },
   float: { type: "FLOAT" },
   text: { type: "BYTE_ARRAY", converted_type: "UTF8" },
 } as const;
 
-/** The name and type of a column; `?` where a value may be missing. */
+/** Names and types of columns; `?` if a value may be null. */
 export type Columns = Readonly<Record<string, keyof typeof elements | "text?">>;
 
-/** A row group has at most so many rows, and ends after so many characters: that much of a table is in memory. */
+/** Maximum size of a row group, which is the part of a table that is in memory. */
 const groupRows = 65_536;
 const groupCharacters = 8 * 1024 * 1024;
 
-/** A Parquet file that is written row by row, and kept in memory no more than a row group. */
+/** Writes a Parquet file row by row, with one row group in memory. */
 export class ParquetTable {
   rows = 0;
   private characters = 0;
@@ -29,7 +29,7 @@ export class ParquetTable {
   }
 
   static async create(file: string, columns: Columns): Promise<ParquetTable> {
-    // An ES module, which CommonJS can only import; and only who exports pays for it.
+    // An ES module, so it cannot be required. Loaded on demand, because only trainer commands need it.
     const { fileWriter, ParquetWriter } = await import("hyparquet-writer");
     const names = Object.keys(columns);
     const schema = Object.entries(columns).map(([name, kind]) => ({
@@ -37,7 +37,7 @@ export class ParquetTable {
       ...(kind === "text?" ? elements.text : elements[kind]),
       repetition_type: kind === "text?" ? ("OPTIONAL" as const) : ("REQUIRED" as const),
     }));
-    // The writer would create a file that everybody may read.
+    // Otherwise the writer creates a file that every user of the machine can read.
     closeSync(openSync(file, "w", 0o600));
     const root = { name: "root", num_children: names.length };
     return new ParquetTable(
@@ -56,7 +56,7 @@ export class ParquetTable {
     if ((this.group[0] as unknown[]).length >= groupRows || this.characters >= groupCharacters) this.flush();
   }
 
-  /** Writes the rest and what makes the file readable. */
+  /** Writes the last row group and the footer. */
   finish(): void {
     this.flush();
     void this.writer.finish();
@@ -64,7 +64,7 @@ export class ParquetTable {
 
   private flush(): void {
     const columnData = this.names.map((name, column) => ({ name, data: this.group[column] as unknown[] }));
-    // To a file it writes at once; where it had to wait it would give a promise.
+    // The writer is synchronous for files. It returns a promise only for asynchronous targets.
     void this.writer.write({ columnData, rowGroupSize: groupRows });
     this.group = this.names.map(() => []);
     this.characters = 0;

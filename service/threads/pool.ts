@@ -1,28 +1,28 @@
-// threads/ does the long work of jobs off the API's thread.
+// threads/ runs the long computations of jobs in worker threads.
 
 import { Worker } from "node:worker_threads";
 import { JobError } from "../base/job-error";
-import { ownFile, threadOptions } from "../base/own-file";
+import { modulePath, threadOptions } from "../base/package-paths";
 import type { Basis, Options } from "../files/basis";
 import type { JobType } from "../store/tables";
 import { type Share, shareOf } from "./share";
 import type { Progress } from "./train";
-import type { Answer, Task, TaskKind, TaskResult } from "./worker";
+import type { Message, Task, TaskKind, TaskResult } from "./worker";
 
-/** Each lane has threads of its own, so that no kind waits behind another that takes longer. */
+/** Each lane has separate threads, so short jobs do not wait for long ones. */
 export interface Lane {
   readonly kinds: readonly JobType[];
   readonly tasks: readonly TaskKind[];
-  /** How many of its jobs run at once. */
+  /** How many of its jobs run concurrently. */
   readonly jobs: number;
 }
 
-/** The lanes of a process that may train in so many threads. */
+/** Returns the lanes of a process that may use `threads` threads for trainings. */
 export function lanesOf({ threads }: Pick<Options, "threads">): readonly Lane[] {
   const jobs = Math.max(1, threads >> 1);
   return [
     { kinds: ["TRAINING"], tasks: ["TRAINING", "TRAINING_DATA", "TRAINED_MODEL"], jobs },
-    // One, so that deployments of a project come in the order of their jobs.
+    // Only one job, so the deployments of a project happen in the order of their jobs.
     { kinds: ["DEPLOYMENT"], tasks: ["DEPLOYMENT"], jobs: 1 },
     { kinds: ["QUERYING", "CLUSTERING"], tasks: ["QUERYING", "CLUSTERING", "PREVIEW"], jobs: 1 },
     // Calls wait for these tasks, so they must not wait for jobs.
@@ -31,7 +31,7 @@ export function lanesOf({ threads }: Pick<Options, "threads">): readonly Lane[] 
   ];
 }
 
-/** The longest that a job may take: what the specification names, with room to spare for the shorter kinds. */
+/** Maximum duration of a job in minutes, at least as long as the specification allows. */
 const limitMinutes: Readonly<Record<JobType, number>> = {
   TRAINING: 300,
   DEPLOYMENT: 60,
@@ -39,39 +39,38 @@ const limitMinutes: Readonly<Record<JobType, number>> = {
   CLUSTERING: 60,
 };
 
-/** The longest that a job may take, and what is said of one that takes longer. */
+/** Returns the maximum duration of a job, and the error message for a longer one. */
 export function limitOf(kind: JobType): { readonly ms: number; readonly message: string } {
   const minutes = limitMinutes[kind];
   const message =
-    `The job was ended after ${minutes} minutes, the longest that ` +
-    `a ${kind.toLowerCase()} job may take; submit one that has less to do.`;
+    `The job was ended after ${minutes} minutes, the maximum for ` +
+    `a ${kind.toLowerCase()} job. Submit one that has less to do.`;
   return { ms: minutes * 60_000, message };
 }
 
-/** The kind of job that a task is done for, or is like. */
+/** Returns the type of job whose time limit applies to a task. */
 function jobTypeOf(task: TaskKind): JobType {
-  const isOwn = task === "REMOVE_USERS" || task === "COPY_LOG" || task === "SCRUB";
-  if (task === "PREVIEW" || isOwn) return "QUERYING";
+  const isMaintenance = task === "REMOVE_USERS" || task === "COPY_LOG" || task === "SCRUB";
+  if (task === "PREVIEW" || isMaintenance) return "QUERYING";
   return task === "TRAINING_DATA" || task === "TRAINED_MODEL" ? "TRAINING" : task;
 }
 
-/** How long a thread without a task is kept for the next. */
+/** How long an idle thread is kept. */
 const idleMs = 60_000;
 
-interface Asked {
+interface Request {
   readonly task: Task;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
   readonly onProgress: (progress: Progress) => void;
 }
 
-/** Threads for the mathematics: each takes one task at a time; tasks wait until their lane has one free. */
+/** Pool of worker threads. Each runs one task at a time, and tasks wait until their lane has a free thread. */
 export class Pool {
-  private readonly waiting: Asked[] = [];
-  private readonly busy = new Map<Worker, { readonly asked: Asked; readonly since: number }>();
+  private readonly waiting: Request[] = [];
+  private readonly busy = new Map<Worker, { readonly request: Request; readonly since: number }>();
   private readonly idle: { readonly worker: Worker; readonly since: number }[] = [];
   private readonly lanes: readonly Lane[];
-  /** What all trainings share. */
   readonly share: Share;
 
   constructor(private readonly context: Pick<Basis, "options" | "store" | "files" | "closing" | "clock">) {
@@ -79,12 +78,12 @@ export class Pool {
     this.share = shareOf(context.options.threads);
   }
 
-  /** How many threads there are now. */
+  /** Current number of threads. */
   get threads(): number {
     return this.busy.size + this.idle.length;
   }
 
-  /** Carries out a task in a thread of its own, which ends with the signal: its reason is the task's error. */
+  /** Runs a task in a thread. If the signal is aborted, the thread is ended and its reason is thrown. */
   async run<K extends TaskKind>(
     task: Task<K> & { readonly kind: K },
     signal?: AbortSignal,
@@ -95,10 +94,10 @@ export class Pool {
     let end = () => {};
     try {
       return await new Promise((resolve, reject) => {
-        const asked: Asked = { task, resolve: resolve as Asked["resolve"], reject, onProgress };
-        end = () => this.breakOff(asked, signal?.reason);
+        const request: Request = { task, resolve: resolve as Request["resolve"], reject, onProgress };
+        end = () => this.cancel(request, signal?.reason);
         signal?.addEventListener("abort", end);
-        this.waiting.push(asked);
+        this.waiting.push(request);
         this.startWaiting();
       });
     } finally {
@@ -106,27 +105,27 @@ export class Pool {
     }
   }
 
-  /** Ends threads that have had nothing to do for a while, and those whose task takes too long. */
+  /** Ends threads that have been idle for a while, and threads whose task takes too long. */
   check(): void {
     const now = this.context.clock.now();
     while (this.idle[0] && this.idle[0].since + idleMs <= now) void this.idle.shift()?.worker.terminate();
-    for (const { asked, since } of [...this.busy.values()]) {
-      const { ms, message } = limitOf(jobTypeOf(asked.task.kind));
-      if (since + ms <= now) this.breakOff(asked, new JobError(message));
+    for (const { request, since } of [...this.busy.values()]) {
+      const { ms, message } = limitOf(jobTypeOf(request.task.kind));
+      if (since + ms <= now) this.cancel(request, new JobError(message));
     }
   }
 
-  private breakOff(asked: Asked, error: Error): void {
-    const at = this.waiting.indexOf(asked);
+  private cancel(request: Request, error: Error): void {
+    const at = this.waiting.indexOf(request);
     if (at >= 0) this.waiting.splice(at, 1);
-    asked.reject(error);
-    const [worker] = [...this.busy].find(([, busy]) => busy.asked === asked) ?? [];
+    request.reject(error);
+    const [worker] = [...this.busy].find(([, busy]) => busy.request === request) ?? [];
     if (!worker) return;
     this.end(worker, error);
     void worker.terminate();
   }
 
-  /** Ends all threads, whatever they are at. */
+  /** Ends all threads, busy or not. */
   async close(): Promise<void> {
     for (const { reject } of this.waiting.splice(0)) reject(new Error("The service is closing."));
     const workers = [...this.idle.map(({ worker }) => worker), ...this.busy.keys()];
@@ -134,44 +133,46 @@ export class Pool {
   }
 
   private startWaiting(): void {
-    for (const asked of [...this.waiting]) {
-      const lane = this.lanes.find(({ tasks }) => tasks.includes(asked.task.kind)) as Lane;
-      const taken = [...this.busy.values()].filter((one) => lane.tasks.includes(one.asked.task.kind)).length;
+    for (const request of [...this.waiting]) {
+      const lane = this.lanes.find(({ tasks }) => tasks.includes(request.task.kind)) as Lane;
+      const taken = [...this.busy.values()].filter((one) =>
+        lane.tasks.includes(one.request.task.kind),
+      ).length;
       if (taken >= lane.jobs) continue;
-      this.waiting.splice(this.waiting.indexOf(asked), 1);
+      this.waiting.splice(this.waiting.indexOf(request), 1);
       try {
         const worker = this.idle.pop()?.worker ?? this.start();
         worker.ref();
-        this.busy.set(worker, { asked, since: this.context.clock.now() });
-        worker.postMessage(asked.task);
+        this.busy.set(worker, { request, since: this.context.clock.now() });
+        worker.postMessage(request.task);
       } catch (error) {
-        asked.reject(error as Error);
+        request.reject(error as Error);
       }
     }
-    const trainings = [...this.busy.values()].filter(({ asked }) => asked.task.kind === "TRAINING");
+    const trainings = [...this.busy.values()].filter(({ request }) => request.task.kind === "TRAINING");
     Atomics.store(this.share.trainings, 0, trainings.length);
   }
 
   private start(): Worker {
-    const worker = new Worker(ownFile("service/threads/worker"), {
+    const worker = new Worker(modulePath("service/threads/worker"), {
       workerData: { database: this.context.store.place, location: this.context.files.location },
       ...threadOptions(),
       env: process.env,
     });
-    worker.on("message", (answer: Answer) => {
-      const asked = this.busy.get(worker)?.asked;
-      // A thread that is being ended may still answer.
-      if (!asked) return;
-      if ("progress" in answer) {
-        asked.onProgress(answer.progress);
+    worker.on("message", (message: Message) => {
+      const request = this.busy.get(worker)?.request;
+      // A thread that is being ended may still send messages.
+      if (!request) return;
+      if ("progress" in message) {
+        request.onProgress(message.progress);
         return;
       }
       this.busy.delete(worker);
       this.idle.push({ worker, since: this.context.clock.now() });
       worker.unref();
-      if ("result" in answer) asked.resolve(answer.result);
-      else if (answer.expected) asked.reject(new JobError(answer.message));
-      else asked.reject(Object.assign(new Error(answer.message), answer.code && { code: answer.code }));
+      if ("result" in message) request.resolve(message.result);
+      else if (message.expected) request.reject(new JobError(message.message));
+      else request.reject(Object.assign(new Error(message.message), message.code && { code: message.code }));
       this.startWaiting();
     });
     worker.on("error", (error) => this.end(worker, error as Error));
@@ -179,11 +180,11 @@ export class Pool {
     return worker;
   }
 
-  /** Strikes a thread off; what it was at fails. */
+  /** Removes a thread from the pool. Its task fails. */
   private end(worker: Worker, error: Error): void {
     const at = this.idle.findIndex((entry) => entry.worker === worker);
     if (at >= 0) this.idle.splice(at, 1);
-    this.busy.get(worker)?.asked.reject(error);
+    this.busy.get(worker)?.request.reject(error);
     this.busy.delete(worker);
     if (!this.context.closing.aborted) this.startWaiting();
   }

@@ -5,7 +5,7 @@ import type { Db } from "../store/database";
 import { forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 
-/** Recommendations of a model that need not serve, as a thread finds them. */
+/** Recommendations of a model, deployed or not, for a thread to compute. */
 export interface PreviewTask {
   readonly kind: "PREVIEW";
   readonly data: ProjectData;
@@ -14,24 +14,24 @@ export interface PreviewTask {
   readonly limit: number;
 }
 
-/** What a model recommends to one user. */
+/** Recommendations for one user. */
 export interface Previewed {
-  /** Whether the user had events when it was trained; others get what is popular. */
+  /** Whether the user had events when the model was trained. Other users get popular items. */
   readonly isKnown: boolean;
   readonly itemIds: readonly string[];
 }
 
-/** What a model recommends to users as it was trained, without what they had then. */
+/** Recommends items to users from a model as it was trained, without the items that they had then. */
 export async function preview(
   db: Db,
   files: Files,
   { data, model, userIds, limit }: PreviewTask,
 ): Promise<Previewed[]> {
   const { seenDeletions } = model;
-  const whoIsForgotten = () => forgottenSince(db, data.events.id, seenDeletions);
-  const stored = await readServable(files, model, await whoIsForgotten());
-  // Reading takes long: who was forgotten meanwhile is a stranger too.
-  const forgotten = await whoIsForgotten();
+  const forgottenUsers = () => forgottenSince(db, data.events.id, seenDeletions);
+  const stored = await readServable(files, model, await forgottenUsers());
+  // Reading takes long, so more users may have been forgotten meanwhile.
+  const forgotten = await forgottenUsers();
   const recommender = new Recommender(stored.model, stored.model.itemVectors);
   const previewed: Previewed[] = [];
   for (const id of userIds) {

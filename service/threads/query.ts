@@ -7,31 +7,30 @@ import { type Attempt, type Files, resultName } from "../files/places/files";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 import { attributeTable, snapshot } from "../store/snapshot";
-import { absentValue } from "./absent-value";
 import { chart } from "./chart";
+import { noMatchMessage } from "./no-match";
 
 type Fields = Request<(typeof routes)["submitQueryingJob"]>;
 
-/** A query as a thread carries it out. */
+/** A query for a thread to run. */
 export interface QueryingTask {
   readonly kind: "QUERYING";
   readonly data: ProjectData;
   readonly model: ModelSource;
   readonly query: Pick<Fields, "queryType" | "queries">;
-  /** Under which the result is kept. */
   readonly job: Attempt;
 }
 
-/** Answers the queries from what the model knows of each user's usage. */
+/** Answers queries about the users' usage of items, as learned by the model, and writes the result to files. */
 export async function query(db: Db, files: Files, task: QueryingTask): Promise<{ message: string | null }> {
   const { stored, attributes } = await modelAndItems(db, files, task);
   const usageOf = usageReader(stored.model);
   const missing = new Set<string>();
-  const usage = ({ attribute, value }: Asked) => {
+  const usage = ({ attribute, value }: Condition) => {
     const items = attributes.flatMap((record, item) =>
       categoriesOf(attributeOf(record, attribute)).includes(String(value)) ? [item] : [],
     );
-    if (items.length === 0) missing.add(absentValue(attributes, attribute, String(value)));
+    if (items.length === 0) missing.add(noMatchMessage(attributes, attribute, String(value)));
     return { itemCount: items.length, shares: usageOf(items) };
   };
 
@@ -64,9 +63,9 @@ export async function query(db: Db, files: Files, task: QueryingTask): Promise<{
           return { attribute, value, item_count: itemCount, bins: histogram };
         });
   if (task.query.queryType === "user_distribution") {
-    for (const [at, one] of (queries as Distribution[]).entries()) {
-      const title = `Usage of ${shortened(one.attribute, 60)} = ${shortened(String(one.value), 60)}`;
-      await files.write(resultName(task.job, `${at}.svg`), [Buffer.from(chart(title, one.bins))]);
+    for (const [at, { attribute, value, bins }] of (queries as Distribution[]).entries()) {
+      const title = `Usage of ${shortened(attribute, 60)} = ${shortened(String(value), 60)}`;
+      await files.write(resultName(task.job, `${at}.svg`), [Buffer.from(chart(title, bins))]);
     }
   }
   const result = JSON.stringify({ query_type: task.query.queryType, queries });
@@ -76,10 +75,10 @@ export async function query(db: Db, files: Files, task: QueryingTask): Promise<{
 
 type ListQuery = Extract<Fields, { queryType: "user_list" }>["queries"][number];
 type DistributionQuery = Extract<Fields, { queryType: "user_distribution" }>["queries"][number];
-type Distribution = Asked & { readonly bins: { from: number; to: number; users: number }[] };
-type Asked = Pick<DistributionQuery, "attribute" | "value">;
+type Distribution = Condition & { readonly bins: { from: number; to: number; users: number }[] };
+type Condition = Pick<DistributionQuery, "attribute" | "value">;
 
-/** A model with the attributes of its own items; items that came later have no events in it. */
+/** Reads a model and the attributes of its items. Items that were added after the training are not part of it. */
 export async function modelAndItems(
   db: Db,
   files: Files,

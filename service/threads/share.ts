@@ -1,16 +1,16 @@
-/** The threads that all trainings of a process may use together, and how many trainings there are now. */
+/** Number of threads that all trainings of a process share, and of the trainings that are running. */
 export interface Share {
   readonly threads: number;
-  /** One number that all threads see. */
+  /** One number in shared memory. */
   readonly trainings: Int32Array;
 }
 
-/** So many threads, for one training until others are counted. */
+/** Creates a share for one training. */
 export function shareOf(threads: number): Share {
   return { threads, trainings: new Int32Array(new SharedArrayBuffer(4)).fill(1) };
 }
 
-/** How many threads each training may use at this moment: one that is alone all of them, and never less than one. */
-export function partOf({ threads, trainings }: Share): number {
+/** Returns how many threads each training may use at this moment, at least one. */
+export function threadsPerTraining({ threads, trainings }: Share): number {
   return Math.max(1, Math.floor(threads / Math.max(1, Atomics.load(trainings, 0))));
 }

@@ -1,7 +1,7 @@
 import type { Store } from "../store/database";
 import type { Pool } from "./pool";
 
-interface WithLog {
+interface LogContext {
   readonly store: Store;
   readonly pool: Pool;
 }
@@ -9,18 +9,18 @@ interface WithLog {
 const running = new WeakMap<Store, Promise<boolean>>();
 
 /**
- * Empties the log of an embedded database, in a thread: to copy a long log takes hundreds of milliseconds. Writes wait
- * only for the last few pages; nothing else waits. Callers wait for each other.
- * @returns false if a reader kept it from ending; whatever is left goes the next time.
+ * Empties the write-ahead log of an embedded database. A thread does this, because it takes hundreds of milliseconds to copy
+ * a long log. Writes wait only while the last few pages are copied. Concurrent callers take turns.
+ * @returns false if a reader prevented it; the rest is removed the next time.
  */
-export function emptyLog(context: WithLog): Promise<boolean> {
+export function emptyLog(context: LogContext): Promise<boolean> {
   const before = running.get(context.store) ?? Promise.resolve(true);
-  const own = before.catch(() => false).then(() => empty(context));
-  running.set(context.store, own);
-  return own;
+  const next = before.catch(() => false).then(() => empty(context));
+  running.set(context.store, next);
+  return next;
 }
 
-async function empty({ store, pool }: WithLog): Promise<boolean> {
+async function empty({ store, pool }: LogContext): Promise<boolean> {
   if (store.shared) return true;
   await pool.run({ kind: "COPY_LOG" });
   return store.holdWrites(() => pool.run({ kind: "SCRUB" }));

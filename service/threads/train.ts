@@ -20,30 +20,28 @@ import type { Share } from "./share";
 import { ThreadTeam } from "./team";
 import { existingDeletions } from "./training-data";
 
-/** A training as a thread carries it out. */
+/** A training for a thread to run. */
 export interface TrainingTask {
   readonly kind: "TRAINING";
   readonly data: ProjectData;
   readonly parameters: JsonMap;
-  /** Under which the model is kept. */
   readonly modelId: string;
-  /** The threads that it may use. */
   readonly share: Share;
 }
 
-/** How far a training is. */
+/** Progress of a training. */
 export interface Progress extends Omit<TrainingProgress, "phase"> {
   readonly phase: TrainingProgress["phase"] | "read";
 }
 
-/** What a training brings beside the model. */
+/** Result of a training. The model is stored in a file. */
 export interface Trained {
   readonly report: Report;
-  /** How many deletions of events it had seen. */
+  /** Number of event deletions when the data was read. */
   readonly seenDeletions: number;
 }
 
-/** Learns from the events as they stand now and keeps the model. */
+/** Trains a model on the current events and stores it. */
 export async function train(
   db: Db,
   files: Files,
@@ -75,7 +73,7 @@ export async function train(
     );
     return { userAttributes, itemAttributes, seenDeletions: deletions };
   });
-  // Much is drawn by place: the same data must give the same model, in whatever order it came.
+  // Random draws depend on the order of users and items. Sort them, so the same data gives the same model.
   const [orderedUsers, orderedItems] = [users.ordered(), items.ordered()];
   for (const builder of builders.values()) builder.renumber(orderedUsers.places, orderedItems.places);
   tables.userAttributes.records.renumber(orderedUsers.places);
@@ -83,9 +81,10 @@ export async function train(
   const team = new ThreadTeam(share.threads, share);
   try {
     const [{ interactions }, ...others] = [...builders].map(([type, builder]) => ({
-      ...{ type, interactions: builder.build(orderedUsers.ids.length, orderedItems.ids.length) },
+      type,
+      interactions: builder.build(orderedUsers.ids.length, orderedItems.ids.length),
     })) as [TypedPairs, ...TypedPairs[]];
-    // What they gathered is not needed a second time, and the training takes long.
+    // Frees memory before the training, which takes long.
     builders.clear();
     const learned = trainG1({ interactions, others, ...tables }, given, onProgress, team);
     const exposure = measureExposure(learned, interactions);
@@ -100,10 +99,10 @@ export async function train(
   }
 }
 
-/** Why a project without target events cannot be trained. */
+/** Returns the error for a project without target events. */
 export function nothingToLearn({ targetEventType }: ProjectData): JobError {
   return new JobError(
-    `There is nothing to learn from: no event of type ${JSON.stringify(targetEventType)} with a value above 0 ` +
-      "is in the project's event dataset; upsert some and submit the job again.",
+    `There is nothing to learn from: the event dataset has no event of type ${JSON.stringify(targetEventType)} ` +
+      "with a value above 0. Upsert some and submit the job again.",
   );
 }

@@ -10,18 +10,19 @@ import { qualityOf } from "./parameters";
 import type { Trained } from "./train";
 import { digestOf, type TrainingData } from "./training-data";
 
-/** Taking over the model that a command has written, as a thread carries it out. */
+/** A model that a trainer command has written, for a thread to check and store. */
 export interface TrainedModelTask {
   readonly kind: "TRAINED_MODEL";
-  /** Where the command has put it. */
   readonly file: string;
   readonly data: TrainingData;
-  /** Under which it is kept. */
   readonly modelId: string;
 }
 
-/** Checks a model that a command has written, measures it on what the command never saw, and keeps it. */
-export async function keepTrained(files: Files, { file, data, modelId }: TrainedModelTask): Promise<Trained> {
+/** Checks a model that a trainer command has written, measures it on the held-out pairs, and stores it. */
+export async function storeTrainedModel(
+  files: Files,
+  { file, data, modelId }: TrainedModelTask,
+): Promise<Trained> {
   const stored = await readTrained(file, data);
   const { model, ...ids } = stored;
   const whole = withHeldOut(model, data.heldOut);
@@ -40,7 +41,7 @@ async function readTrained(file: string, data: TrainingData): Promise<StoredMode
   const opened = await unlessMissing(open(file));
   if (!opened)
     throw new JobError(
-      "The trainer ended without an error, but wrote no model to the file that RECOMMENDER_MODEL names.",
+      "The trainer exited without an error, but wrote no model to the file in RECOMMENDER_MODEL. Fix the trainer.",
     );
   try {
     const stored = await decodeModel(opened);
@@ -48,15 +49,14 @@ async function readTrained(file: string, data: TrainingData): Promise<StoredMode
       ["users.parquet", stored.userIds, data.userIds],
       ["items.parquet", stored.itemIds, data.itemIds],
     ] as const) {
-      if (digestOf(ids) !== digest)
-        throw new FormatError(`does not have the ids of ${table}, all of them and in their order`);
+      if (digestOf(ids) !== digest) throw new FormatError(`does not have all ids of ${table} in their order`);
     }
     return stored;
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
     throw new JobError(
-      `The model that the trainer wrote cannot be used: it ${error.message}. Mend the trainer; ` +
-        "docs/model-format.md says what a model has to be.",
+      `The model that the trainer wrote cannot be used: it ${error.message}. Fix the trainer; ` +
+        "see docs/model-format.md for the format.",
     );
   } finally {
     await opened.close();

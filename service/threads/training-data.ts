@@ -22,30 +22,31 @@ import {
 } from "../store/snapshot";
 import { ParquetTable } from "./parquet";
 
-/** Writing down what a command is to learn from, as a thread carries it out. */
+/** Training data of a trainer command, for a thread to write. */
 export interface TrainingDataTask {
   readonly kind: "TRAINING_DATA";
   readonly data: ProjectData;
-  /** An empty folder. */
-  readonly folder: string;
+  /** An empty directory. */
+  readonly directory: string;
 }
 
-/** What was written down, and what is needed to judge the model that comes of it. */
+/** Summary of the training data, and the held-out pairs to measure the model with. */
 export interface TrainingData {
   readonly users: number;
   readonly items: number;
   readonly interactions: number;
-  /** Digests of the ids in their order. */
+  /** Digest of all user ids in order. */
   readonly userIds: string;
+  /** Digest of all item ids in order. */
   readonly itemIds: string;
   readonly heldOut: HeldOutUsers;
-  /** Users with each item, without the pairs that are held out. */
+  /** Number of users of each item, without held-out pairs. */
   readonly itemCounts: Uint32Array;
-  /** How many deletions of events it had seen. */
+  /** Number of event deletions when the data was read. */
   readonly seenDeletions: number;
 }
 
-/** The tables that a trainer gets, in its folder. */
+/** File names of the tables. */
 export const tableNames = {
   interactions: "interactions.parquet",
   users: "users.parquet",
@@ -54,18 +55,21 @@ export const tableNames = {
 
 const recordColumns = { index: "integer", id: "text", attributes: "text?" } as const;
 
-/** Of so many users, one in ten at most, a tenth of the pairs is held out. */
+/** A tenth of the pairs is held out for this many users, or for a tenth of the users if that is less. */
 const heldOutUsers = 2000;
 const heldOutShare = 0.1;
 
-/** Writes the interactions, users and items of a project as Parquet, but for what is held out to measure the model by. */
-export async function writeTrainingData(db: Db, { data, folder }: TrainingDataTask): Promise<TrainingData> {
+/** Writes the interactions, users and items of a project as Parquet files, without the held-out pairs. */
+export async function writeTrainingData(
+  db: Db,
+  { data, directory }: TrainingDataTask,
+): Promise<TrainingData> {
   const [userTable, itemTable] = (await Promise.all(
     [tableNames.users, tableNames.items].map((name) =>
-      ParquetTable.create(join(folder, name), recordColumns),
+      ParquetTable.create(join(directory, name), recordColumns),
     ),
   )) as [ParquetTable, ParquetTable];
-  const interactions = await ParquetTable.create(join(folder, tableNames.interactions), {
+  const interactions = await ParquetTable.create(join(directory, tableNames.interactions), {
     user: "integer",
     item: "integer",
     weight: "float",
@@ -86,7 +90,7 @@ export async function writeTrainingData(db: Db, { data, folder }: TrainingDataTa
         itemCounts[item] = (itemCounts[item] ?? 0) + 1;
       }
     });
-    // Those who have events but no record.
+    // Users and items that have events but no record.
     for (const [table, { ids }] of [
       [userTable, users],
       [itemTable, items],
@@ -106,23 +110,23 @@ export async function writeTrainingData(db: Db, { data, folder }: TrainingDataTa
   });
 }
 
-/** How often events were deleted until now; what is left of a deleted dataset while it is swept away is not learned from. */
+/** Returns the number of event deletions so far. Fails if the dataset was deleted, although some events may be left. */
 export async function existingDeletions(db: Db, data: ProjectData): Promise<number> {
   const deletions = await deletionsOf(db, data.events);
   if (deletions !== undefined) return deletions;
   throw new JobError(
-    `The event dataset ${data.events.id} was deleted before the training read it; create a project over another one.`,
+    `The event dataset ${data.events.id} was deleted before the training read it. Create a project with another one.`,
   );
 }
 
-/** A digest of ids in their order. */
+/** Returns a digest of ids that depends on their order. */
 export function digestOf(ids: Iterable<string>): string {
   const hash = createHash("sha256");
   for (const id of ids) hash.update(`${id.length} ${id}`);
   return hash.digest("hex");
 }
 
-/** Draws the users and pairs that the trainer does not see: the latest of a user where the data has time. */
+/** Selects the held-out pairs of some users: their latest ones if events have timestamps, otherwise random ones. */
 class HoldOut {
   private readonly random = createRandom(DEFAULT_SEED);
   private readonly chance: number;
@@ -136,7 +140,7 @@ class HoldOut {
     this.kind = haveTime ? "latest" : "random";
   }
 
-  /** The pairs of a user that the trainer sees. */
+  /** Returns the pairs of a user that are not held out. */
   seenOf(user: number, pairs: readonly Pair[], items: Places): readonly Pair[] {
     if (pairs.length < 2 || this.random.next() >= this.chance) return pairs;
     const row = this.users.push(user) - 1;

@@ -1,17 +1,17 @@
 import { isMainThread, type MessagePort, parentPort, Worker, workerData } from "node:worker_threads";
-import { threadOptions } from "../base/own-file";
+import { threadOptions } from "../base/package-paths";
 
-/** What helpers are started with: their file, and where it is counted if one ends. */
-export interface Watched {
+/** Worker data of this thread. `helper` is the file of the helper threads, and `lost` counts those that ended. */
+export interface WatchData {
   readonly helper: string;
   readonly lost: Int32Array;
 }
 
 /**
- * Starts a helper for each port that it is given, by which the helper is told of steps, and counts those that end: the
- * thread that trains waits for their parts, and would not hear of it.
+ * Starts a helper thread for each port in a message, and counts the helpers that end. The training thread blocks while it
+ * waits for helpers, so it would not receive their exit events.
  */
-function watch({ helper: file, lost }: Watched): void {
+function watch({ helper: file, lost }: WatchData): void {
   let started = 0;
   parentPort?.on("message", (ports: readonly MessagePort[]) => {
     for (const port of ports) {
@@ -21,11 +21,11 @@ function watch({ helper: file, lost }: Watched): void {
         transferList: [port],
         ...threadOptions(),
       });
-      // Its end follows, and is all that counts.
+      // The exit event follows and counts the helper. Without a listener, the error would end this thread.
       helper.on("error", () => {});
       helper.on("exit", () => Atomics.add(lost, 0, 1));
     }
   });
 }
 
-if (!isMainThread) watch(workerData as Watched);
+if (!isMainThread) watch(workerData as WatchData);

@@ -12,7 +12,7 @@ import { type ClusteringTask, cluster } from "./cluster";
 import { type Previewed, type PreviewTask, preview } from "./preview";
 import { type QueryingTask, query } from "./query";
 import { type Progress, type Trained, type TrainingTask, train } from "./train";
-import { keepTrained, type TrainedModelTask } from "./trained-model";
+import { storeTrainedModel, type TrainedModelTask } from "./trained-model";
 import { type TrainingData, type TrainingDataTask, writeTrainingData } from "./training-data";
 
 interface Tasks {
@@ -28,38 +28,38 @@ interface Tasks {
   SCRUB: { task: LogTask<"SCRUB">; result: boolean };
 }
 
-/** Removing forgotten users from the file of a model. */
+/** Removes forgotten users from the file of a model. */
 interface RemoveUsersTask {
   readonly kind: "REMOVE_USERS";
   readonly modelId: string;
 }
 
-/** Copying the log of an embedded database, or emptying it, which also removes what is left of deleted rows. */
+/** Copies the write-ahead log into the database, or empties it, which also erases deleted rows. */
 interface LogTask<K> {
   readonly kind: K;
 }
 
-/** What a thread can do. */
+/** Kinds of work that a thread can do. */
 export type TaskKind = keyof Tasks;
 export type Task<K extends TaskKind = TaskKind> = Tasks[K]["task"];
 export type TaskResult<K extends TaskKind> = Tasks[K]["result"];
 
-/** What a thread says: how far it is, or what came of its task. */
-export type Answer =
+/** Message from a thread: progress, the result, or an error. */
+export type Message =
   | { readonly progress: Progress }
   | { readonly result: unknown }
   | { readonly message: string; readonly expected: boolean; readonly code?: string };
 
-/** The thread: takes a task at a time, reads through a connection of its own, and leaves all writing to the API's thread. */
+/** Runs tasks, one at a time. It only reads from the database; the main thread writes. */
 function listen(port: threads.MessagePort): void {
   const { database, location } = threads.workerData as { database: string; location: Location };
   const db = connect(database, { primaryOnly: true });
   const files = openFiles(location);
   const run = (task: Task): Promise<unknown> => {
     if (task.kind === "TRAINING")
-      return train(db, files, task, (progress) => port.postMessage({ progress } satisfies Answer));
+      return train(db, files, task, (progress) => port.postMessage({ progress } satisfies Message));
     if (task.kind === "TRAINING_DATA") return writeTrainingData(db, task);
-    if (task.kind === "TRAINED_MODEL") return keepTrained(files, task);
+    if (task.kind === "TRAINED_MODEL") return storeTrainedModel(files, task);
     if (task.kind === "DEPLOYMENT") return build(db, files, task);
     if (task.kind === "PREVIEW") return preview(db, files, task);
     if (task.kind === "REMOVE_USERS") return removeForgotten(db, files, task.modelId);
@@ -70,26 +70,26 @@ function listen(port: threads.MessagePort): void {
   port.on("message", async (task: Task) => {
     try {
       const result = await run(task);
-      port.postMessage({ result } satisfies Answer, buffersOf(result));
+      port.postMessage({ result } satisfies Message, buffersOf(result));
     } catch (error) {
       const { message, code } = error as Error & { code?: unknown };
       const text = outageCode(error) ?? code;
       const known = typeof text === "string" ? { code: text } : {};
       const expected = error instanceof JobError || error instanceof TooLargeError;
-      port.postMessage({ message, expected, ...known } satisfies Answer);
+      port.postMessage({ message, expected, ...known } satisfies Message);
     }
   });
 }
 
-/** Small arrays may lie in memory that Node keeps for itself. Since Node 21 it fails to hand that over. */
-const { isMarkedAsUntransferable: isKept = () => false } = threads as {
+/** Small arrays may be in a memory pool of Node. Since Node 21, transferring it throws. */
+const { isMarkedAsUntransferable: isUntransferable = () => false } = threads as {
   isMarkedAsUntransferable?(memory: ArrayBufferLike): boolean;
 };
 
-/** The memory behind all typed arrays, to be handed over instead of copied. */
+/** Returns the memory of all typed arrays, to transfer it instead of copying. */
 function buffersOf(value: unknown, found = new Set<ArrayBuffer>()): ArrayBuffer[] {
   if (ArrayBuffer.isView(value)) {
-    if (!isKept(value.buffer)) found.add(value.buffer as ArrayBuffer);
+    if (!isUntransferable(value.buffer)) found.add(value.buffer as ArrayBuffer);
   } else if (Array.isArray(value) && typeof value[0] !== "object") return [...found];
   else if (typeof value === "object" && value !== null)
     for (const member of Object.values(value)) buffersOf(member, found);

@@ -138,11 +138,11 @@ describe("a deployment", () => {
       const check = { userIds: [userId], minResults: 1 };
       return (await deploy({ generatorModelId: models[0], check }).catch((thrown) => thrown)).message;
     };
-    // The service says: Switched on by /faults.
+    // The message of the service: This error was injected by /faults.
     expect(await refused("faults")).toMatch(
       /the check failed: check\.userIds\[0\]: 422 \w+ \(request \S+\)$/,
     );
-    expect(await refused("u1")).toMatch(/the check failed: check\.userIds\[0\]: POST .*Switched on by/);
+    expect(await refused("u1")).toMatch(/the check failed: check\.userIds\[0\]: POST .*injected by/);
   });
 
   test("whose answers are too slow fails its check", async () => {

@@ -1,7 +1,7 @@
-// A process that serves beside the one that runs the tests, with a memory of its own. It ends when its parent is gone.
+// A second process of the service, separate from the tests. It ends with its parent.
 const path = require("node:path");
 
-/** As it was built; the checks of types run before that. @type {typeof import("../../service")} */
+/** Compiled, because Node cannot run the sources. @type {typeof import("../../service")} */
 const { startService } = require(path.join(__dirname, "../../dist/service"));
 
 /** @type {Map<number, import("../../service").Service>} */

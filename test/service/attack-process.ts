@@ -1,4 +1,4 @@
-// A process that attacks a service: what it costs must not count as the service's own.
+// A separate process for attacks, so their cost is not measured as that of the service.
 
 import { attacks, type Force, type Target } from "./attacks";
 

@@ -13,7 +13,7 @@ import { openShop, shopRecords } from "./shop";
 
 jest.setTimeout(3_600_000);
 
-/** `npm run test:attacks` attacks at length and holds the service to its limits; `npm test` only wants it to survive. */
+/** `npm run test:attacks` attacks for longer and checks limits. `npm test` only checks that the service survives. */
 const isLong = process.env.ATTACK_CONNECTIONS !== undefined;
 const connections = Number(process.env.ATTACK_CONNECTIONS ?? 4);
 const force: Force = { connections, stayMs: isLong ? 10_000 : 200 };
@@ -24,10 +24,10 @@ const resultBytes = 7 * 1024 * 1024;
 /** What deletions have to walk over. */
 const perUser = isLong ? 2000 : 10;
 
-/** How long the service is watched without an attack, to know what the machine itself does to the figures. */
+/** How long to measure the service without an attack, to know the noise of the machine. */
 const controlMs = 10_000;
 
-/** Trains and deploys a model, asks it a question, and makes the answer large. */
+/** Trains and deploys a model, runs a query, and makes its result large. */
 async function prepare(api: Caller, place: { dataDir?: string; database?: string }): Promise<Target> {
   const shop = await openShop(api, shopRecords({ perUser }));
   const { projectId } = shop;
@@ -75,20 +75,20 @@ async function prepare(api: Caller, place: { dataDir?: string; database?: string
   return { url: api.service.url, headers, projectId, eventDatasetId, downloadUrl: downloadUrl as string };
 }
 
-/** The largest memory of a process since the last look, in megabytes. */
+/** Returns the peak memory of a process since the last call, in megabytes. */
 function peakOf({ child }: ServiceProcess): number {
   const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
   return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024);
 }
 
-/** Starts a process and gives it its task. */
+/** Starts a process and sends it a task. */
 function started(file: string, execArgv: string[], task: object | string): ChildProcess {
   const child = fork(join(__dirname, file), { execArgv, stdio: ["ignore", "inherit", "inherit", "ipc"] });
   child.send(task);
   return child;
 }
 
-/** Asks a service whether it lives until the work is done. @returns the 99th percentile of the times, in milliseconds */
+/** Calls the health check of a service during the work. @returns the p99 of the response times, in milliseconds */
 async function p99While(url: string, work: () => Promise<unknown>): Promise<number> {
   const probe = started("probe.js", [], url);
   await work();
@@ -121,7 +121,7 @@ describe.each(["folder", "postgres"] as const)("a service over a %s", (kind) => 
   });
 
   test.each(Object.keys(attacks))("survives %s", async (name) => {
-    // Linux begins anew to look for the peak.
+    // Resets the peak on Linux.
     if (isLong) writeFileSync(`/proc/${service.child.pid}/clear_refs`, "5");
     const tsx = ["--import", pathToFileURL(require.resolve("tsx")).href];
     const p99Ms = await p99While(service.url, () =>

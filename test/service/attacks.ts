@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { Agent, request } from "undici";
 
-/** The operations that attacks call. */
+/** Operations that attacks call. */
 export const attacked = {
   recommend: "/recommend-items-to-user",
   upsert: "/upsert-dataset-events",
@@ -12,32 +12,32 @@ export const attacked = {
   createAlgorithm: "/create-algorithm",
 } as const;
 
-/** What an attack needs to know of the service. */
+/** Target of an attack. */
 export interface Target {
   readonly url: string;
   /** Headers with a token for each operation. */
   readonly headers: Readonly<Record<keyof typeof attacked, Record<string, string>>>;
   readonly projectId: string;
   readonly eventDatasetId: string;
-  /** The address of a large result. */
+  /** URL of a large result. */
   readonly downloadUrl: string;
 }
 
-/** How hard an attack is: its connections, and how long those that never read stay open. */
+/** Strength of an attack: the number of connections, and how long connections stay open that never read. */
 export interface Force {
   readonly connections: number;
   readonly stayMs: number;
 }
 
-/** One way to overload a service; resolves when it is over. */
+/** An attack on a service. Resolves when it is over. */
 type Attack = (target: Target, force: Force) => Promise<void>;
 
-/** A connection that the service has closed is opened again after so long. */
+/** Pause before a connection is opened again that the service has closed. */
 const reconnectMs = 1000;
 
 const dispatcher = new Agent();
 
-/** Sends a request, reads the whole response, and does not care which it is or whether there is one. */
+/** Sends a request and reads the response. Errors are ignored. */
 async function send(
   { url, headers }: Target,
   operation: keyof typeof attacked,
@@ -54,7 +54,7 @@ async function send(
 const times = <T>(count: number, work: (at: number) => Promise<T>) =>
   Promise.all(Array.from({ length: Math.ceil(count) }, (_, at) => work(at)));
 
-/** Opens connections that send a text, never read, and are closed after a while or by the service. */
+/** Opens connections that send a text and never read, until they are closed after a while or by the service. */
 async function neverRead(
   { url }: Target,
   text: string,
@@ -77,7 +77,7 @@ async function neverRead(
   });
 }
 
-/** Opens connections, sends a request on each, and closes them at once or with the first bytes, again and again. */
+/** Repeatedly opens connections, sends a request on each, and closes them at once or after the first bytes. */
 async function hangUp({ url }: Target, text: string, { connections, stayMs }: Force): Promise<void> {
   const { hostname, port } = new URL(url);
   const end = Date.now() + stayMs;
@@ -96,10 +96,10 @@ async function hangUp({ url }: Target, text: string, { connections, stayMs }: Fo
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
 
-/** As short as they can be, or so many would not fit into a body. */
+/** Records as short as possible, so the maximum number fits into a body. */
 const keys = (count: number) => Array.from({ length: count }, (_, at) => `"${at.toString(36)}":1`).join();
 
-/** Sends packed bodies, a dozen at once with the usual connections, several times over. */
+/** Repeatedly sends compressed bodies, a dozen at once with the default number of connections. */
 function bodies(text: () => string): Attack {
   return async (target, { connections }) => {
     const body = gzipSync(text(), { level: 1 });
@@ -111,7 +111,7 @@ function bodies(text: () => string): Attack {
 
 const records = (count: number) => Array.from({ length: 1000 }, () => `{${keys(count)}}`).join();
 
-/** Every attack by its name. With 60 connections each is as strong as when it brought the service down. */
+/** All attacks by name. With 60 connections, each crashed an earlier version of the service. */
 export const attacks: Readonly<Record<string, Attack>> = {
   "pipelined requests for a document, never read": (target, force) =>
     neverRead(target, get("/openapi.json").repeat(1700), force),
@@ -194,7 +194,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
         ...["", body],
       ].join("\r\n");
     };
-    // Half of the callers repeat one deletion, the others ask for a different one each time.
+    // Half of the callers repeat one deletion. The other half sends a different one each time.
     await Promise.all([
       hangUp(target, deletion(1), { connections: Math.ceil(connections / 2), stayMs }),
       times(connections / 2, (at) => hangUp(target, deletion(2 + at), { connections: 1, stayMs })),

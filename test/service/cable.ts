@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from "node:net";
 
-/** A way to the database that can be cut, fall silent, or lead to another server. */
+/** A proxy to the database that can be cut, stop responding, or switch to another server. */
 export class Cable {
   private readonly sockets = new Set<Socket>();
   private isSilent = false;
@@ -46,29 +46,29 @@ export class Cable {
     }
   }
 
-  /** Leads new connections to another server; open ones stay with the old server. */
+  /** Sends new connections to another server. Open ones stay with the old server. */
   lead(databaseUrl: string): void {
     this.target = new URL(databaseUrl);
   }
 
-  /** Passes nothing on any more over the connections that there are, as a host that is gone. */
+  /** Stops forwarding data on open connections, like a host that has crashed. */
   silence(): void {
     for (const socket of this.sockets) socket.unpipe().pause();
   }
 
-  /** Passes nothing on over new connections either, until the cable speaks again. */
+  /** Stops forwarding data on new connections too, until `speak` is called. */
   fallSilent(): void {
     this.isSilent = true;
     this.silence();
   }
 
-  /** Ends the silence: connections that fell silent are closed, new ones work. */
+  /** Resumes: closes the silent connections, and forwards new ones. */
   speak(): void {
     this.isSilent = false;
     this.cut();
   }
 
-  /** Ends all connections, or the one that the database knows by a port, as a network that fails does. */
+  /** Closes all connections, or the one with a port, like a failing network. */
   cut(port?: number): void {
     for (const socket of this.sockets) if (port === undefined || socket.localPort === port) socket.destroy();
   }

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ChaosDatabase } from "./chaos-database";
 import type { Member } from "./chaos-member";
 
-/** A connection is asked every two seconds whether its server takes writes; a busy machine takes longer. */
+/** Connections are checked for read-only servers every two seconds. A busy machine takes longer. */
 const graceMs = 3500;
-/** Processes may find the database back before the test does. */
+/** Processes may notice the end of an outage before the test does. */
 const aheadMs = 2000;
 
-/** Asks processes all the time whether they are ready, and keeps what they claim. */
+/** Polls the readiness of processes and records it. */
 export class ReadinessWatch {
   private readonly claims: { role: string; began: number; ended: number; store: string }[] = [];
   private stopped = false;
@@ -31,7 +31,7 @@ export class ReadinessWatch {
     }
   }
 
-  /** What was claimed although it was not so: a process was ready while the database could not be used. */
+  /** Returns the times at which a process reported ready during an outage of the database. */
   untrue({ outages }: ChaosDatabase): string[] {
     return outages.flatMap(({ fault, began, ended }) =>
       this.claims
@@ -42,7 +42,7 @@ export class ReadinessWatch {
     );
   }
 
-  /** The times in which the disk was full, but no process said so. */
+  /** Returns the times at which the disk was full, but no process reported it. */
   unnoticed({ fullTimes }: ChaosDatabase): string[] {
     return fullTimes
       .filter(
@@ -55,7 +55,7 @@ export class ReadinessWatch {
   }
 }
 
-/** A job as the database has it at the end. */
+/** A job in the database at the end of the test. */
 export interface JobRow {
   readonly id: string;
   readonly project_id: string;
@@ -73,18 +73,17 @@ interface Retry {
   readonly interrupted?: true;
 }
 
-/** Why each further run of a job was needed. */
+/** Returns the reason for each further run of a job. */
 export function retriesOf({ data }: JobRow): readonly Retry[] {
   return (JSON.parse(data) as { retries?: readonly Retry[] }).retries ?? [];
 }
 
-/** Whether a job was taken from a process that others took for dead. */
+/** Whether another process took over a job because of missing heartbeats. */
 export const isTakenAway = ({ reason }: Retry): boolean => /no sign of life/.test(reason);
 
 /**
- * Jobs that were taken from a worker which had never stood still for a lease: what it had computed was discarded.
- * A worker that is killed says nothing any more, so each job that a worker reports as lost was lost to a healthy one,
- * or to one that stood still.
+ * Returns the jobs that were taken from a healthy worker, whose work was discarded. A killed worker logs nothing, so a
+ * worker that reports a lost job was either healthy or had been paused for longer than a lease.
  */
 export function discarded(members: readonly Member[], jobs: readonly JobRow[], leaseMs: number): string[] {
   const takenAway = new Set(jobs.filter((job) => retriesOf(job).some(isTakenAway)).map(({ id }) => id));
@@ -93,14 +92,14 @@ export function discarded(members: readonly Member[], jobs: readonly JobRow[], l
       .filter(({ msg, jobId }) => msg === "job was lost" && takenAway.has(String(jobId)))
       .filter(({ time }) => {
         const at = Date.parse(time);
-        // It notices when it wakes up, or at its next sign of life.
+        // A worker notices the loss when it resumes, or at its next heartbeat.
         return !stops.some(({ began, ended }) => at >= began && at <= ended + 2 * leaseMs);
       })
       .map(({ time, jobId }) => `${jobId} was lost at ${time}`),
   );
 }
 
-/** What a process has logged about calls that failed for another reason than an outage. */
+/** Returns the logged errors of calls that failed for other reasons than an outage. */
 export function defectsIn(said: string): string[] {
   const lines = linesOf(said);
   const failed = new Set(lines.filter(({ status }) => status === 500).map(({ requestId }) => requestId));

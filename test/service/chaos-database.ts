@@ -5,7 +5,7 @@ import { Client } from "pg";
 import { type Postgres, startPostgres } from "../../tools/postgres/start.js";
 import { askDatabase } from "./database";
 
-/** What can happen to the database as a whole. */
+/** Faults of the whole database. */
 export const databaseFaults = [
   "crash",
   "down",
@@ -16,21 +16,21 @@ export const databaseFaults = [
   "restore",
 ] as const;
 
-/** What can happen to the database as a whole. */
+/** Faults of the whole database. */
 export type DatabaseFault = (typeof databaseFaults)[number];
 
-/** A time in which the database could not be used. */
+/** Time during which the database could not be used. */
 export interface Outage {
   readonly fault: DatabaseFault;
   readonly began: number;
   ended: number;
 }
 
-/** The processes' ways to the database. */
+/** Connections of the processes to the database. */
 export interface Ways {
   silence(): void;
   speak(): void;
-  /** Leads new connections to another server, one process after the other. Resolves when all are led there. */
+  /** Sends new connections to another server, one process after the other. Resolves when all processes use it. */
   lead(url: string): Promise<void>;
   /** Kills a process and starts it again, while the database does not accept connections yet. */
   restartOne(): Promise<unknown>;
@@ -39,10 +39,10 @@ export interface Ways {
 const diskMegabytes = 256;
 const database = "shop";
 
-/** A PostgreSQL that crashes, goes away, refuses writes, runs out of space, fails over and is restored. */
+/** A PostgreSQL server that crashes, stops, rejects writes, runs out of space, fails over and is restored. */
 export class ChaosDatabase {
   readonly outages: Outage[] = [];
-  /** When its disk was full: reading goes on, so these are no outages. */
+  /** Times at which the disk was full. Reading works then, so these are not outages. */
   readonly fullTimes: Outage[] = [];
 
   private constructor(
@@ -51,7 +51,7 @@ export class ChaosDatabase {
     private readonly longestMs: number,
   ) {}
 
-  /** Starts a server that keeps what it has acknowledged. */
+  /** Starts a server with durable commits. */
   static async start(random: () => number, longestMs: number): Promise<ChaosDatabase> {
     const server = await startPostgres({ durable: true, own: true, diskMegabytes });
     const { disk, url } = server;
@@ -64,14 +64,14 @@ export class ChaosDatabase {
     return inDatabase(this.server.url);
   }
 
-  /** The faults that this machine can cause: only root can mount a disk that a test may fill. */
+  /** Faults that are possible on this machine. Only root can mount a disk for a test to fill. */
   get faults(): readonly DatabaseFault[] {
     return databaseFaults.filter((fault) => fault !== "full" || this.server.disk !== undefined);
   }
 
   /** Causes a fault and resolves when it is over. */
   async suffer(fault: DatabaseFault, ways: Ways): Promise<void> {
-    // From five seconds up to the longest, short ones more often.
+    // Between five seconds and the maximum, mostly short.
     const ms = 5000 * (this.longestMs / 5000) ** this.random();
     if (fault === "full") return this.fill(ms);
     if (fault === "failover") return this.failOver(ways);
@@ -90,7 +90,7 @@ export class ChaosDatabase {
     return outage;
   }
 
-  /** Kills a backend, upon which PostgreSQL ends all of them and recovers as after a loss of power. */
+  /** Kills a backend. PostgreSQL then ends all backends and recovers as after a power failure. */
   private async crash(): Promise<void> {
     const witness = new Client({ connectionString: this.url });
     await witness.connect();
@@ -113,7 +113,7 @@ export class ChaosDatabase {
     await setReadOnly(this.server, false);
   }
 
-  /** Takes all space of the disk that the tables lie on; the log of transactions lies elsewhere. */
+  /** Fills the disk of the tables. The write-ahead log is on another disk. */
   private async fill(ms: number): Promise<void> {
     const balloon = join(String(this.server.disk), "balloon");
     const began = performance.now();
@@ -130,9 +130,8 @@ export class ChaosDatabase {
   }
 
   /**
-   * Promotes a standby. The old primary stays alive as a reader, and the processes keep their connections to it: in one
-   * half of the cases it stops to take writes before, in the other half only after the standby was promoted. Replication
-   * is synchronous, so nothing is lost that was acknowledged.
+   * Promotes a standby. The old primary becomes read-only, before or after the promotion, and the processes keep their
+   * connections to it. Replication is synchronous, so nothing acknowledged is lost.
    */
   private async failOver(ways: Ways): Promise<void> {
     const old = this.server;
@@ -143,7 +142,7 @@ export class ChaosDatabase {
     const isInSync = async () =>
       (await askDatabase(old.url, "select from pg_stat_replication where sync_state = 'sync'")).length > 0;
     while (!(await isInSync())) await sleep(50);
-    // Every transaction that begins from now on is in both.
+    // From now on, both servers have every transaction.
     await sleep(2000);
     const outage = this.begin("failover");
     if (isPlanned) await setReadOnly(old, true);
@@ -152,16 +151,16 @@ export class ChaosDatabase {
     this.server = standby;
     await ways.lead(this.url);
     outage.ended = performance.now();
-    // Whoever still has a connection to the reader must not answer from it.
+    // Processes with a connection to the old primary must not answer from it.
     await sleep(5000);
     await old.stop();
   }
 
-  /** Brings the server up from its files and an archive that takes a second for each file. */
+  /** Restores the server from its files and an archive that takes a second for each file. */
   private async restore(outage: Outage, ways: Ways): Promise<void> {
     await this.server.halt();
     writeFileSync(join(this.server.data, "recovery.signal"), "");
-    // Some accept readers before the restore has ended, and some do not.
+    // Sometimes the server accepts readers before the restore has ended.
     const hotStandby = this.random() < 0.5 ? "on" : "off";
     await this.server.resume(["restore_command=sleep 1; false", `hot_standby=${hotStandby}`]);
     await this.isStarting();
@@ -192,7 +191,7 @@ export class ChaosDatabase {
       await sleep(5);
   }
 
-  /** The process of a random connection, at the side of the database. */
+  /** Returns the backend process of a random connection. */
   async backend(): Promise<number> {
     const ofService = "datname = current_database() and application_name = 'recommender'";
     for (;;) {
@@ -206,7 +205,7 @@ export class ChaosDatabase {
     }
   }
 
-  /** For how long the database could not be used between two moments: nobody can answer then. */
+  /** Returns how long the database could not be used between two moments. */
   downMs(from: number, to: number): number {
     return this.outages.reduce(
       (sum, { began, ended }) => sum + Math.max(0, Math.min(ended, to) - Math.max(began, from)),
@@ -214,12 +213,12 @@ export class ChaosDatabase {
     );
   }
 
-  /** Whether another server became the primary after a moment, or is about to. */
+  /** Whether a failover happened after a moment, or is happening. */
   failedOverSince(moment: number): boolean {
     return this.outages.some(({ fault, ended }) => fault === "failover" && ended >= moment);
   }
 
-  /** Ends the server. */
+  /** Stops the server. */
   stop(): Promise<void> {
     return this.server.stop();
   }
@@ -231,7 +230,7 @@ async function beSilent(ms: number, ways: Ways): Promise<void> {
   ways.speak();
 }
 
-/** Makes a server refuse writes, also those of sessions that are open, or accept them again. */
+/** Makes a server read-only, also for open sessions, or writable again. */
 async function setReadOnly({ url }: Postgres, isReadOnly: boolean): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

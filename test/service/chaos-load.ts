@@ -8,20 +8,20 @@ import type { openShop } from "./shop";
 
 type Shop = Awaited<ReturnType<typeof openShop>>;
 
-/** How long a client waits before it tries the other API; on a busy machine an answer takes longer. */
+/** How long a client waits before it tries the other API process. A busy machine takes longer to respond. */
 const patienceMs = Number(process.env.CHAOS_GAP_MS ?? 1000) / 4;
 
-/** For how long an API may answer from the old primary after a failover, and a little more. */
+/** How long an API process may answer from the old primary after a failover, with some margin. */
 const staleMs = 3000;
 
-/** Clients of two APIs that are struck all the time, and what they were told. */
+/** Clients of two API processes that suffer faults, and the responses that they got. */
 export class Load {
   readonly acknowledged = new Set<string>();
-  /** By id, what an event was sent with: each time something else. */
+  /** Values that each event was sent with, different each time. */
   readonly sent = new Map<string, string[]>();
   readonly forgotten: string[] = [];
   readonly jobs: { readonly projectId: string; readonly jobId: string }[] = [];
-  /** Recommendations that showed what their user had bought before. */
+  /** Recommendations that contained an item that the user had bought before. */
   readonly wrong: string[] = [];
   answers = 0;
   longestGapMs = 0;
@@ -35,7 +35,7 @@ export class Load {
     private readonly cluster: Cluster,
     private readonly database: ChaosDatabase,
     private readonly caller: Caller,
-    /** One where users are forgotten, and one where all stay. */
+    /** One shop whose users are forgotten, and one whose users stay. */
     private readonly shop: Shop,
     private readonly calm: Shop & { modelId: string },
     private readonly random: () => number,
@@ -61,7 +61,7 @@ export class Load {
     while (!this.stopped) await step();
   }
 
-  /** One try at one of the APIs; undefined where nobody knows what became of it. */
+  /** Sends a call to one of the API processes. Returns undefined if the outcome is unknown. */
   private async once<K extends RouteName>(
     name: K,
     input: Input<(typeof routes)[K]>,
@@ -75,7 +75,7 @@ export class Load {
     const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
     const call = this.caller.call(name, input, { base, headers });
     const failed = (error: unknown) => {
-      // Whatever is refused for another reason than the chaos is a defect.
+      // A call that is rejected for any other reason than a fault is a bug.
       if (error instanceof Refusal && error.status !== 503) throw error;
       return undefined;
     };
@@ -85,7 +85,7 @@ export class Load {
     >;
   }
 
-  /** Tries until it is acknowledged, as a careful client does: under one key. */
+  /** Retries with one idempotency key until the call is acknowledged. */
   private async surely<K extends RouteName>(
     name: K,
     input: Input<(typeof routes)[K]>,
@@ -100,7 +100,7 @@ export class Load {
 
   private async upsert(): Promise<void> {
     const events = Array.from({ length: 20 }, (_, at) => {
-      // Some ids come again, so that updates are interrupted as well as inserts.
+      // Some ids are repeated, so faults interrupt updates and inserts.
       const id = this.random() < 0.1 ? Math.floor(this.random() * this.next) : this.next++;
       const eventType = at === 0 ? "purchase" : "view";
       return {
@@ -126,7 +126,7 @@ export class Load {
     await sleep(30);
   }
 
-  /** A user comes and goes. Where nobody knows whether he came he is not looked at: a process that stood still may write him later. */
+  /** Adds and deletes a user. If the outcome of the upsert is unknown, the user is not checked: a paused process may write it later. */
   private async forgetSomebody(): Promise<void> {
     const { eventDatasetId } = this.shop;
     const userId = `gone${this.next++}`;
@@ -139,7 +139,7 @@ export class Load {
     }));
     const came = await this.once("upsertDatasetEvents", { eventDatasetId, events }, { waitMs: 60_000 });
     if (!came) return;
-    // Long enough for some to be in a model.
+    // Long enough for some users to be in a model.
     await sleep(this.random() * 3000);
     await this.surely("deleteDatasetUserEvents", { eventDatasetId, userId });
     this.forgotten.push(userId);
@@ -164,7 +164,7 @@ export class Load {
     await sleep(500);
   }
 
-  /** Submits a job and waits for its end. */
+  /** Submits a job and waits until it has ended. */
   private async finish<K extends "submitTrainingJob" | "submitDeploymentJob" | "submitClusteringJob">(
     name: K,
     input: Input<(typeof routes)[K]>,
@@ -179,7 +179,7 @@ export class Load {
     }
   }
 
-  /** Asks all the time, and the other API where one does not answer at once. */
+  /** Requests recommendations all the time, from the other API process if one does not respond at once. */
   private async recommend(): Promise<void> {
     let last = performance.now();
     for (let turn = 0; !this.stopped; turn++) {
@@ -194,7 +194,7 @@ export class Load {
       }
       this.answers++;
       last = this.answered(last);
-      // Two seconds after a failover an API may still answer from the old primary.
+      // For two seconds after a failover, an API process may answer from the old primary.
       if (this.database.failedOverSince(performance.now() - staleMs)) continue;
       const shown = reply.results.map(({ item }) => item.itemId).filter((id) => bought.has(id));
       if (shown.length > 0) this.wrong.push(`${userId} was shown ${shown}`);
@@ -203,7 +203,7 @@ export class Load {
     this.answered(last);
   }
 
-  /** Notes how long nobody has answered since a moment although the database could; gives the moment of now. */
+  /** Records how long no process has responded although the database was available. Returns the current time. */
   private answered(last: number): number {
     const now = performance.now();
     this.longestGapMs = Math.max(this.longestGapMs, now - last - this.database.downMs(last, now));

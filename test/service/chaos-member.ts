@@ -2,15 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Cable } from "./cable";
 import { type ServiceProcess, serve } from "./process";
 
-/** One process of the service, started again whenever it was killed. */
+/** A process of the service that is restarted whenever it was killed. */
 export class Member {
   private running: ServiceProcess | undefined;
   private saidBefore = "";
-  /** Not to be struck again before it answers again. */
+  /** Whether the process has not recovered yet from the last fault. */
   isStruck = false;
-  /** When it stood still. */
+  /** Times at which the process was paused. */
   readonly stops: { readonly began: number; ended: number }[] = [];
-  /** Why the process could not start, each time that it could not. */
+  /** Errors of failed starts. */
   readonly failedStarts: string[] = [];
 
   private constructor(
@@ -33,12 +33,12 @@ export class Member {
     return this.running?.key as string;
   }
 
-  /** All that its processes have logged. */
+  /** Returns the log of all its processes. */
   get said(): string {
     return this.saidBefore + (this.running?.said() ?? "");
   }
 
-  /** What the process has said, and with what it ended, where it ended without being killed. */
+  /** Returns the output and exit code of the process if it ended without being killed. */
   get fate(): string | undefined {
     const { exitCode, signalCode } = this.running?.child ?? {};
     if (exitCode == null && signalCode == null) return undefined;
@@ -46,7 +46,7 @@ export class Member {
   }
 
   private async serve(): Promise<void> {
-    // At the same port each time: its clients know it by that.
+    // At the same port each time, because clients know it.
     const port = this.running ? ["--port", new URL(this.url).port] : [];
     this.running = await serve("--store", this.cable.url, "--role", this.role, ...port, ...this.options);
   }
@@ -54,7 +54,7 @@ export class Member {
   async kill(): Promise<void> {
     await this.running?.end("SIGKILL");
     this.saidBefore = this.said;
-    // A process that loses the database while it starts ends and says so; whoever keeps it starts it again.
+    // A process exits if it loses the database while it starts. A supervisor would restart it.
     for (;;) {
       try {
         return await this.serve();
@@ -65,7 +65,7 @@ export class Member {
     }
   }
 
-  /** Lets it stand still for so long. */
+  /** Pauses the process. */
   async stop(ms: number): Promise<void> {
     const stop = { began: Date.now(), ended: Number.POSITIVE_INFINITY };
     this.stops.push(stop);
@@ -75,7 +75,7 @@ export class Member {
     stop.ended = Date.now();
   }
 
-  /** What `/readyz` answers; undefined without an answer. */
+  /** Returns the response of `/readyz`, or undefined if there is none. */
   async readiness(): Promise<{ readonly isReady: boolean; readonly store: string } | undefined> {
     try {
       const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(500) });
@@ -96,6 +96,6 @@ export class Member {
   }
 }
 
-/** What a process says that cannot start because of the database. */
+/** Error of a start that fails because of the database. */
 const unusableDatabase =
   /Connection terminated|terminating connection|database.*(cannot\s+be\s+(reached|used)|took\s+too\s+long|accepts\s+no\s+writes|is\s+full)/is;

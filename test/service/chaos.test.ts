@@ -11,25 +11,25 @@ import { openShop, shopRecords } from "./shop";
 const isLong = process.env.CHAOS_KILLS !== undefined;
 const kills = Number(process.env.CHAOS_KILLS ?? 11);
 const seed = Number(process.env.CHAOS_SEED ?? 7);
-/** Only a machine that does nothing else can promise a second. */
+/** A limit of one second is reliable only on an idle machine. */
 const longestGapMs = Number(process.env.CHAOS_GAP_MS ?? (isLong ? 1000 : 10_000));
-/** Outages take from 5 s up to this. */
+/** Maximum duration of an outage; the minimum is 5 s. */
 const longestOutageMs = isLong ? 60_000 : 6000;
 const leaseMs = 4000;
 
 const undo: (() => Promise<void>)[] = [];
 afterAll(async () => {
-  // One that fails must not leave the others undone, or processes would stay.
+  // Every step runs, even if one fails. Otherwise processes would be left.
   for (const step of undo.reverse()) await step().catch((error) => process.stderr.write(`${error}\n`));
 });
 
-test(`${kills} strokes against two APIs and two workers lose nothing, double nothing, and leave no gap (seed ${seed})`, async () => {
+test(`${kills} faults of two API processes and two workers lose nothing, duplicate nothing and interrupt no calls (seed ${seed})`, async () => {
   process.env.RECOMMENDER_API_KEY = "rk_the-key-of-the-chaos";
   const random = randomOf(seed);
   const database = await ChaosDatabase.start(random, longestOutageMs);
   undo.push(() => database.stop());
   const ask = <T>(statement: string) => askDatabase<T>(database.url, statement);
-  // All of them make the tables of the empty database at once.
+  // All processes create the tables of the empty database at the same time.
   const cluster = await Cluster.start(database, leaseMs, random);
   undo.push(() => cluster.end());
   undo.push(async () => {
@@ -114,14 +114,14 @@ test(`${kills} strokes against two APIs and two workers lose nothing, double not
   expect(load.wrong).toEqual([]);
   expect(load.longestGapMs).toBeLessThan(longestGapMs);
   expect(discarded(cluster.members, jobs, leaseMs)).toEqual([]);
-  // No run without a reason, and no failure for an outage.
+  // Each run has a reason, and no job fails because of an outage.
   for (const job of jobs) expect([job.id, job.attempt]).toEqual([job.id, 1 + retriesOf(job).length]);
   for (const job of failed)
     expect([job.result, retriesOf(job).filter(isTakenAway).length]).toEqual([
-      expect.stringMatching(/Events of users were deleted|gave no sign of life/),
+      expect.stringMatching(/Users were deleted|gave no sign of life/),
       /deleted/.test(job.result) ? expect.any(Number) : limits.jobRetries,
     ]);
-  // However often a submission was repeated under its key.
+  // One job per idempotency key.
   expect(new Set(load.jobs.map(({ jobId }) => jobId)).size).toBe(load.jobs.length);
   expect(jobs.map(({ id }) => id)).toEqual(expect.arrayContaining(load.jobs.map(({ jobId }) => jobId)));
   expect(new Set(jobs.filter(({ name }) => name !== "first").map(({ name }) => name)).size).toBe(
@@ -148,7 +148,7 @@ test(`${kills} strokes against two APIs and two workers lose nothing, double not
   const events = rows.map(({ event_id }) => event_id);
   const stored = new Map(rows.map(({ event_id, content }) => [event_id, JSON.stringify(content)]));
   expect([...load.acknowledged].filter((id) => !stored.has(id))).toEqual([]);
-  // One that was sent again stands as one of the calls has sent it: a process that stood still may write it later.
+  // An event that was sent again has the value of any of the calls, because a paused process may write late.
   for (const [id, sent] of load.sent) if (stored.has(id)) expect(sent).toContain(stored.get(id));
   const [counted] = await ask<{ n: string }>(
     `select sum(records) n from shards join datasets on number = dataset where id = '${shop.eventDatasetId}'`,

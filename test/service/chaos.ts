@@ -3,7 +3,7 @@ import type { ChaosDatabase, DatabaseFault, Ways } from "./chaos-database";
 import { Member } from "./chaos-member";
 import { askDatabase } from "./database";
 
-/** Numbers that are the same for the same seed, from 0 up to 1. */
+/** Returns a seeded random number generator, from 0 to 1. */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -12,18 +12,18 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Longer than a struck process takes to come back, however busy the machine is. */
+/** Longer than a process takes to recover from a fault on a busy machine. */
 const longestWaitMs = 120_000;
 
-/** What can happen to a process or to its connections. */
+/** Faults of a process or its connections. */
 const processFaults = ["kill", "stop", "cut", "terminate"] as const;
 
-/** What can happen to a process, to its connections, or to the database. */
+/** Faults of a process, its connections or the database. */
 export type Stroke = (typeof processFaults)[number] | DatabaseFault;
 
-/** Two APIs and two workers over one database. */
+/** Two API processes and two workers with one database. */
 export class Cluster implements Ways {
-  /** How often each stroke fell. */
+  /** Number of faults of each kind. */
   readonly fell = new Map<Stroke, number>();
   private readonly recovering = new Set<Promise<void>>();
   private failure: unknown;
@@ -36,7 +36,7 @@ export class Cluster implements Ways {
   ) {}
 
   static async start(database: ChaosDatabase, leaseMs: number, random: () => number): Promise<Cluster> {
-    // Jobs are stretched, so that most faults meet a job that runs.
+    // Jobs are delayed, so most faults hit a running job.
     const options = ["--lease-ms", String(leaseMs), "--job-delay", "1500"];
     const members = await Promise.all(
       (["api", "api", "worker", "worker"] as const).map((role) => Member.start(role, database.url, options)),
@@ -48,14 +48,14 @@ export class Cluster implements Ways {
     return this.members.filter(({ role }) => role === "api");
   }
 
-  /** What can happen on this machine. */
+  /** Faults that are possible on this machine. */
   get strokes(): readonly Stroke[] {
     return [...processFaults, ...this.database.faults];
   }
 
-  /** Strikes somebody who may be struck: one API always lives. Fails where somebody does not come back. */
+  /** Causes a fault, but keeps one API process healthy. Fails if a process does not recover. */
   async strike(): Promise<Stroke> {
-    // Each kind once, then any.
+    // Each kind once, then random kinds.
     const left = this.strokes.filter((kind) => !this.fell.has(kind));
     const kinds = left.length > 0 ? left : this.strokes;
     const stroke = kinds[Math.floor(this.random() * kinds.length)] as Stroke;
@@ -85,7 +85,7 @@ export class Cluster implements Ways {
     }
   }
 
-  /** Strikes a process and watches it until it is ready again. */
+  /** Causes a fault of a process and waits until it is ready again. */
   private follow(member: Member, strike: () => Promise<void>): void {
     member.isStruck = true;
     const recovery = strike()
@@ -114,7 +114,7 @@ export class Cluster implements Ways {
   }
 
   async lead(url: string): Promise<void> {
-    // One API at once, the others later: clients find the new primary through it.
+    // One API process at once, the others later. Clients reach the new primary through it.
     this.apis[0]?.cable.lead(url);
     for (const { cable } of this.members) {
       await sleep(this.random() * 500);
@@ -132,20 +132,20 @@ export class Cluster implements Ways {
       await sleep(20);
   }
 
-  /** Waits until every process that was not struck by itself is ready. */
+  /** Waits until all processes without a fault of their own are ready. */
   async ready(): Promise<void> {
     for (const member of this.members)
       while (!member.isStruck && member.fate === undefined && !(await member.isReady())) await sleep(20);
   }
 
-  /** How everybody is, for people. */
+  /** Returns the state of all processes, for messages. */
   states(): string[] {
     return this.members.map(
       (member) => `${member.role} ${member.fate ?? (member.isStruck ? "is struck" : "lives")}`,
     );
   }
 
-  /** Waits until everybody who was struck answers again. */
+  /** Waits until all processes have recovered. */
   async recover(): Promise<void> {
     const all = Promise.all(this.recovering).then(() => true);
     if (!(await Promise.race([all, sleep(longestWaitMs, false, { ref: false })])))

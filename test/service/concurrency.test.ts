@@ -4,7 +4,7 @@ import { openShop, trainModel } from "./shop";
 
 const clients = Array.from({ length: 16 }, (_, client) => client);
 
-/** What all clients get that make a call at once: the replies, and the codes of the refusals. */
+/** Makes a call from all clients at once. Returns the replies and the error codes. */
 async function together<T>(call: (client: number) => Promise<T>): Promise<{ replies: T[]; codes: string[] }> {
   const replies: T[] = [];
   const codes: string[] = [];
@@ -16,14 +16,14 @@ async function together<T>(call: (client: number) => Promise<T>): Promise<{ repl
   return { replies, codes };
 }
 
-/** A call that wrote some ids, from its beginning to its end. */
+/** A call that wrote some ids, with its start and end. */
 interface Write {
   readonly ids: ReadonlySet<string>;
   readonly began: number;
   ended: number;
 }
 
-/** Whether one after the other, in an order that contradicts no clock, the writes leave behind each id what the last of them wrote. */
+/** Whether the final values can result from some order of the writes that agrees with their start and end times. */
 function haveAnOrder(writes: readonly Write[], last: ReadonlyMap<string, number>): boolean {
   const before = writes.map(
     (write, at) =>
@@ -61,7 +61,7 @@ describe("16 clients at once", () => {
   };
   const event = (eventId: string, ts = 1) => ({ eventId, userId: "u", itemId: "i", ts, eventType: "view" });
 
-  /** Has all clients write some of the same ids many times; each write marks what it wrote by its number. */
+  /** Lets all clients write the same ids many times. Each write has a number as its mark. */
   async function writeMuch(upsert: (ids: string[], mark: number) => Promise<{ succeedIds: string[] }>) {
     const writes: Write[] = [];
     await Promise.all(
@@ -70,7 +70,7 @@ describe("16 clients at once", () => {
           const ids = Array.from({ length: 30 }, (_, at) => `e${(client * 7 + round * 13 + at * 11) % 100}`);
           const write = { ids: new Set(ids), began: performance.now(), ended: 0 };
           const mark = writes.push(write) - 1;
-          // Not in the order of the ids, as clients send them.
+          // In random order, as clients send ids.
           const { succeedIds } = await upsert(client % 2 === 0 ? ids : ids.reverse(), mark);
           write.ended = performance.now();
           expect(succeedIds).toHaveLength(30);
@@ -80,7 +80,7 @@ describe("16 clients at once", () => {
     return writes;
   }
 
-  test("upsert the same events: what stands there was left by some order of the calls, and each counts once", async () => {
+  test("upsert the same events: the result agrees with some order of the calls, and each event counts once", async () => {
     const fields = { name: "same", numShards: 4 };
     const { eventDatasetId } = await api.call("createEventDataset", fields);
     const writes = await writeMuch((ids, mark) =>
@@ -101,7 +101,7 @@ describe("16 clients at once", () => {
     expect((await datasetOf(eventDatasetId)).shards).toEqual((await datasetOf(calm)).shards);
   });
 
-  test("upsert the same items: the same holds", async () => {
+  test("upsert the same items: the result agrees with some order of the calls", async () => {
     const { itemDatasetId } = await api.call("createItemDataset", { name: "same", numShards: 4 });
     const writes = await writeMuch((ids, mark) =>
       api.call("upsertDatasetItems", {
@@ -118,7 +118,7 @@ describe("16 clients at once", () => {
     expect((await datasetOf(itemDatasetId)).records).toBe(last.size);
   });
 
-  test("create under the same key: one object, and one reply; another body under the key is refused", async () => {
+  test("create with the same idempotency key: one object and one reply; a different body is rejected", async () => {
     const headers = { "idempotency-key": "the same" };
     const { replies, codes } = await together((client) =>
       api.call("createItemDataset", { name: `body ${client % 2}`, numShards: 1 }, { headers }),
@@ -196,7 +196,7 @@ describe("16 clients at once", () => {
     return (rows as { id: string }[]).map(({ id }) => id);
   }
 
-  test("write into an event dataset while some of them delete it: one deletes it, and nothing is left", async () => {
+  test("write to an event dataset while others delete it: one deletes it, and nothing is left", async () => {
     const { eventDatasetId } = await api.call("createEventDataset", { name: "doomed", numShards: 4 });
     const number = await numberOf(eventDatasetId);
     let deleted = Number.POSITIVE_INFINITY;
@@ -228,14 +228,14 @@ describe("16 clients at once", () => {
     expect(await left()).toEqual([]);
   });
 
-  test("deploy models while others delete them: the outcomes are those of some order, and the last that succeeded serves", async () => {
+  test("deploy models while others delete them: the outcomes agree with some order, and the last deployment is live", async () => {
     const shop = await openShop(api);
     const { projectId } = shop;
     const models = [await trainModel(api, shop), await trainModel(api, shop), await trainModel(api, shop)];
     const calls: Call[] = [];
     const { codes } = await together(async (client) => {
       const modelId = models[client % 3] as string;
-      // Some come first and some last.
+      // Some deletions come first and some last.
       if (client % 5 > 0) await new Promise((resolve) => setTimeout(resolve, client * 10));
       const does = client % 2 === 0 ? "deploy" : "delete";
       const began = Date.now();

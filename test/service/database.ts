@@ -1,26 +1,26 @@
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 
-/** Where the tests that run over PostgreSQL keep their data; jest.config.js says which these are. */
+/** Where services of this test keep their data. jest.config.js lists the tests that run with PostgreSQL. */
 export const testStore: "folder" | "postgres" =
   (globalThis as { testStore?: "postgres" }).testStore ?? "folder";
 
-/** Whether two API processes and a worker serve each database, and a caller goes from one to the other at every call. */
+/** Whether each database has two API processes and a worker. Calls then alternate between the API processes. */
 export const testTwoApis: boolean = "testTwoApis" in globalThis;
 
-/** A test of what only a service in a folder has. */
+/** A test that applies only to a service with a data directory. */
 export const testInFolder: (name: string, run: () => Promise<void>) => void =
   testStore === "folder" ? test : () => undefined;
 
-/** A test of what one process counts to the last call, or that reaches into the memory of the service. */
+/** A test that needs all calls in one process. */
 export const testOfOneApi: (name: string, run: () => Promise<void>) => void = testTwoApis
   ? () => undefined
   : test;
 
-/** A test of what only several processes over one database have. */
+/** A test that applies only to PostgreSQL. */
 export const testOnPostgres: typeof testInFolder = testStore === "postgres" ? test : () => undefined;
 
-/** Has the database refuse a change of a job where the condition holds, until the trigger `refuse` is dropped. */
+/** Returns a statement that makes the database reject updates of jobs that meet a condition. */
 export const refusal = (condition: string): string =>
   testStore === "folder"
     ? `create trigger refuse before update on jobs when ${condition} begin select raise(abort, 'no'); end`
@@ -28,7 +28,7 @@ export const refusal = (condition: string): string =>
        create trigger refuse before update on jobs for each row when (${condition}) execute function refuse()`;
 export const allowance = testStore === "folder" ? "drop trigger refuse" : "drop trigger refuse on jobs";
 
-/** A new database of the server that the set-up has started, with the tables that a service makes, or an empty one. */
+/** Creates a database, with the tables of a service or empty. */
 export async function newDatabase({ empty = false } = {}): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${randomBytes(8).toString("hex")}`;
   const template = empty ? "template0" : process.env.TEST_DATABASE_TEMPLATE;
@@ -44,7 +44,7 @@ async function onServer(statement: string): Promise<void> {
   await client.query(statement).finally(() => client.end());
 }
 
-/** Asks the database itself. */
+/** Runs a statement on a database. */
 export async function askDatabase<T>(url: string, statement: string): Promise<T[]> {
   const client = new Client({ connectionString: url });
   client.on("error", () => undefined);

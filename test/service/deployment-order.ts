@@ -1,14 +1,14 @@
-/** A call that submits the deployment of a model or deletes it, from its beginning to its end, and what came of it. */
+/** A call that submits a deployment of a model or deletes the model, with its start, end and outcome. */
 export interface Call {
   readonly does: "deploy" | "delete";
   readonly modelId: string;
   readonly began: number;
   readonly ended: number;
-  /** The job's id, "deleted", or the code of the refusal. */
+  /** The id of the job, "deleted", or an error code. */
   readonly outcome: string;
 }
 
-/** A deployment job as it ended. */
+/** A finished deployment job. */
 export interface EndedJob {
   readonly id: string;
   readonly number: number;
@@ -16,14 +16,14 @@ export interface EndedJob {
   readonly finished_ts: number;
 }
 
-/** What there is between two steps: what was deleted, the last number of a job, and the number of the one that serves. */
+/** State between two steps: the deleted models, the number of the last job, and of the live deployment. */
 interface State {
   readonly deleted: readonly string[];
   readonly last: number;
   readonly serving: number;
 }
 
-/** A step that happened between two moments; it has nothing to make of a state in which its outcome would be another. */
+/** A step that happened between two moments. It returns undefined for a state in which its outcome is impossible. */
 interface Step {
   readonly began: number;
   readonly ended: number;
@@ -31,8 +31,8 @@ interface Step {
 }
 
 /**
- * Whether calls and jobs, one after the other in an order that contradicts no clock, end as they did, and leave the job
- * in service that is said to be: of all that succeeded, the one that was submitted last.
+ * Whether some order of the calls and jobs that agrees with their times explains all outcomes and the live deployment,
+ * which is the successful one that was submitted last.
  */
 export function haveAnOrder(
   calls: readonly Call[],
@@ -64,7 +64,7 @@ function run({ modelId, began }: Call, { number, status, finished_ts: at }: Ende
     if (number > state.last || succeeded === state.deleted.includes(modelId)) return undefined;
     return succeeded ? { ...state, serving: Math.max(state.serving, number) } : state;
   };
-  // The end of one that succeeded is noted while no other call that writes is carried out; that of others is not.
+  // A successful job ends in an exclusive transaction. Other jobs do not.
   return succeeded ? { began: at, ended: at, from } : { began, ended: Number.POSITIVE_INFINITY, from };
 }
 
@@ -88,7 +88,7 @@ function deleted(
   return { began, ended, from };
 }
 
-/** Whether some order of the steps leads from a state to one in which that job serves. */
+/** Whether some order of the steps leads to a state in which this job is the live deployment. */
 function leads(steps: readonly Step[], first: State, serving: number): boolean {
   const tried = new Set<string>();
   const go = (left: readonly Step[], state: State): boolean => {

@@ -21,21 +21,21 @@ import { deploy, openShop, trainModel } from "./shop";
 
 const source = join(__dirname, "..", "..", "dist", "service");
 
-/** Asks for the folder's service from a process of its own. */
+/** Requests the service of a data directory from a separate process. */
 async function ask(dir: string): Promise<Embedded> {
   const program = `require(${JSON.stringify(source)}).embedded(${JSON.stringify(dir)}).then((it) => console.log(JSON.stringify(it)))`;
   const { stdout } = await promisify(execFile)(process.execPath, ["-e", program], { timeout: 60_000 });
   return JSON.parse(stdout);
 }
 
-describe("the embedded service of a folder", () => {
+describe("the embedded service of a data directory", () => {
   const dir = mkdtempSync(join(tmpdir(), "embedded-"));
   afterAll(async () => {
     await run("stop", "--data", dir);
     rmSync(dir, { recursive: true });
   });
 
-  test("is one, however many processes ask for it at once; and after a kill it comes back at the same port", async () => {
+  test("is started once for concurrent processes, and keeps its port after a kill", async () => {
     const all = await Promise.all([ask(dir), ask(dir), ask(dir)]);
     expect(new Set(all.map(({ url, pid }) => `${url} ${pid}`)).size).toBe(1);
     expect(all.filter(({ started }) => started)).toHaveLength(1);
@@ -54,7 +54,7 @@ describe("the embedded service of a folder", () => {
     expect(await embedded(dir)).toEqual({ ...again, started: false });
   });
 
-  test("does not come back after a stop by those who asked at the same time: none of their processes is left", async () => {
+  test("leaves no process behind that would start again after a stop", async () => {
     await run("stop", "--data", dir);
     const all = await Promise.all(Array.from({ length: 4 }, () => ask(dir)));
     expect(servingProcesses()).toEqual([all[0]?.pid]);
@@ -62,11 +62,11 @@ describe("the embedded service of a folder", () => {
     expect(servingProcesses()).toEqual([]);
   });
 
-  test("is waited for as long as it takes to start, but not for ever when it is silent", async () => {
+  test("may take long to start, but has to respond afterwards", async () => {
     const { started, pid } = await embedded(dir, { patienceMs: 1 });
     expect(started).toBe(true);
     process.kill(pid, "SIGSTOP");
-    const silent = `served by process ${pid}, which does not answer`;
+    const silent = `in use by process ${pid}, which does not respond`;
     await expect(embedded(dir, { patienceMs: 1 })).rejects.toThrow(silent);
     process.kill(pid, "SIGCONT");
   });
@@ -83,7 +83,7 @@ describe("the embedded service of a folder", () => {
     return pids.filter((pid) => ["serve", dir].every((part) => commandOf(pid).includes(part))).map(Number);
   }
 
-  test("is found without starting anything, running or not, and nothing is found where nothing is", async () => {
+  test("is found, running or not, without starting anything", async () => {
     const { started: _, created: __, ...running } = await embedded(dir);
     expect(await existing(dir)).toEqual({ dir, running });
     await run("stop", "--data", dir);
@@ -94,7 +94,7 @@ describe("the embedded service of a folder", () => {
     expect(existsSync(nowhere)).toBe(false);
   });
 
-  test("gets what Node needs to run, and none of the starter's credentials", async () => {
+  test("gets the environment that Node needs, and no credentials", async () => {
     const { env } = process;
     process.env = { ...env, SOME_CLOUD_KEY: "not for the service", LD_LIBRARY_PATH: dir };
     const { pid, started } = await embedded(dir).finally(() => {
@@ -107,7 +107,7 @@ describe("the embedded service of a folder", () => {
     expect(environment.join()).not.toContain("SOME_CLOUD_KEY");
   });
 
-  test("refuses a second service for the folder, and names the first", async () => {
+  test("rejects a second service on the data directory, and names the first", async () => {
     const { url } = await embedded(dir);
     const { code, err } = await run("serve", "--data", dir);
     expect(code).toBe(3);
@@ -116,21 +116,21 @@ describe("the embedded service of a folder", () => {
   });
 });
 
-describe("a service of this process", () => {
-  test("is named at once where it is one of version 0.1.0 that still runs, with what ends it", async () => {
+describe("a service", () => {
+  test("of version 0.1.0 that still runs is reported at once, with the command that stops it", async () => {
     const api = await Running.start();
     const { dataDir } = api.service;
     const { runningFile } = folderAt(dataDir);
     const { url, pid } = JSON.parse(readFileSync(runningFile, "utf8"));
     writeFileSync(runningFile, JSON.stringify({ url, pid }));
     await expect(embedded(dataDir, { patienceMs: 3_600_000 })).rejects.toThrow(
-      `served by process ${pid}, which is of version 0.1.0, which this version cannot recognise. ` +
-        `End it with \`recommender stop --data ${dataDir}\` and try again: its data stays.`,
+      `in use by process ${pid}, which is version 0.1.0 and cannot be used by this version. ` +
+        `Run \`recommender stop --data ${dataDir}\` and try again. The data is kept.`,
     );
     await api.end();
   });
 
-  test("ends by itself when nobody uses it", async () => {
+  test("stops when idle", async () => {
     const clock = new ManualClock();
     let ended = () => {};
     const end = new Promise<void>((resolve) => {
@@ -151,7 +151,7 @@ describe("a service of this process", () => {
     expect(() => readFileSync(folderAt(dataDir).keyFile)).toThrow("ENOENT");
   });
 
-  test("takes another port when a stranger has its own, and says so", async () => {
+  test("takes a new port if another program has its port, and warns about it", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "port-"));
     const stranger = createServer().listen(0, "127.0.0.1");
     await once(stranger, "listening");
@@ -166,7 +166,7 @@ describe("a service of this process", () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  test("hands out the address that others reach it under", async () => {
+  test("returns its public address in responses", async () => {
     const everywhere = await Running.start({ host: "0.0.0.0" });
     expect(everywhere.service.warnings).toEqual([expect.stringContaining("--public-url http://")]);
     await everywhere.end();
@@ -183,7 +183,7 @@ describe("a service of this process", () => {
     expect(bad).toMatchObject({ code: 1, err: expect.stringContaining("Expected an address") });
   });
 
-  test("ends cleanly on SIGTERM and SIGINT", async () => {
+  test("exits cleanly on SIGTERM and SIGINT", async () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       const service = await serve("--ephemeral");
       await service.end(signal);
@@ -193,7 +193,7 @@ describe("a service of this process", () => {
 });
 
 describe("the key", () => {
-  /** A program that took the port of a service; whatever it is sent, it asks `relayTo` and answers the same. */
+  /** A program that took the port of a service. It relays all requests to `relayTo`. */
   async function stranger(relayTo?: string) {
     const heard: string[] = [];
     const server = createHttpServer(async (request, response) => {
@@ -206,7 +206,7 @@ describe("the key", () => {
     return { heard, url: `http://127.0.0.1:${port}`, end: () => server.close().closeAllConnections() };
   }
 
-  test("is not sent to a stranger at the port of a dead service", async () => {
+  test("is not sent to another program at the port of a dead service", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "dead-"));
     const folder = folderAt(dataDir);
     const service = await serve("--data", dataDir);
@@ -220,7 +220,7 @@ describe("the key", () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  test("is not sent to a stranger who asks the living service for the proof", async () => {
+  test("is not sent to another program that relays the challenge to the service", async () => {
     const api = await Running.start();
     const folder = folderAt(api.service.dataDir);
     const { heard, url, end } = await stranger(api.service.url);

@@ -22,7 +22,7 @@ import { deploy, openShop, trainModel } from "./shop";
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 
-/** Tells when the service has tidied up: then it waits for the next time. */
+/** A clock that reports when the service has cleaned up, which is when it waits for the next time. */
 class TidyClock extends ManualClock {
   #tidied = () => {};
 
@@ -40,7 +40,7 @@ class TidyClock extends ManualClock {
 }
 
 describe("while a service runs", () => {
-  test("results, idempotency keys, old jobs and stray models go when their time is over", async () => {
+  test("deletes expired results, idempotency keys, old jobs and unreferenced models", async () => {
     const clock = new TidyClock();
     const api = await Running.start({ clock });
     const folder = folderAt(api.service.dataDir);
@@ -76,7 +76,7 @@ describe("while a service runs", () => {
   });
 });
 
-test("over PostgreSQL, files that no entry names go when they are a day old by the clock of the database", async () => {
+test("with PostgreSQL, deletes unreferenced files that are a day old by the clock of the database", async () => {
   const database = await newDatabase();
   const dir = mkdtempSync(join(tmpdir(), "copies-"));
   const files = new DatabaseFiles({ folder: dir, url: database.url });
@@ -111,7 +111,7 @@ describe("the log file", () => {
   const file = join(dir, "service.log");
   afterAll(() => rmSync(dir, { recursive: true }));
 
-  test("is begun anew when it is large, and one earlier file is kept", () => {
+  test("is rotated when it is large, and one old file is kept", () => {
     const line = `${"x".repeat(999)}\n`;
     for (let round = 0; round < 5; round++) {
       const log = new LogFile(file, 10_000);
@@ -123,7 +123,7 @@ describe("the log file", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test("goes on with what the process prints itself after it was begun anew", () => {
+  test("also contains the output of the process after a rotation", () => {
     const printed = join(dir, "printed.log");
     const output = openSync(printed, "a", 0o600);
     const log = new LogFile(printed, 100);
@@ -140,7 +140,7 @@ describe("the log file", () => {
     expect(readFileSync(`${printed}.1`, "utf8")).toMatch(/^x+\nprinted before\n$/);
   });
 
-  test("drops what cannot be written", () => {
+  test("drops lines that cannot be written", () => {
     const log = new LogFile("/dev/full");
     log.write("lost\n");
     log.end();
@@ -149,7 +149,7 @@ describe("the log file", () => {
     other.end();
   });
 
-  test("has its lines a moment later", async () => {
+  test("is written with a short delay", async () => {
     const soon = join(dir, "soon.log");
     const log = new LogFile(soon);
     log.write("here\n");

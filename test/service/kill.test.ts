@@ -15,7 +15,7 @@ interface Submission {
   jobId?: string;
 }
 
-/** What clients did and were told, over all lives of the service. */
+/** Calls and acknowledgements of the clients, over all restarts of the service. */
 class Clients {
   readonly acknowledged = new Set<string>();
   readonly trainings: Submission[] = [];
@@ -24,14 +24,14 @@ class Clients {
 
   constructor(private readonly shop: Awaited<ReturnType<typeof openShop>>) {}
 
-  /** Works until the service dies under it. */
+  /** Makes calls until the service is killed. */
   async work(api: Caller): Promise<void> {
     await Promise.all([this.upsert(api), this.upsert(api), this.train(api)].map((one) => one.catch(died)));
   }
 
   private async upsert(api: Caller): Promise<never> {
     for (;;) {
-      // Some ids come again, so that updates are interrupted as well as inserts.
+      // Some ids are repeated, so kills interrupt updates and inserts.
       const events = Array.from({ length: 500 }, () => {
         const id = Math.random() < 0.1 ? Math.floor(Math.random() * this.next) : this.next++;
         return { eventId: `k${id}`, userId: `u${id % 40}`, itemId: `i${id % 60}`, ts: id, eventType: "view" };
@@ -44,7 +44,7 @@ class Clients {
     }
   }
 
-  /** Submits under a key that is kept until the answer came, as a careful client does. */
+  /** Submits with an idempotency key that is reused until a response arrives. */
   private async train(api: Caller): Promise<never> {
     const { projectId, algorithmId } = this.shop;
     for (;;) {
@@ -59,7 +59,7 @@ class Clients {
       try {
         deployment.jobId = (await api.call("submitDeploymentJob", wanted, keyed(deployment))).jobId;
       } catch (error) {
-        // The newest model may be another one than at the interrupted try.
+        // The newest model may have changed since the interrupted attempt.
         if (!(error instanceof Refusal) || error.error.code !== "IDEMPOTENCY_CONFLICT") throw error;
         this.deployments.pop();
       }
@@ -83,7 +83,7 @@ function died(error: unknown): void {
   if (error instanceof Refusal) throw error;
 }
 
-test(`after ${kills} kills all that was acknowledged is there, every job has ended, and none brought its result twice`, async () => {
+test(`after ${kills} kills, all acknowledged data exists, every job has ended, and no job has two results`, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "kill-"));
   const options = ["--data", dataDir, "--job-delay", "30", "--plan-shards", "1000"];
   let service = await serve(...options);
@@ -136,7 +136,7 @@ test(`after ${kills} kills all that was acknowledged is there, every job has end
   expect(clients.acknowledged.size).toBeGreaterThan(0);
   expect([...clients.acknowledged].filter((id) => !stored.has(id))).toEqual([]);
   expect(count("select sum(records) n from shards where dataset = 3")).toBe(stored.size);
-  // One entry for each submission, however often it was repeated under its key; one model for each training that succeeded.
+  // One job for each idempotency key, and one model for each successful training.
   const jobs = database
     .prepare("select job_type, name, status, count(*) n from jobs group by job_type, name, status")
     .all();

@@ -13,7 +13,7 @@ let database: Awaited<ReturnType<typeof newDatabase>>;
 let caller: Caller;
 let shop: Awaited<ReturnType<typeof openShop>>;
 let worker: Service;
-// An hour fast, as the clock of one machine may be.
+// This clock is an hour fast.
 const clock = new ManualClock(Date.now() + 3_600_000);
 const undo: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
@@ -62,7 +62,7 @@ async function row(jobId: string) {
   return job;
 }
 
-test("a worker that stands still loses its job to another, and what it brings when it wakes up is refused", async () => {
+test("a worker that hangs loses its job to another, and its result is rejected when it resumes", async () => {
   process.env.RECOMMENDER_API_KEY = key;
   const own = [
     "--store",
@@ -81,7 +81,7 @@ test("a worker that stands still loses its job to another, and what it brings wh
   asleep.child.kill("SIGSTOP");
   await eventually(async () => (await row(jobId))?.lost === true);
   worker = await start({ role: "worker", clock, faults: true, retryDelayMs: 60_000 });
-  // It takes over once it has been in contact with the database for a whole lease.
+  // The other worker takes over after a full lease of contact with the database.
   await eventually(async () => {
     clock.advance(leaseMs / 5);
     return (await row(jobId))?.status === "SUCCEED";
@@ -94,10 +94,10 @@ test("a worker that stands still loses its job to another, and what it brings wh
   await asleep.end();
 });
 
-test("a worker that comes after an outage leaves the jobs of others alone until it has been there for a lease", async () => {
+test("after an outage, a worker takes over no jobs until it has been in contact for a full lease", async () => {
   const [own, late] = [new ManualClock(), new ManualClock()];
   const patient = { role: "worker", leaseMs: 15_000, jobDelayMs: 60_000 } as const;
-  // An earlier worker that needs longer to come back than the one below.
+  // The owner of the job, which reconnects later than the worker below.
   const healthy = await startService({ log: "none", store: database.url, key, clock: own, ...patient });
   await worker.close();
   const jobId = await submit("healthy");
@@ -105,7 +105,7 @@ test("a worker that comes after an outage leaves the jobs of others alone until 
     own.advance(5000);
     return (await row(jobId))?.status === "RUNNING";
   });
-  // As after an outage that was longer than a lease.
+  // The state after an outage that was longer than a lease.
   await ask(`update jobs set lease_ts = 0 where id = '${jobId}'`);
   const early = await startService({ log: "none", store: database.url, key, clock: late, ...patient });
   late.advance(5000);
@@ -123,7 +123,7 @@ test("a worker that comes after an outage leaves the jobs of others alone until 
   worker = await start({ role: "worker", clock, faults: true, retryDelayMs: 60_000 });
 });
 
-test("a worker that has lost a job ends what its thread is at", async () => {
+test("a worker that has lost a job ends its thread", async () => {
   const { algorithmId } = await caller.call("createAlgorithm", {
     projectId: shop.projectId,
     name: "endless",
@@ -143,7 +143,7 @@ test("a worker that has lost a job ends what its thread is at", async () => {
   await eventually(async () => (await busy()) === 0);
 });
 
-test("how long a failed job waits goes by the clock of the database, not by that of the worker", async () => {
+test("the delay of a retry is measured by the clock of the database", async () => {
   await caller.raw(`${worker.url}/faults`, {
     method: "PUT",
     headers: { apikey: key, "content-type": "application/json" },
@@ -157,7 +157,7 @@ test("how long a failed job waits goes by the clock of the database, not by that
   expect(await row(jobId)).toMatchObject({ status: "PENDING" });
 });
 
-test("a deployment that cannot be loaded is tried again after longer and longer pauses", async () => {
+test("loading a deployment is retried with increasing pauses", async () => {
   const [model] = await ask<{ id: string }>("select id from models");
   const { projectId } = shop;
   const wanted = { projectId, name: "live", generatorModelId: String(model?.id) };

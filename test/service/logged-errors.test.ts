@@ -3,7 +3,7 @@ import { askDatabase, newDatabase } from "./database";
 import { Caller } from "./running";
 import { openShop } from "./shop";
 
-test("what PostgreSQL quotes of a row in an error is not logged", async () => {
+test("does not log the row that PostgreSQL quotes in an error", async () => {
   const database = await newDatabase();
   let said = "";
   const log = {
@@ -14,7 +14,7 @@ test("what PostgreSQL quotes of a row in an error is not logged", async () => {
   const api = await startService({ log, store: database.url, key: "rk_the-key-of-the-errors" });
   const caller = new Caller(api);
   const { eventDatasetId } = await openShop(caller);
-  // As a violated constraint of the database: its error quotes the row.
+  // The error of a violated constraint quotes the row.
   await askDatabase(
     database.url,
     "alter table events add constraint no_purchase check (event_type <> 'refund')",

@@ -9,7 +9,7 @@ import { take } from "../../service/store/queue";
 import { countShards, freeCapacity } from "../../service/store/shards";
 import { newDatabase } from "./database";
 
-/** The last migration that the old processes of this test know. */
+/** The last migration of the old processes in this test. */
 const before = "04-files";
 const users = 20;
 
@@ -33,7 +33,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Runs a step again and again until it is called off, and counts how often. */
+/** Repeats a step until it is stopped, and counts the repetitions. */
 function repeated(step: (round: number) => Promise<void>) {
   let [rounds, ending] = [0, false];
   const work = (async () => {
@@ -49,13 +49,13 @@ function repeated(step: (round: number) => Promise<void>) {
   };
 }
 
-test("processes of an older version upsert, answer and run jobs while a newer one brings the tables up to date, and nothing is lost", async () => {
+test("processes of an older version keep working without loss while a newer one migrates the tables", async () => {
   const events = await db.selectFrom("datasets").selectAll().where("id", "=", "e").executeTakeFirstOrThrow();
   const project = await db.selectFrom("projects").selectAll().executeTakeFirstOrThrow();
   const data = await projectData(db, project);
   const acknowledged = new Map<string, number>();
   const upserts = repeated(async (round) => {
-    // Every second call replaces what is there.
+    // Every second call replaces records.
     const ids = Array.from({ length: users }, (_, at) => `e${(round >> 1) % 50}-${at}`);
     const rows = ids.map((event_id, at) => ({
       ...{ dataset: events.number, event_id, user_id: `u${at}`, item_id: `i${round}` },
@@ -75,7 +75,7 @@ test("processes of an older version upsert, answer and run jobs while a newer on
     const [items] = JSON.parse(read ?? "[[]]") as [string[]];
     expect(items.length).toBeGreaterThanOrEqual(known);
   });
-  // As the version before does, which knows nothing of request ids.
+  // Like the older version, which has no request ids.
   const jobs = repeated(async (round) => {
     await sql`insert into jobs (number, id, project_id, job_type, name, data, status, retry_count, created_ts)
       values (${round}, ${`job-${round}`}, 'p', 'TRAINING', 'n', '{}', 'PENDING', 0, 0)`.execute(db);

@@ -7,7 +7,7 @@ let child: ChildProcess | undefined;
 let asked = 0;
 afterAll(() => child?.disconnect());
 
-/** Starts a service in another process, one for all tests of a file; one that goes by a clock or logs to the test in this one. */
+/** Starts a service in another process, or in this one if it needs the clock or the log of the test. */
 export async function startElsewhere(options: StartOptions): Promise<Pick<Service, "url" | "key" | "close">> {
   if (options.clock || typeof options.log === "object") return startService(options);
   child ??= fork(join(__dirname, "api-process.js"), { stdio: ["ignore", "inherit", "inherit", "ipc"] });

@@ -1,4 +1,4 @@
-// A process that asks a service whether it lives, all the time, and says how long each answer took.
+// A process that calls the health check of a service all the time, and reports the response times.
 const http = require("node:http");
 
 /** @type {number[]} */

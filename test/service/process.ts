@@ -3,21 +3,21 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The command as users run it, compiled; the test run builds it first. */
+/** The compiled command. The setup of the tests builds it. */
 export const command = join(__dirname, "..", "..", "dist", "cli", "main.js");
 
-/** A service in a process of its own. */
+/** A service in a separate process. */
 export interface ServiceProcess {
   readonly child: ChildProcess;
   readonly url: string;
   readonly key: string;
   /** What it has written to standard error. */
   said(): string;
-  /** Ends it with a signal and waits until it is gone. */
+  /** Sends a signal and waits until the process has exited. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts a service and waits until it says that it is ready. */
+/** Starts a service and waits until it is ready. */
 export async function serve(...options: string[]): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [command, "serve", "--json", ...options], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -39,7 +39,7 @@ export async function serve(...options: string[]): Promise<ServiceProcess> {
   return {
     child,
     url,
-    // Over PostgreSQL it is given.
+    // With PostgreSQL, the key is an option.
     key: keyFile === undefined ? given : readFileSync(keyFile, "utf8").trim(),
     said: () => errors,
     end: async (signal = "SIGTERM") => {
@@ -50,14 +50,14 @@ export async function serve(...options: string[]): Promise<ServiceProcess> {
   };
 }
 
-/** A process that has ended, and what it printed. */
+/** Exit code and output of a process. */
 export interface Ended {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-/** Waits for the end of a process whose output is piped. */
+/** Waits until a process with piped output has exited. */
 export async function ended(child: ChildProcess): Promise<Ended> {
   const texts = { out: "", err: "" };
   child.stdout?.on("data", (text) => {
@@ -70,7 +70,7 @@ export async function ended(child: ChildProcess): Promise<Ended> {
   return { code, ...texts };
 }
 
-/** Runs the command to its end. */
+/** Runs the command and waits until it has exited. */
 export function run(...options: string[]): Promise<Ended> {
   const stdio = ["ignore", "pipe", "pipe"] as const;
   return ended(spawn(process.execPath, [command, ...options], { stdio: [...stdio], env: process.env }));

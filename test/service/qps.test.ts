@@ -7,7 +7,7 @@ const qps = 10;
 const beatMs = 2000;
 
 describe("the qps of a deployment over PostgreSQL", () => {
-  // Each process has a clock of its own, so that one can stand still while the other goes on.
+  // Each process has a separate clock, so one can stand still while the other advances.
   const clocks = { one: new ManualClock(), other: new ManualClock() };
   let one: Running;
   let other: Service;
@@ -23,7 +23,7 @@ describe("the qps of a deployment over PostgreSQL", () => {
     await one.end();
   });
 
-  /** How many of more calls than all processes may answer pass at one of them, at one moment. */
+  /** Sends more calls to a process at one moment than the rate allows, and counts those that pass. */
   async function passing({ url }: Service): Promise<number> {
     let passed = 0;
     for (let call = 0; call < 2 * qps; call++)
@@ -36,7 +36,7 @@ describe("the qps of a deployment over PostgreSQL", () => {
     return passed;
   }
 
-  /** What passes at each process after each of some seconds. */
+  /** Returns how many calls pass at each process in each of some seconds. */
   async function inSeconds(seconds: number): Promise<[number, number][]> {
     const counts: [number, number][] = [];
     for (let second = 0; second < seconds; second++) {
@@ -46,7 +46,7 @@ describe("the qps of a deployment over PostgreSQL", () => {
     return counts;
   }
 
-  /** Waits until a process has seen how many there are, which is at its next sign of life. */
+  /** Waits until a process has counted the processes, which it does at its next heartbeat. */
   async function untilSeen(clock: ManualClock, service: Service, share: number): Promise<void> {
     await eventually(async () => {
       clock.advance(beatMs);
@@ -54,14 +54,14 @@ describe("the qps of a deployment over PostgreSQL", () => {
     });
   }
 
-  test("is divided by the APIs: what passes in all of them together is no more", async () => {
+  test("is divided among the API processes", async () => {
     await untilSeen(clocks.one, one.service, qps / 2);
     await untilSeen(clocks.other, other, qps / 2);
     expect(await inSeconds(3)).toEqual(Array(3).fill([qps / 2, qps / 2]));
     expect([await passing(one.service), await passing(other)]).toEqual([0, 0]);
   });
 
-  test("goes to the others where an API has given no sign of life for 6 s, and is divided anew when it does", async () => {
+  test("is divided among the others if an API process sends no heartbeat for 6 s, until it sends one again", async () => {
     await one.ask("update processes set seen_ts = seen_ts - 6001");
     await untilSeen(clocks.one, one.service, qps);
     await untilSeen(clocks.other, other, qps / 2);
@@ -69,7 +69,7 @@ describe("the qps of a deployment over PostgreSQL", () => {
     expect(await inSeconds(2)).toEqual(Array(2).fill([qps / 2, qps / 2]));
   });
 
-  test("goes to the others where an API has ended", async () => {
+  test("is divided among the others when an API process ends", async () => {
     await other.close();
     await untilSeen(clocks.one, one.service, qps);
   });

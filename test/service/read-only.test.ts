@@ -11,7 +11,7 @@ let caller: Caller;
 let shop: Awaited<ReturnType<typeof openShop>>;
 let admin: Client;
 beforeAll(async () => {
-  // One of its own, because its settings are changed.
+  // A separate server, because the test changes its settings.
   const server = await startPostgres({ own: true });
   undo.push(() => server.stop());
   admin = new Client({ connectionString: server.url });
@@ -51,12 +51,12 @@ const isRefused = (call: Promise<unknown>) =>
     ({ status }) => status === 503,
   );
 
-test("a server that was made read-only is reported as such, and used again at once when it takes writes", async () => {
+test("reports a read-only server, and uses it again as soon as it accepts writes", async () => {
   await admin.query("alter database postgres set default_transaction_read_only = on");
   await admin.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'recommender'",
   );
-  // The first calls find the old connections closed.
+  // The first calls may get connections that were closed.
   for (let call = 0; call < 40; call++) expect(await isRefused(upsert())).toBe(true);
   await expect(upsert()).rejects.toMatchObject({
     ...unavailable,
@@ -69,7 +69,7 @@ test("a server that was made read-only is reported as such, and used again at on
   expect(await readyz()).toEqual({ status: 200, store: "reachable" });
 });
 
-test("a primary that became a reader while its connections stayed open answers nothing stale", async () => {
+test("reads nothing stale from an old primary whose connections stayed open", async () => {
   expect((await recommend()).results).not.toEqual([]);
   await admin.query("alter system set default_transaction_read_only = on");
   await admin.query("select pg_reload_conf()");
@@ -84,7 +84,7 @@ test("a primary that became a reader while its connections stayed open answers n
   expect(await readyz()).toEqual({ status: 200, store: "reachable" });
 });
 
-test("a full disk is reported as such, and does not keep recommendations from being answered", async () => {
+test("reports a full disk, and still recommends", async () => {
   await admin.query(`create function full_disk() returns trigger language plpgsql as
     $$ begin raise 'could not extend file: No space left on device' using errcode = '53100'; end $$`);
   await admin.query(

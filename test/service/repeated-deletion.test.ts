@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 const ask = <T>(statement: string) => askDatabase<T>(database.url, statement);
 
-/** Rows of events that all sessions have read, as they report when they end. */
+/** Returns the number of event rows that were read. Sessions report it when they end. */
 async function rowsRead(): Promise<number> {
   await eventually(
     async () =>
@@ -28,7 +28,7 @@ async function rowsRead(): Promise<number> {
   return Number(row?.rows);
 }
 
-test("a deletion that its callers repeat walks over the events once", async () => {
+test("reads the events once for repeated calls of the same deletion", async () => {
   const start = () => Running.start({ store: database.url, key: "rk_the-key-of-the-walks" }, "folder");
   const first = await start();
   const { eventDatasetId } = await openShop(first);

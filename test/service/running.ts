@@ -15,10 +15,10 @@ import { connect } from "../../service/store/database";
 import { newDatabase, testStore, testTwoApis } from "./database";
 import { startElsewhere } from "./other-process";
 
-// Trainings run and processes are started; how long that takes is no concern of these tests.
+// Trainings and new processes may take long on a busy machine.
 jest.setTimeout(600_000);
 
-/** A refused call: its status, and its body, which is held to the one shape of errors. */
+/** An error response, whose body has been checked against the contract. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -29,14 +29,14 @@ export class Refusal extends Error {
   }
 }
 
-/** What a raw call may carry. */
+/** Options of a raw request. */
 export interface Raw {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer | AsyncIterable<Buffer>;
 }
 
-/** A caller of a running service, over real HTTP. */
+/** Calls a running service over HTTP. */
 export class Caller {
   readonly agent = new Agent();
   private readonly tokens = new Map<string, string>();
@@ -46,7 +46,7 @@ export class Caller {
     private readonly clientId = "anyone",
   ) {}
 
-  /** Makes a call of the contract and holds its reply to the contract. */
+  /** Makes a call and checks the reply against the contract. */
   async call<K extends RouteName>(
     name: K,
     input: Input<(typeof routes)[K]>,
@@ -68,7 +68,7 @@ export class Caller {
     return decode(route.reply, reply) as Reply<(typeof routes)[K]>;
   }
 
-  /** Makes any request. */
+  /** Sends any request. */
   async raw(url: string, { method = "GET", headers = {}, body }: Raw = {}) {
     const answer = await request(url.startsWith("/") ? `${this.service.url}${url}` : url, {
       method: method as "GET",
@@ -86,7 +86,7 @@ export class Caller {
     };
   }
 
-  /** The headers that a call to the path needs. */
+  /** Returns the headers for a call to a path. */
   async headers(path: string): Promise<Record<string, string>> {
     let token = this.tokens.get(path);
     if (token === undefined) {
@@ -96,12 +96,12 @@ export class Caller {
     return { apikey: this.service.key, authorization: `Bearer ${token}` };
   }
 
-  /** Lets go of tokens that a moved clock made stale. */
+  /** Forgets tokens, which expire when the test moves the clock. */
   forgetTokens(): void {
     this.tokens.clear();
   }
 
-  /** A new token for a path. */
+  /** Requests a token for a path. */
   async token(scope: string): Promise<string> {
     const client = { client_id: this.clientId, client_secret: this.service.key };
     const form = { grant_type: "client_credentials", ...client, scope };
@@ -118,17 +118,17 @@ export class Caller {
   }
 }
 
-/** The error of a refused call. */
+/** Parses an error response. */
 export function refusal(status: number, body: unknown, headers: Record<string, unknown>): Refusal {
   const { error } = decode(errorBody, wireSchema(errorBody).parse(body)) as { error: Refusal["error"] };
   return new Refusal(status, error, headers);
 }
 
-/** The databases of services that are started again; each is found by the folder that is given for it. */
+/** Databases of services that are started again, by their data directories. */
 const databases = new Map<string, Awaited<ReturnType<typeof newDatabase>>>();
 afterAll(() => Promise.all([...databases.values()].map(({ drop }) => drop())));
 
-/** A service in this process for the tests of one file, with a folder or database that goes with it. */
+/** A service in this process, whose data directory or database is deleted at the end. */
 export class Running extends Caller {
   private constructor(
     override readonly service: Service,
@@ -152,7 +152,7 @@ export class Running extends Caller {
     return new Running(service, all, others, async () => (isLast ? database?.drop() : undefined));
   }
 
-  /** Each call goes to the other API; faults are switched in all processes. */
+  /** Alternates between the API processes. Faults are injected in all processes. */
   override async raw(url: string, how?: Raw) {
     if (!this.others) return super.raw(url, how);
     const at = (base: string) =>
@@ -168,7 +168,7 @@ export class Running extends Caller {
 
   private toOther = false;
 
-  /** Asks the database itself; also after the service has ended. */
+  /** Runs a statement on the database, also after the service has ended. */
   async ask(statement: string): Promise<unknown[]> {
     const db = connect(this.options.store ?? folderAt(this.service.dataDir).database);
     const { rows } = await sql.raw(statement).execute(db);
@@ -176,14 +176,14 @@ export class Running extends Caller {
     return rows;
   }
 
-  /** Waits for all jobs and reads one. */
+  /** Waits for all jobs and returns one. */
   async finished(projectId: string, jobId: string) {
     await this.service.idle();
     if (this.others) await this.haveLoaded([this.service, this.others.api]);
     return this.call("getJob", { projectId, jobId });
   }
 
-  /** Waits until processes serve what was deployed last. */
+  /** Waits until processes have loaded the latest deployments. */
   private async haveLoaded(apis: readonly Api[]): Promise<void> {
     for (const { url, key } of apis) {
       const isLoaded = async () => {
@@ -203,7 +203,7 @@ export class Running extends Caller {
 
 type Api = Awaited<ReturnType<typeof startElsewhere>>;
 
-/** A second API that gives the addresses of the first, as behind one proxy, and a worker for the jobs. */
+/** Starts a second API process with the public address of the first, as behind a proxy, and a worker. */
 async function startOthers({ dataDir: _, ...options }: StartOptions, { url }: Service) {
   const api = await startElsewhere({ ...options, role: "api", publicUrl: url });
   return { api, worker: await startService({ ...options, role: "worker", publicUrl: url }) };

@@ -33,11 +33,11 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Whether work is still waiting after a while in which it could have been done. */
+/** Whether a promise is still pending after a moment. */
 const waits = (work: Promise<unknown>) => Promise.race([work.then(() => false), sleep(300).then(() => true)]);
 const one = (db: Db) => sql`select 1`.execute(db);
 
-test("a host that no longer answers is given up, and connections are made anew once it does", async () => {
+test("gives up connections to a host that does not respond, and reconnects when it does", async () => {
   const cable = await Cable.to(database.url);
   const far = await openStore(cable.url, { limits: { statementMs: 1000 } });
   await Promise.all([one(far.db), far.beside(one), far.transaction(one)]);
@@ -51,7 +51,7 @@ test("a host that no longer answers is given up, and connections are made anew o
   cable.close();
 });
 
-test("a transaction that waits for something else is broken off in a service, not in a restore", async () => {
+test("ends an idle transaction in a service, but not in a restore", async () => {
   const limitOf = async (store: Store) => {
     const limit = sql<{
       paused: string;
@@ -64,7 +64,7 @@ test("a transaction that waits for something else is broken off in a service, no
   await unlimited.close();
 });
 
-test("a statement that takes too long is broken off, and the caller learns that nothing was changed", async () => {
+test("cancels a statement that takes too long, and reports that nothing was changed", async () => {
   const quick = await openStore(database.url, { limits: { statementMs: 1000 } });
   await expect(quick.beside((db) => sql`select pg_sleep(60)`.execute(db))).rejects.toMatchObject({
     code: "UNAVAILABLE",
@@ -74,7 +74,7 @@ test("a statement that takes too long is broken off, and the caller learns that 
   await quick.close();
 });
 
-test("upserts go on while other calls wait for each other, and these while upserts wait", async () => {
+test("upserts and exclusive transactions do not wait for each other's connections", async () => {
   const many = (work: () => Promise<unknown>) => Promise.all(Array.from({ length: 8 }, work));
   await other.query("begin; select pg_advisory_xact_lock(7146282301)");
   const calls = many(() => store.transaction(one));
@@ -96,7 +96,7 @@ describe("a migration", () => {
   });
   afterAll(() => db.destroy());
 
-  test("lets others pass while a long transaction holds a table, and says so when it gives up", async () => {
+  test("does not block others while a long transaction locks a table, and reports it when it gives up", async () => {
     await other.query(`drop table clients, console_sessions, refusals, dataset_sizes, orphans, stable_addresses, holders;
       alter table jobs drop column request_id; alter table records drop column forgotten;
       alter table models drop column seen_seq, drop column forgotten_until;
@@ -114,7 +114,7 @@ describe("a migration", () => {
     await store.db.selectFrom("jobs").select("request_id").execute();
   });
 
-  test("of a newer version that only adds does not keep this version from starting; another one does", async () => {
+  test("of a newer version prevents the start of this version unless it only adds tables or columns", async () => {
     await other.query("insert into kysely_migration values ('98-more', '2999-01-01')");
     await (await openStore(database.url)).close();
     await other.query("insert into kysely_migration values ('99-other!', '2999-01-01')");
@@ -123,7 +123,7 @@ describe("a migration", () => {
   });
 });
 
-test("a process that has left is not there again by a late sign of life", async () => {
+test("a late heartbeat does not register a process again that has left", async () => {
   const processes = new Processes(store, "process-1", "api");
   await processes.beat();
   expect(await livingProcesses(store.db)).toEqual([{ id: "process-1", role: "api" }]);
@@ -132,14 +132,14 @@ test("a process that has left is not there again by a late sign of life", async 
   expect(await livingProcesses(store.db)).toEqual([]);
 });
 
-test("hearing the others leaves nothing behind each time that the connection is lost", async () => {
+test("listening for signals leaks nothing when the connection is lost", async () => {
   const closing = new AbortController();
   const heard = hear("postgres://127.0.0.1:1/none", closing.signal, {
     jobs: () => {},
     deployments: () => {},
   });
   await sleep(2500);
-  // That of the connection, or of the pause before the next.
+  // The listener of the connection, or of the pause before the next one.
   expect(getEventListeners(closing.signal, "abort").length).toBeLessThanOrEqual(1);
   closing.abort();
   await heard;
@@ -172,7 +172,7 @@ describe("a dataset of one shard", () => {
       await countShards(db, dataset, [id], 1);
       return free;
     });
-  /** An upsert that is under way until it is let go. */
+  /** An upsert that runs until it is released. */
   async function underWay(id: string) {
     let [letGo, ready] = [() => {}, () => {}];
     const end = new Promise<void>((resolve) => {
@@ -227,7 +227,7 @@ describe("a dataset of one shard", () => {
   });
 });
 
-test("two uploads of the same file leave one of them whole", async () => {
+test("two concurrent uploads of a file leave one of them intact", async () => {
   const folder = mkdtempSync(join(tmpdir(), "uploads-"));
   const files = new DatabaseFiles({ folder, url: database.url });
   const whole = Buffer.alloc(3 * 1024 * 1024, "a");

@@ -2,7 +2,7 @@ import type { Caller, Refusal, Running } from "./running";
 
 const genres = ["drama", "comedy", "action", "western"];
 
-/** Users, items and events of a small shop: each user likes one genre, and the attributes tell which. */
+/** Users, items and events of a small shop. Each user likes one genre, which is one of the attributes. */
 export function shopRecords({ users = 40, items = 60, perUser = 10 } = {}) {
   const random = seeded(3);
   return {
@@ -50,13 +50,13 @@ export async function openShop(api: Caller, records = shopRecords()) {
     eventDatasetId,
     targetEventType: "purchase",
   });
-  // Given parameters spare the search for good ones.
+  // With parameters, the training does not search for good ones.
   const algorithmParameters = { dimensions: 8, regularization: 0.05, alpha: 0.3, epochs: 8 };
   const { algorithmId } = await api.call("createAlgorithm", { projectId, name: "g1", algorithmParameters });
   return { userDatasetId, itemDatasetId, eventDatasetId, projectId, algorithmId };
 }
 
-/** Trains a model and gives its id. */
+/** Trains a model and returns its id. */
 export async function trainModel(
   api: Running,
   shop: { projectId: string; algorithmId: string },
@@ -88,7 +88,7 @@ export async function deploy(
   return job.jobResult?.servingUri as string;
 }
 
-/** Takes all of a shop away that others of the same service could notice. */
+/** Deletes everything of a shop that another shop of the same service could notice. */
 export async function closeShop(api: Caller, shop: Awaited<ReturnType<typeof openShop>>): Promise<void> {
   const { projectId, eventDatasetId } = shop;
   await unlessGone(api.call("shutdownDeployment", { projectId }));

@@ -2,7 +2,7 @@ import type { Caller } from "./running";
 
 const json = { "content-type": "application/json" };
 
-/** A code that opens a session of the console. */
+/** Returns a code that opens a session of the console. */
 export async function codeOf(
   running: Caller,
   asked: { readonly write?: boolean } = {},
@@ -21,7 +21,7 @@ export function exchange(running: Caller, code: string) {
   return running.raw("/console/session", { method: "POST", headers, body: JSON.stringify({ code }) });
 }
 
-/** The headers of a page that has signed in. */
+/** Returns the headers of a page that has signed in. */
 export async function signIn(...asked: Parameters<typeof codeOf>): Promise<Record<string, string>> {
   const [running] = asked;
   const opened = await exchange(running, await codeOf(...asked));

@@ -16,7 +16,7 @@ const rows = Math.ceil((longLogBytes * 1.1) / rowBytes);
 const fill = (store: Store) =>
   store.beside((db) => sql`insert into filler values (zeroblob(${sql.lit(rowBytes)}))`.execute(db));
 
-test("commits of a service leave a long log to its thread; one that empties it holds writes back until it is done", async () => {
+test("commits do not copy a long log, and writes wait while the thread empties it", async () => {
   const file = join(folder, "database.sqlite");
   const store = await openStore(file, { hasLogThread: true });
   await store.beside((db) => sql`create table filler (data blob)`.execute(db));
@@ -31,7 +31,7 @@ test("commits of a service leave a long log to its thread; one that empties it h
   let later: Promise<unknown> = Promise.resolve();
   await store.holdWrites(async () => {
     later = fill(store);
-    // A write that comes now waits, or its lock would keep the log from being emptied.
+    // A write has to wait, because its lock would prevent emptying the log.
     expect(await scrub(thread)).toBe(true);
     expect(statSync(`${file}-wal`).size).toBe(0);
   });
@@ -41,7 +41,7 @@ test("commits of a service leave a long log to its thread; one that empties it h
   await store.close();
 });
 
-/** Tells when the service has checked its log: then it waits for the next time. */
+/** A clock that reports when the service has checked its log, which is when it waits for the next time. */
 class LogClock extends ManualClock {
   #checked = () => {};
 
@@ -59,7 +59,7 @@ class LogClock extends ManualClock {
   }
 }
 
-test("a running service empties its log once it is long, and not before", async () => {
+test("a running service empties its log only when it is long", async () => {
   const clock = new LogClock();
   const api = await Running.start({ clock });
   const file = folderAt(api.service.dataDir).database;

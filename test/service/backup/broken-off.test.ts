@@ -16,7 +16,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { folderAt } from "../../../service";
 import { readManifest } from "../../../service/backup/manifest";
-import { columnsIn, heldTables } from "../../../service/backup/rows";
+import { backedUpTables, columnsIn } from "../../../service/backup/tables";
 import { readRunning } from "../../../service/files/lock";
 import { connect } from "../../../service/store/database";
 import { newDatabase } from "../database";
@@ -57,19 +57,19 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A command that is killed, and how one sees what it is at. */
+/** A command to kill. */
 interface Killed {
   readonly options: readonly string[];
-  /** Whether a process has begun with its work, and does not only start. */
+  /** Whether the command has begun its work. */
   works(pid: number): boolean | Promise<boolean>;
   isDone(): boolean | Promise<boolean>;
-  /** Takes away what it has done. */
+  /** Removes the results of the command. */
   undo(): Promise<void>;
-  /** Before each start. */
+  /** Called before each start. */
   settle?(): Promise<void>;
 }
 
-/** Starts a command, waits until it works, and kills it so much later unless it has ended by then; says whether that hit it at its work. */
+/** Starts a command, waits until it works, and kills it after a delay. Returns false if it ended before. */
 async function kill(command: Killed, afterMs: number): Promise<boolean> {
   await command.settle?.();
   const child = start(...command.options);
@@ -81,12 +81,12 @@ async function kill(command: Killed, afterMs: number): Promise<boolean> {
   return code === null && !(await command.isDone());
 }
 
-/** Kills a command at moments that are spread over its work, until each has hit it. */
+/** Kills a command at moments that are spread over its duration, and repeats those that came too late. */
 async function killOften(command: Killed, check: () => Promise<void>): Promise<void> {
   const began = performance.now();
   await command.settle?.();
   await done(...command.options);
-  // With its start, so that it is too long; a moment that came too late comes earlier the next time.
+  // Includes the start of the process, so it is too long. A kill that came too late is repeated earlier.
   let workMs = performance.now() - began;
   await check();
   await command.undo();
@@ -106,9 +106,9 @@ async function killOften(command: Killed, check: () => Promise<void>): Promise<v
     );
 }
 
-test(`after ${kills} kills of an export under load there is no backup, and the same command makes a whole one`, async () => {
+test(`after ${kills} kills of an export under load there is no backup, and the same command completes it`, async () => {
   const load = underLoad(api, shop);
-  /** Changes when an export begins. */
+  /** Returns a value that changes when an export begins. */
   const state = () => statSync(at("cut/tables"), { throwIfNoEntry: false })?.ctimeMs;
   let former: number | undefined;
   let acknowledged = load.acknowledged();
@@ -125,7 +125,7 @@ test(`after ${kills} kills of an export under load there is no backup, and the s
   const check = async () => {
     const checked = await run("restore", at("cut"), "--check");
     if (!(await command.isDone())) {
-      expect(checked).toMatchObject({ code: 1, err: expect.stringContaining("no whole backup") });
+      expect(checked).toMatchObject({ code: 1, err: expect.stringContaining("no complete backup") });
       return;
     }
     expect(checked).toMatchObject({ code: 0 });
@@ -146,11 +146,11 @@ test(`after ${kills} kills of an export under load there is no backup, and the s
   expect(whole).toMatchObject(others);
 });
 
-test("an export that was broken off keeps the models that it has copied, but none that was damaged since", async () => {
+test("a resumed export reuses the models that it has copied, except damaged ones", async () => {
   const dir = at("resumed");
   const command: Killed = {
     options: ["export", dir, "--data", at("data")],
-    // The models come first.
+    // Models are copied first.
     works: () => existsSync(join(dir, "tables/datasets-000001.ndjson.gz")),
     isDone: () => existsSync(join(dir, "manifest.json")),
     undo: async () => rmSync(dir, { recursive: true }),
@@ -176,12 +176,12 @@ function flip(file: string): void {
   writeFileSync(file, bytes);
 }
 
-/** How many rows a store holds. */
+/** Returns the number of rows in a store. */
 async function rowsOf(place: string): Promise<number> {
   const db = connect(place);
   const known = await columnsIn(db);
   let total = 0;
-  for (const table of heldTables.filter((name) => known.has(name))) {
+  for (const table of backedUpTables.filter((name) => known.has(name))) {
     const { rows } = await sql<{ n: number }>`select count(*) as n from ${sql.table(table)}`.execute(db);
     total += rows[0]?.n ?? 0;
   }
@@ -191,14 +191,14 @@ async function rowsOf(place: string): Promise<number> {
 
 async function emptied(place: string): Promise<void> {
   const db = connect(place);
-  for (const table of heldTables) await db.deleteFrom(table).execute();
+  for (const table of backedUpTables) await db.deleteFrom(table).execute();
   await db.destroy();
 }
 
-test.each(["a folder", "PostgreSQL"])(
-  `after ${kills} kills of a restore into %s it holds nothing, and the same command restores it`,
+test.each(["a data directory", "PostgreSQL"])(
+  `after ${kills} kills of a restore into %s it is empty, and the same command completes the restore`,
   async (kind) => {
-    const isFolder = kind === "a folder";
+    const isFolder = kind === "a data directory";
     const target = isFolder ? ["--data", at("restored")] : ["--store", database.url];
     const place = isFolder ? folderAt(at("restored")).database : database.url;
     const all = Object.values(readManifest(at("whole")).rows).reduce((sum, rows) => sum + rows);
@@ -213,7 +213,7 @@ test.each(["a folder", "PostgreSQL"])(
       works: (pid) => (isFolder ? readRunning(folderAt(at("restored")))?.pid === pid : isLocked()),
       isDone: async () => (await rowsOf(place)) > 0,
       undo: () => emptied(place),
-      // What a killed process has asked for is carried out to its end.
+      // PostgreSQL finishes the statement of a killed process.
       settle: async () => {
         while (!isFolder && (await isLocked())) await sleep(2);
       },
@@ -234,11 +234,11 @@ test.each(["a folder", "PostgreSQL"])(
     const { key: _, ...withoutKey } = whole;
     expect(await contentsOf(at(`again ${kind}`))).toEqual(isFolder ? whole : withoutKey);
     const refused = await run("restore", at("whole"), ...target);
-    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("already holds data") });
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("already contains data") });
   },
 );
 
-test("each damaged or missing file of a backup is named, and nothing of it is restored", async () => {
+test("a restore reports each damaged or missing file, and restores nothing", async () => {
   cpSync(at("whole"), at("damaged"), { recursive: true });
   const events = at("damaged/tables/events-000001.ndjson.gz");
   flip(events);
@@ -256,9 +256,9 @@ test("each damaged or missing file of a backup is named, and nothing of it is re
   expect(existsSync(at("new"))).toBe(false);
 });
 
-test("an export is refused into a folder that holds something, and of a folder that holds no service", async () => {
+test("rejects an export to a directory that is not empty, and of a directory without data", async () => {
   const full = await run("export", at("whole"), "--data", at("data"));
-  expect(full).toMatchObject({ code: 1, err: expect.stringContaining("holds a backup already") });
+  expect(full).toMatchObject({ code: 1, err: expect.stringContaining("already contains a backup") });
   const foreign = await run("export", at("data"), "--data", at("data"));
   expect(foreign).toMatchObject({ code: 1, err: expect.stringContaining("is not empty") });
   const none = await run("export", at("none"), "--data", at("nothing"), "--json");
@@ -267,15 +267,15 @@ test("an export is refused into a folder that holds something, and of a folder t
   expect(existsSync(at("none"))).toBe(false);
 });
 
-test("a manifest of a newer version, or one that leads out of the folder, is refused", async () => {
+test("rejects a manifest of a newer version, or with paths outside of the backup", async () => {
   const manifest = readManifest(at("whole"));
   cpSync(at("whole"), at("odd"), { recursive: true });
   const write = (content: object) => writeFileSync(at("odd/manifest.json"), JSON.stringify(content));
-  write({ ...manifest, version: 2 });
+  write({ ...manifest, version: manifest.version + 1 });
   const newer = await run("restore", at("odd"), "--check");
   expect(newer).toMatchObject({ code: 1, err: expect.stringContaining("by a newer version") });
   copyFileSync(at("whole/key"), at("key"));
   write({ ...manifest, files: [{ ...manifest.files[0], name: "../key" }] });
   const outside = await run("restore", at("odd"), "--check");
-  expect(outside).toMatchObject({ code: 1, err: expect.stringContaining("is not that of a backup") });
+  expect(outside).toMatchObject({ code: 1, err: expect.stringContaining("is not the manifest of a backup") });
 });

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readManifest, rowsIn, tableOf } from "../../../service/backup/manifest";
 import { command, type Ended, ended } from "../process";
 
-/** All rows of a backup by table, in an order that does not depend on where they came from. */
+/** Returns all rows of a backup by table, sorted, so backups of different databases can be compared. */
 export async function contentsOf(dir: string): Promise<Record<string, string[]>> {
   const contents: Record<string, string[]> = {};
   const { files } = readManifest(dir);
@@ -17,12 +17,12 @@ export async function contentsOf(dir: string): Promise<Record<string, string[]>>
   return contents;
 }
 
-/** Starts the command; it can be killed. */
+/** Starts the command line. */
 export function start(...options: string[]) {
   return spawn(process.execPath, [command, ...options], { stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** Runs the command to its end, which must be a good one. */
+/** Runs the command line and expects it to succeed. */
 export async function done(...options: string[]): Promise<Ended> {
   const outcome = await ended(start(...options));
   expect(outcome).toMatchObject({ code: 0 });

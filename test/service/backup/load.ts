@@ -3,10 +3,10 @@ import type { contentsOf } from "./contents";
 
 const [batches, eventsPerBatch] = [20, 50];
 
-/** By batch, the last mark that was acknowledged. */
+/** The last acknowledged mark of each batch. */
 type Marks = ReadonlyMap<number, number>;
 
-/** Writes the same batches of events again and again until it is called off, each time with a higher mark. */
+/** Upserts the same batches of events until it is stopped, each time with a higher mark. */
 export function underLoad(api: Caller, { eventDatasetId }: { eventDatasetId: string }) {
   const marks = new Map<number, number>();
   let ending = false;
@@ -23,7 +23,7 @@ export function underLoad(api: Caller, { eventDatasetId }: { eventDatasetId: str
   })();
   return {
     acknowledged: (): Marks => new Map(marks),
-    /** Holds a backup to what was acknowledged before it began; of what came meanwhile it has each call as a whole or not at all. */
+    /** Checks that a backup contains all acknowledged batches, and none of the later ones in part. */
     check: ({ events = [] }: Awaited<ReturnType<typeof contentsOf>>, before: Marks): void => {
       const found = new Map<number, number[]>();
       for (const row of events) {

@@ -37,7 +37,7 @@ async function jobEnd(api: Caller, projectId: string, jobId: string) {
   }
 }
 
-/** What everybody is recommended, those without events and those with odd ids among them. */
+/** Returns the recommendations of all users, including users without events and with unusual ids. */
 async function recommendations(api: Caller): Promise<unknown[]> {
   const users = [...Array.from({ length: 42 }, (_, at) => `u${at}`), ...odd];
   return Promise.all(
@@ -45,7 +45,7 @@ async function recommendations(api: Caller): Promise<unknown[]> {
   );
 }
 
-/** Writes batches of events until it is called off; gives those that were acknowledged. */
+/** Upserts batches of events until it is stopped. Returns the acknowledged ones. */
 function underLoad(api: Caller, { eventDatasetId }: Shop) {
   const acknowledged: number[] = [];
   let ending = false;
@@ -68,7 +68,7 @@ function underLoad(api: Caller, { eventDatasetId }: Shop) {
   };
 }
 
-test("a service moves to PostgreSQL while it is written to, and back, with all that was acknowledged, and recommends the same", async () => {
+test("a service under load moves to PostgreSQL and back, keeps all acknowledged events, and recommends the same", async () => {
   const service = await serve("--data", at("data"), "--job-delay", "300");
   const api = new Caller(service);
   const records = shopRecords();
@@ -146,11 +146,11 @@ test("a service moves to PostgreSQL while it is written to, and back, with all t
     ]);
     if ("store" in where) {
       const busy = await run("restore", at("first"), "--store", database.url);
-      expect(busy).toMatchObject({ code: 3, err: expect.stringContaining("is served: process-") });
+      expect(busy).toMatchObject({ code: 3, err: expect.stringContaining("is in use by process-") });
     }
     await caller.close();
     await moved.close();
   }
   const full = await run("restore", at("first"), "--store", database.url);
-  expect(full).toMatchObject({ code: 1, err: expect.stringContaining("already holds data") });
+  expect(full).toMatchObject({ code: 1, err: expect.stringContaining("already contains data") });
 });

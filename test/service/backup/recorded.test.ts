@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), "recorded-"));
 const at = (name: string) => join(folder, name);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("a folder that 0.1.0 wrote is exported as it is, restored into PostgreSQL, and recommends the same", async () => {
+test("a data directory of 0.1.0 is exported unchanged, restored into PostgreSQL, and recommends the same", async () => {
   cpSync(recorded, at("data"), { recursive: true });
   const file = new Database(at("data/data.db"));
   file.exec(readFileSync(at("data/data.sql"), "utf8"));
@@ -21,7 +21,7 @@ test("a folder that 0.1.0 wrote is exported as it is, restored into PostgreSQL, 
   const tables = () => file.prepare("select sql from sqlite_master order by name").all();
   const before = tables();
   rmSync(at("data/data.sql"));
-  // Every data folder has it; the recorded one is only what is not written anew.
+  // Every data directory has a lock file, but the recorded one leaves out files that are created at each start.
   new Database(at("data/lock")).exec("create table held (x)");
 
   await done("export", at("backup"), "--data", at("data"));
@@ -51,7 +51,7 @@ test("a folder that 0.1.0 wrote is exported as it is, restored into PostgreSQL, 
   await database.drop();
 });
 
-test("a service that holds nothing is exported and restored", async () => {
+test("exports and restores a service without data", async () => {
   const service = await startService({ dataDir: at("empty"), log: "none" });
   await service.close();
   await done("export", at("empty backup"), "--data", at("empty"));

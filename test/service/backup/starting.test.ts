@@ -10,14 +10,14 @@ import { newDatabase } from "../database";
 const dir = mkdtempSync(join(tmpdir(), "starting-"));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-test("a restore sees a process that is still starting, and leaves its database alone", async () => {
+test("a restore is rejected while a process of the database is starting", async () => {
   const data = { dataDir: join(dir, "data") };
   await (await startService({ ...data, log: "none" })).close();
   await exportService(data, join(dir, "backup"), () => undefined);
   const database = await newDatabase();
   const admin = new Client({ connectionString: database.url });
   await admin.connect();
-  // The start waits for this table after it has opened the database.
+  // After the start has opened the database, it waits for this lock.
   await admin.query("begin; lock table files in access exclusive mode");
   const starting = startService({ log: "none", store: database.url, key: "rk_the-key-of-the-start" });
   const waits = async () =>
@@ -28,7 +28,7 @@ test("a restore sees a process that is still starting, and leaves its database a
     join(dir, "backup"),
     () => undefined,
   );
-  await expect(restored).rejects.toThrow(/is served: process-\w+ \(all\)/);
+  await expect(restored).rejects.toThrow(/is in use by process-\w+ \(all\)/);
   await admin.query("commit");
   await (await starting).close();
   await admin.end();

@@ -18,7 +18,7 @@ describe("/faults", () => {
   const list = () => api.call("listEventDatasets", {});
   const create = (name: string) => api.call("createEventDataset", { name, numShards: 1 });
 
-  test("are off unless the service was started with them", async () => {
+  test("cannot be injected unless the service was started with faults", async () => {
     const plain = await Running.start();
     expect(await put({}, plain)).toMatchObject({
       status: 403,
@@ -27,7 +27,7 @@ describe("/faults", () => {
     await plain.end();
   });
 
-  test("are not switched through a proxy, which speaks for others", async () => {
+  test("cannot be injected through a proxy", async () => {
     for (const header of ["x-forwarded-for", "forwarded", "via"]) {
       const { status, body } = await api.raw("/faults", {
         headers: { apikey: api.service.key, [header]: "203.0.113.7" },
@@ -36,7 +36,7 @@ describe("/faults", () => {
     }
   });
 
-  test("fail a path so many times with a status", async () => {
+  test("fail a path with a status, a given number of times", async () => {
     await put({ calls: [{ path: "/list-event-datasets", times: 2, status: 503 }] });
     await create("unharmed");
     await expect(list()).rejects.toMatchObject({ status: 503 });
@@ -44,7 +44,7 @@ describe("/faults", () => {
     await list();
   });
 
-  test("end the connection before or after the call was carried out", async () => {
+  test("close the connection before or after the call has run", async () => {
     await put({ calls: [{ path: "/create-event-dataset", reset: true }] });
     await expect(create("before")).rejects.toThrow(/other side closed|socket|ECONNRESET/);
     await put({ calls: [{ path: "/create-event-dataset", reset: true, after: true }] });
@@ -54,7 +54,7 @@ describe("/faults", () => {
     expect(names).not.toContain("before");
   });
 
-  test("delay an answer until the clock has passed it", async () => {
+  test("delay a response", async () => {
     await put({ calls: [{ path: "*", delay_ms: 5000 }] });
     let answered = false;
     const answer = list().then(() => {
@@ -67,7 +67,7 @@ describe("/faults", () => {
     await answer;
   });
 
-  test("are shown, checked, and switched off by an empty object", async () => {
+  test("are listed, validated, and removed by an empty object", async () => {
     expect((await put({ calls: [{ path: "*", status: 200 }] })).status).toBe(400);
     const { body } = await put({ jobs: [{ job_type: "TRAINING", times: 2 }], job_delay_ms: 10 });
     expect(body).toMatchObject({ calls: [], jobs: [{ job_type: "TRAINING", times: 2 }], job_delay_ms: 10 });

@@ -1,6 +1,6 @@
 import { RecentCalls } from "../../../service/base/recent-calls";
 
-test("calls for many projects push out the project that was not called for longest, and no other", () => {
+test("evicts the project that was not called for longest", () => {
   const calls = new RecentCalls(() => 0);
   for (let at = 0; at < 1000; at++) calls.count(`p${at}`, 200, 1);
   calls.count("p0", 200, 1);
@@ -9,7 +9,7 @@ test("calls for many projects push out the project that was not called for longe
   expect(calls.of(["new"]).refused).toBe(1);
 });
 
-test("calls that were refused for what they asked push out nothing", () => {
+test("rejected calls evict nothing", () => {
   const calls = new RecentCalls(() => 0);
   calls.count("shop", 200, 1);
   for (let at = 0; at < 5000; at++)

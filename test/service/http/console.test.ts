@@ -247,7 +247,7 @@ test("a comparison of models stops when its caller disconnects, and few run at o
   await ended;
   const works = await Promise.allSettled(run.mock.results.map(({ value }) => value));
   expect(works.map((one) => one.status === "rejected" && one.reason.message)).toEqual(
-    Array(4).fill("The caller has left."),
+    Array(4).fill("The caller disconnected."),
   );
   run.mockImplementation(async () => [] as never);
   expect((await compare()).statusCode).toBe(200);

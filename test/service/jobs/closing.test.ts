@@ -6,7 +6,7 @@ import { ManualClock } from "../../../service";
 import { Running } from "../running";
 import { openShop } from "../shop";
 
-/** A log that a test can read. */
+/** Log target that a test can read. */
 function kept() {
   const lines: Record<string, unknown>[] = [];
   const log = new Writable({
@@ -18,7 +18,7 @@ function kept() {
   return { log, lines };
 }
 
-test("a call under way is answered and a job put back when the service closes; the next process runs it under the id of its call", async () => {
+test("closing answers open calls and requeues jobs; the next process runs them under the request id of their call", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "closing-"));
   const clock = new ManualClock();
   const before = kept();
@@ -38,7 +38,7 @@ test("a call under way is answered and a job put back when the service closes; t
   });
   const headers = { ...(await api.headers("/list-models")), "x-request-id": "drained" };
   const call = api.raw(`/list-models?project_id=${projectId}`, { headers });
-  // Answered after the call came in, for both go through one process.
+  // The response to this call shows that the service has received the one before.
   while (JSON.stringify((await api.raw("/faults", { headers })).body).includes("list-models"));
   const closed = api.service.close();
   clock.advance(1000);
@@ -58,13 +58,13 @@ test("a call under way is answered and a job put back when the service closes; t
     lines.filter(({ requestId }) => requestId === of).map(({ msg, jobId }) => [msg, jobId]);
   expect(told(before, "proxy-7f3a.1")).toEqual([
     ["call", undefined],
-    ["job goes back into the queue: the service closes", jobId],
+    ["job requeued: the service closes", jobId],
   ]);
   expect(told(after, "proxy-7f3a.1")).toEqual([["job succeeded", jobId]]);
   rmSync(dataDir, { recursive: true });
 });
 
-test("an id of a request is taken over from a proxy unless it could be anything but an id", async () => {
+test("takes the request id of a proxy if it is a valid id", async () => {
   const api = await Running.start();
   const idOf = async (given: string) =>
     (await api.raw("/healthz", { headers: { "x-request-id": given } })).answered["x-request-id"];

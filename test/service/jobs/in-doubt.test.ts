@@ -11,7 +11,7 @@ afterAll(async () => {
   for (const step of undo.reverse()) await step();
 });
 
-test("the result of a job whose commit was in doubt is still there when the commit turns out to have succeeded", async () => {
+test("keeps the result of a job whose in-doubt commit succeeded", async () => {
   const database = await newDatabase();
   undo.push(() => database.drop());
   const cable = await Cable.to(database.url);
@@ -36,7 +36,7 @@ test("the result of a job whose commit was in doubt is still there when the comm
   await worker.idle();
   const modelId = String((await caller.call("listModels", { projectId })).models[0]?.modelId);
 
-  // A commit that ends the job waits until the test lets it go on.
+  // The commit that ends the job waits until the test releases it.
   const admin = new Client({ connectionString: database.url });
   await admin.connect();
   undo.push(() => admin.end());
@@ -54,12 +54,12 @@ test("the result of a job whose commit was in doubt is still there when the comm
     ).rows[0]?.port;
   let port = await committing();
   while (port === undefined) port = await committing();
-  // Only the connection of the commit ends; with the others, the worker can do what it likes.
+  // Only the connection of the commit is closed. The worker can use the others.
   cable.cut(port);
   const results = async () =>
     (await admin.query("select from files where name like 'results/%'")).rowCount as number;
-  // The worker has noticed, and tries again or has removed the result.
-  while ((await results()) > 0 && !said.includes("the end of a job cannot be written"));
+  // The worker has noticed. It retries, or (wrongly) has removed the result.
+  while ((await results()) > 0 && !said.includes("cannot write the end of a job"));
   await admin.query("commit");
   await worker.idle();
   const { jobStatus, jobResult } = await caller.call("getJob", { projectId, jobId });

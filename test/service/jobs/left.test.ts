@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Running } from "../running";
 import { openShop } from "../shop";
 
-test("jobs that a killed process has left are logged and counted, each by what becomes of it", async () => {
+test("logs and counts the jobs of a killed process as retried or failed", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "left-"));
   const former = await Running.start({ dataDir });
   const { projectId, algorithmId } = await openShop(former);
@@ -16,7 +16,7 @@ test("jobs that a killed process has left are logged and counted, each by what b
   const [first, last] = [await submit("first"), await submit("last")];
   await former.service.idle();
   await former.end();
-  // As a process leaves them that is killed at its first try of one, and at the last of the other.
+  // The state after a process was killed during the first attempt of one job and the last of the other.
   await former.ask(
     `update jobs set status = 'RUNNING', finished_ts = null, result = null, lease_ts = 0,
       retry_count = case when id = '${last}' then 3 else 0 end`,

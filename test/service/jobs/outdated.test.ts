@@ -3,7 +3,7 @@ import { testInFolder } from "../database";
 import { trainModel } from "../shop";
 import { eventually, openWatched, settled } from "./watched";
 
-/** A clustering during the first runs of which a user is forgotten, and how often it has run. */
+/** Runs a clustering and forgets a user during each of its first runs. Returns the job and the number of runs. */
 async function openOutdated({ outdated, retryDelayMs }: { outdated: number; retryDelayMs: number }) {
   const { api, clock, shop, read, end } = await openWatched({ retryDelayMs });
   const modelId = await trainModel(api, shop);
@@ -12,7 +12,7 @@ async function openOutdated({ outdated, retryDelayMs }: { outdated: number; retr
   let runs = 0;
   const spy = jest.spyOn(Pool.prototype, "run").mockImplementation(async function (this: Pool, task) {
     const result = await run.call(this, task);
-    // Forgetting runs tasks too.
+    // Forgetting a user runs a task in a thread too.
     if (task.kind !== "CLUSTERING") return result as never;
     const userId = `u${runs++}`;
     if (runs <= outdated) await api.call("deleteDatasetUserEvents", { eventDatasetId, userId });
@@ -31,7 +31,7 @@ async function openOutdated({ outdated, retryDelayMs }: { outdated: number; retr
   };
 }
 
-test("a job during each run of which users are deleted fails after ten runs, and says what to do", async () => {
+test("a job fails after ten runs if users are deleted during each of them, and its message says what to do", async () => {
   const { runs, job, end } = await openOutdated({ outdated: 20, retryDelayMs: 0 });
   await eventually(async () => ["SUCCEED", "FAILED"].includes((await job()).jobStatus));
   expect(await job()).toMatchObject({
@@ -43,7 +43,7 @@ test("a job during each run of which users are deleted fails after ten runs, and
   await end();
 });
 
-// Over PostgreSQL its clock counts, which nobody can move.
+// With PostgreSQL, the clock of the database decides, which a test cannot move.
 testInFolder(
   "a job during whose run users are deleted waits before it runs again, each time longer",
   async () => {

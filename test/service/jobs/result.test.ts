@@ -33,7 +33,7 @@ describe("results of queries and clusterings", () => {
     return api.raw(`${jobResult?.downloadUrl}${more}`);
   };
 
-  test("a user list holds the users whose usage meets all conditions", async () => {
+  test("a user list contains the users whose usage meets all conditions", async () => {
     const conditions = [{ attribute: "genre", value: "drama", lowerBound: 0.6 }];
     const both = [...conditions, { attribute: "genre", value: "comedy", lowerBound: 0.01 }];
     const queries = [{ conditions }, { conditions: both }];
@@ -79,17 +79,17 @@ describe("results of queries and clusterings", () => {
     expect((await download(jobId, "&format=svg&query=2")).status).toBe(404);
   });
 
-  test("a form or a query that the result does not have is refused", async () => {
+  test("rejects a format or a query that the result does not have", async () => {
     const queries = [{ attribute: "genre", value: "drama\u0001&<\ud800" }];
     const jobId = await submit("user_distribution", queries);
     for (const wrong of ["&format=svg&query=abc", "&format=svg&query=99999", "&query=-1", "&format=pdf"])
       expect(await download(jobId, wrong)).toMatchObject({ status: 400, body: { error: {} } });
-    // Characters that XML cannot hold are replaced.
+    // Characters that XML cannot contain are replaced.
     const { text } = await download(jobId, "&format=svg");
     expect(text).toContain("drama\ufffd&amp;&lt;\ufffd");
   });
 
-  test("a long value that no item has fails at once, and the message shows its beginning", async () => {
+  test("a long value that no item has is truncated in the message", async () => {
     const value = `drama ${"x".repeat(limits.valueCharacters - 6)}`;
     const jobId = await submit("user_list", [{ conditions: [{ attribute: "genre", value }] }]);
     const { jobResult } = await api.finished(projectId, jobId);
@@ -98,7 +98,7 @@ describe("results of queries and clusterings", () => {
     );
   });
 
-  test("an attribute that every object has by nature is none of an item", async () => {
+  test("does not take properties of Object.prototype for attributes", async () => {
     const jobId = await submit("user_list", [
       { conditions: [{ attribute: "constructor", value: String(Object) }] },
     ]);
@@ -106,7 +106,7 @@ describe("results of queries and clusterings", () => {
     expect(body.queries[0]).toMatchObject({ conditions: [{ item_count: 0 }] });
   });
 
-  test("a clustering finds the groups and what marks them; small groups are dropped", async () => {
+  test("a clustering finds groups and their markers, and drops small groups", async () => {
     const jobId = await cluster(5);
     const { body } = await download(jobId);
     expect(body.groups.length).toBeGreaterThanOrEqual(2);
@@ -122,7 +122,7 @@ describe("results of queries and clusterings", () => {
     });
   });
 
-  test("an address holds for a day, for its own job, and needs no key", async () => {
+  test("a download address is valid for a day, for one job, without a key", async () => {
     const jobId = await cluster(5);
     const otherJobId = await cluster(5);
     const { jobResult } = await api.finished(projectId, jobId);

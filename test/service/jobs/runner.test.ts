@@ -20,7 +20,7 @@ describe("the queue", () => {
   afterEach(() => watched.switchOn({}));
   afterAll(() => watched.end());
 
-  test("outlives a database that refuses to have a job claimed, and goes on when it no longer does", async () => {
+  test("starts a job later if the database rejects the claim at first", async () => {
     const { api, clock, submit, read } = watched;
     await api.ask(refusal("new.status = 'RUNNING'"));
     const jobId = await submit("claimed late");
@@ -34,7 +34,7 @@ describe("the queue", () => {
     await api.service.idle();
   });
 
-  test("outlives a database that refuses the end of a job, and writes it when it no longer does", async () => {
+  test("writes the end of a job later if the database rejects it at first", async () => {
     const { api, clock, submit, read, switchOn } = watched;
     await switchOn({ jobs: [{ name: "ends late", message: "bad luck" }] });
     await api.ask(refusal("new.retry_count > 0"));
@@ -53,7 +53,7 @@ describe("the queue", () => {
     });
   });
 
-  test("finds a job although nobody called wake", async () => {
+  test("finds a job without a call of wake", async () => {
     const { api, clock, submit, read } = watched;
     const jobId = await submit("untold");
     await api.service.idle();
@@ -66,7 +66,7 @@ describe("the queue", () => {
     });
   });
 
-  // Over PostgreSQL its clock counts, which nobody can move: test/service/lease.test.ts.
+  // With PostgreSQL, the clock of the database decides, which a test cannot move; see test/service/lease.test.ts.
   testInFolder("waits before it tries a failed job again, each time longer", async () => {
     const { clock, submit, read, switchOn } = watched;
     await switchOn({ jobs: [{ name: "flaky", times: 2 }] });
@@ -101,7 +101,7 @@ describe("deleting events", () => {
     const dataDir = mkdtempSync(join(tmpdir(), "sweep-"));
     const first = await openWatched({ dataDir });
     const { eventDatasetId } = first.shop;
-    // With such a range of numbers, the deletion takes forever.
+    // With so large a range of numbers, the deletion never ends.
     await first.api.ask("update events set seq = 4000000000000 where seq = (select max(seq) from events)");
     await first.end();
     const api = await Running.start({ dataDir });
@@ -157,7 +157,7 @@ testInFolder("the queue is looked through without the jobs that have ended", asy
   await end();
 });
 
-test("a job that was lost and taken again by the same process is not held by its former attempt", async () => {
+test("an earlier attempt does not renew the lease of a job that the same process lost and took again", async () => {
   const { api, submit, end } = await openWatched({ jobDelayMs: 60_000 });
   await submit("held");
   const db = connect(api.options.store ?? folderAt(api.service.dataDir).database, { writes: true });

@@ -5,7 +5,7 @@ import { openFiles } from "../../../service/files/places/open";
 import { Running } from "../running";
 import { openShop, shopRecords, trainModel } from "../shop";
 
-/** Values whose sum depends, in its last bits, on the order in which they are added. */
+/** Values whose floating-point sum depends on their order. */
 const values = [1e-7, 0.1, 3, 0.7, 1e4];
 
 function shuffled<T>(things: readonly T[], seed: number): T[] {
@@ -16,12 +16,12 @@ function shuffled<T>(things: readonly T[], seed: number): T[] {
     .map(({ thing }) => thing);
 }
 
-/** The bytes of the model that comes of the shop's records, uploaded in an order of their own. */
+/** Uploads the records of the shop in a different order, and returns the bytes of the trained model. */
 async function trained(api: Running, seed: number): Promise<Buffer> {
   const { users, items, events } = shopRecords();
   const valued = [...events, ...events.map((event) => ({ ...event, eventId: `again-${event.eventId}` }))];
   const shop = await openShop(api, {
-    // Some of them are known by their events alone.
+    // Some have events but no record.
     users: shuffled(users.slice(5), seed),
     items: shuffled(items.slice(5), seed),
     events: shuffled(
@@ -40,7 +40,7 @@ async function trained(api: Running, seed: number): Promise<Buffer> {
   return buffer(file?.createReadStream() as NodeJS.ReadableStream);
 }
 
-test("the same data gives the same model, byte for byte, in whatever order it came and wherever it is kept", async () => {
+test("the same data gives the same model, byte for byte, in any order and in SQLite or PostgreSQL", async () => {
   const [here, folder] = [await Running.start(), await Running.start({}, "folder")];
   try {
     const first = await trained(here, 1);

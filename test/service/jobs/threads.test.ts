@@ -9,14 +9,14 @@ import { Caller, Running } from "../running";
 import { deploy, openShop, shopRecords, trainModel } from "../shop";
 import { eventually, openWatched, settled } from "./watched";
 
-/** Only there the system tells how long each thread of a process has computed. */
+/** Only Linux reports the CPU time of each thread. */
 const testOnLinux: typeof testInFolder = process.platform === "linux" ? testInFolder : () => undefined;
 
-/** How long each thread of a process has computed, in hundredths of a second. */
+/** Returns the CPU time of each thread of a process, in hundredths of a second. */
 function ticksOf(pid: number): Map<string, number> {
   const folder = `/proc/${pid}/task`;
   const ticks = (thread: string) => {
-    // The name of the process, which may hold spaces, stands before the last bracket.
+    // The fields follow the last bracket. The process name before it may contain spaces.
     const [, fields = ""] = /.*\) (.*)/s.exec(readFileSync(join(folder, thread, "stat"), "utf8")) ?? [];
     const [user, system] = fields.split(" ").slice(11);
     return Number(user) + Number(system);
@@ -24,12 +24,12 @@ function ticksOf(pid: number): Map<string, number> {
   return new Map(readdirSync(folder).map((thread) => [thread, ticks(thread)]));
 }
 
-/** What is left to do after a test that failed. */
+/** Cleanup after a failed test. */
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(ends.splice(0).map((end) => end())));
 
 describe("threads", () => {
-  test("are few at a start with many deployments, do all of them, and end when there is nothing to do", async () => {
+  test("are few at a start with many deployments, load all of them, and end when idle", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "threads-"));
     const first = await Running.start({ dataDir });
     const shop = await openShop(first);
@@ -61,12 +61,12 @@ describe("threads", () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  test("of queries are not those of deployments", async () => {
+  test("of queries are separate from those of deployments", async () => {
     const { api, shop, read, end } = await openWatched();
     const { projectId } = shop;
     const modelId = await trainModel(api, shop);
     const distribution = { attribute: "genre", value: "drama", bins: 1000 };
-    // Enough of them that the last is still far off when the deployment ends, unless that waits its turn behind them.
+    // Enough queries that most are still pending when the deployment ends, unless it has to wait for them.
     let last = "";
     for (let count = 0; count < 30; count++) {
       const { jobId } = await api.call("submitQueryingJob", {
@@ -88,7 +88,7 @@ describe("threads", () => {
     await end();
   });
 
-  /** Training jobs that take long, for ever where they have the most dimensions. */
+  /** Submits long trainings. With the most dimensions, they never end. */
   const trainings = async (
     api: Caller,
     { projectId }: { projectId: string },
@@ -101,7 +101,7 @@ describe("threads", () => {
       (await api.call("submitTrainingJob", { projectId, algorithmId, name: "endless" })).jobId;
   };
 
-  test("are shared by as many trainings as have two each, whatever the machine has", async () => {
+  test("are shared by at most half as many trainings, however many cores there are", async () => {
     const watched = await openWatched({ threads: 4 });
     const submit = await trainings(watched.api, watched.shop);
     const jobs = [await submit(), await submit(), await submit()];
@@ -120,7 +120,7 @@ describe("threads", () => {
       ends.push(() => service.end());
       const pid = Number(service.child.pid);
       const api = new Caller(service);
-      // So much that others are asked to help.
+      // Large enough that helper threads are used.
       const shop = await openShop(api, shopRecords({ users: 1000, items: 1000, perUser: 30 }));
       const submit = await trainings(api, shop, { dimensions: 64 });
       const read = (jobId: string) => api.call("getJob", { projectId: shop.projectId, jobId });
@@ -128,9 +128,9 @@ describe("threads", () => {
         const { phase, fraction } = (await read(jobId)).jobData?.progress ?? {};
         return phase === "train" || (phase === "search" && Number(fraction) > 0);
       };
-      // Those that tidy up memory for all others.
+      // Threads of the garbage collector.
       const own = new Set(ticksOf(pid).keys());
-      /** How many threads have computed for trainings within a while; undefined unless as many trainings ran all the time. */
+      /** Returns how many threads worked on trainings; undefined unless `running` trainings ran all the time. */
       const computing = async (running: number) => {
         const before = ticksOf(pid);
         const which = async () => {
@@ -144,7 +144,7 @@ describe("threads", () => {
         const worked = after
           .filter(([id]) => !own.has(id))
           .map(([id, ticks]) => ticks - (before.get(id) ?? 0));
-        // One that only starts, ends or watches others takes next to nothing beside those that compute.
+        // Threads that only start, end or watch others use little CPU time.
         return worked.filter((ticks) => ticks * 10 >= Math.max(...worked, 20)).length;
       };
       const jobs = [await submit()];
@@ -152,7 +152,7 @@ describe("threads", () => {
       for (let more = 0; more < 8; more++) jobs.push(await submit());
       const counts: number[] = [];
       while (counts.length < 3) counts.push(...[(await computing(3)) ?? []].flat());
-      // In the first, helpers may have begun.
+      // Helpers may have started during the first measurement.
       for (const count of counts.slice(1)) {
         expect(count).toBeLessThanOrEqual(6);
         expect(count).toBeGreaterThan(3);
@@ -163,7 +163,7 @@ describe("threads", () => {
     },
   );
 
-  test("that take too long are ended, and the job says so", async () => {
+  test("that take too long are ended, and the job reports it", async () => {
     const watched = await openWatched();
     const { clock, api, submit, read, threads, end } = watched;
     const jobId = await (await trainings(api, watched.shop))();

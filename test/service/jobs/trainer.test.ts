@@ -15,7 +15,7 @@ const pidFile = join(own, "pids.json");
 process.env.TRAINER_PIDS = pidFile;
 afterAll(() => rmSync(own, { recursive: true, force: true }));
 
-/** Item k was bought by five users fewer than item k - 1, which no hold-out turns round. */
+/** Item k was bought by five users fewer than item k - 1, so the held-out pairs cannot change the order. */
 const records = {
   users: Array.from({ length: 30 }, (_, user) => ({
     userId: `u${user}`,
@@ -57,7 +57,7 @@ async function outcome(does: string) {
   return { status: job.jobStatus, retries: job.retryCount, message: job.jobResult?.message ?? "" };
 }
 
-/** The processes of a trainer that hangs, once it does. */
+/** Waits until a trainer hangs. Returns its processes. */
 async function hanging(): Promise<number[]> {
   await eventually(() => existsSync(pidFile) && readFileSync(pidFile, "utf8") !== "");
   const pids = JSON.parse(readFileSync(pidFile, "utf8")) as number[];
@@ -69,7 +69,7 @@ async function hanging(): Promise<number[]> {
 function lives(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // Where nobody collects orphans, they stay in the table of processes.
+    // In a container without an init process, ended orphans stay as zombies.
     return process.platform !== "linux" || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;
@@ -90,7 +90,7 @@ function left(folder: string): string[] {
 }
 
 describe("a trainer that is a command", () => {
-  test("writes a model that the service measures, completes, serves and folds new users into", async () => {
+  test("writes a model that the service measures, adds the held-out pairs to, deploys and folds new users into", async () => {
     const secrets = ["RECOMMENDER_API_KEY", "PGPASSWORD", "AWS_SECRET_ACCESS_KEY"];
     for (const name of secrets) process.env[name] = "is not for the trainer";
     const job = await api.finished(shop.projectId, await submit("trains"));
@@ -101,7 +101,7 @@ describe("a trainer that is a command", () => {
     const { heldOutUsers = 0, heldOutPairs = 0, ...figures } = data?.quality ?? {};
     expect(heldOutUsers).toBeGreaterThan(0);
     expect(heldOutPairs).toBeGreaterThanOrEqual(heldOutUsers as number);
-    // All items fit into the first 20; and it is popularity that the fixture learns.
+    // All items fit into the first 20, and the trainer of this test learns only popularity.
     expect(figures).toMatchObject({ recallAt20: 1, popularityRecallAt20: 1 });
     expect(figures.ndcgAt20).toBeCloseTo(figures.popularityNdcgAt20 as number, 5);
 
@@ -126,11 +126,11 @@ describe("a trainer that is a command", () => {
     const [row] = await api.ask(`select request_id as id from jobs where id = '${jobId}'`);
     const { id: requestId } = row as { id: string };
     expect(requestId).toMatch(/\w/);
-    // Under the id of the call that submitted it, and so found with what the API has logged.
+    // The same request id as in the log line of the call that submitted the job.
     expect(lines).toContainEqual(
       expect.objectContaining({ requestId, jobId, stream: "stdout", line: "trainer begins and trains" }),
     );
-    // What was held out has been put back.
+    // The held-out pairs are part of the model again.
     const { store } = api.options;
     const files = openFiles({ folder: api.service.dataDir, ...(store === undefined ? {} : { url: store }) });
     const { model } = await readModel(files, modelId);
@@ -138,7 +138,7 @@ describe("a trainer that is a command", () => {
     expect(model.interactions.index).toHaveLength(records.events.length);
   });
 
-  test("that fails is tried again, and then its errors are the job's; nothing is left of it", async () => {
+  test("that fails is retried; then the job reports its stderr, and its files are removed", async () => {
     const before = left(api.service.dataDir);
     expect(await outcome("fails")).toEqual({
       status: "FAILED",
@@ -149,11 +149,11 @@ describe("a trainer that is a command", () => {
   });
 
   test.each([
-    ["nothing", "wrote no model to the file that RECOMMENDER_MODEL names"],
+    ["nothing", "wrote no model to the file in RECOMMENDER_MODEL"],
     ["garbage", "cannot be used: it is not a model"],
     ["infinite", "cannot be used: it has a value in item_vectors that is not finite"],
-    ["mixes", "cannot be used: it does not have the ids of users.parquet, all of them and in their order"],
-  ])("whose model is no good (%s) fails at once with what is wrong", async (does, message) => {
+    ["mixes", "cannot be used: it does not have all ids of users.parquet in their order"],
+  ])("whose model is invalid (%s) fails the job at once with the reason", async (does, message) => {
     const before = left(api.service.dataDir);
     expect(await outcome(does)).toEqual({
       status: "FAILED",
@@ -163,7 +163,7 @@ describe("a trainer that is a command", () => {
     expect(left(api.service.dataDir)).toEqual(before);
   });
 
-  test("is ended with all that it started when it takes longer than a training may", async () => {
+  test("is killed with its child processes when it exceeds the time limit", async () => {
     const jobId = await submit("hangs");
     const pids = await hanging();
     clock.advance(300 * 60_000);

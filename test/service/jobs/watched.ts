@@ -2,7 +2,7 @@ import { ManualClock, type StartOptions } from "../../../service";
 import { Running } from "../running";
 import { openShop } from "../shop";
 
-/** A shop whose service goes by a clock that stands still, and a second way into its database. */
+/** A shop whose service has a manual clock, and a second connection to its database. */
 export async function openWatched(options: StartOptions = {}) {
   const clock = new ManualClock();
   const api = await Running.start({ clock, faults: true, ...options });
@@ -27,7 +27,7 @@ export async function openWatched(options: StartOptions = {}) {
   };
 }
 
-/** Looks until it holds, for as long as a loaded machine may need. */
+/** Polls a condition until it is true, for as long as a busy machine may need. */
 export async function eventually(holds: () => Promise<boolean>): Promise<void> {
   for (const until = Date.now() + 60_000; !(await holds()); ) {
     if (Date.now() > until) throw new Error("it never came to be");
@@ -35,5 +35,5 @@ export async function eventually(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** Gives all that is under way its turn. */
+/** Waits until pending promises and I/O callbacks have run. */
 export const settled = () => new Promise((resolve) => setTimeout(resolve, 200));

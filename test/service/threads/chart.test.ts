@@ -3,7 +3,7 @@ import { chart } from "../../../service/threads/chart";
 const evenly = (bins: number, users: number) =>
   Array.from({ length: bins }, (_, at) => ({ from: at / bins, to: (at + 1) / bins, users }));
 
-test("a chart has a bar for each bin that has users, and says in words how many they are", () => {
+test("a chart has a bar for each bin with users, and a text with their number", () => {
   const svg = chart("Usage of genre = drama", [
     ...evenly(4, 1500).slice(0, 3),
     { from: 0.75, to: 1, users: 0 },
@@ -29,11 +29,11 @@ test.each([0, 1, 2, 7, 26, 999, 1_234_567])(
   },
 );
 
-test("no bins and very many are drawn too", () => {
+test("draws no bins and very many", () => {
   for (const bins of [0, 1, 30, 10_000]) expect(chart("t", evenly(bins, 3))).not.toMatch(/NaN|Infinity|H-/);
 });
 
-test("a title cannot become markup, and is whole even where it is too long to be drawn", () => {
+test("escapes the title, and contains all of it even if it is too long to draw", () => {
   const svg = chart(`<script>alert("&")</script>\u0000\ud800${"x".repeat(200)}`, evenly(1, 1));
   expect(svg).not.toContain("<script");
   expect(svg).toContain(`&lt;script&gt;alert("&amp;")&lt;/script&gt;\ufffd\ufffd${"x".repeat(200)}</title>`);

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const database = new Database(file);
   const numbers = (count: number) =>
     `with recursive n(k) as (select 0 union all select k + 1 from n where k + 1 < ${count})`;
-  // Attributes of 1.5 kB each: 60 MB of text, and as many objects of events again.
+  // Attributes of 1.5 kB each, 60 MB in total, and as much again for events.
   database.exec(
     `pragma synchronous=off; pragma foreign_keys=off; begin;
      insert into datasets (number, id, kind, name, num_shards, attribute_schema, created_ts, deletions)
@@ -33,12 +33,12 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(own, { recursive: true }));
 
-/** Runs a script over the data in a process with so much heap, and gives what it says. */
+/** Runs a script in a process with a limited heap, and returns its output. */
 function inHeapOf(megabytes: number, script: string): unknown {
   const code = `
     const load = (name) => require(${JSON.stringify(dist)} + "/service/" + name);
     const db = load("store/database.js").connect(${JSON.stringify(file)});
-    const folder = ${JSON.stringify(own)};
+    const directory = ${JSON.stringify(own)};
     const dataset = (number) => ({ number, attribute_schema: null });
     const data = { users: dataset(2), items: dataset(3), events: { id: "e", number: 1 }, targetEventType: "buy" };
     (async () => { ${script} })().then((said) => console.log(JSON.stringify(said)));`;
@@ -46,11 +46,11 @@ function inHeapOf(megabytes: number, script: string): unknown {
   return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }));
 }
 
-test("what a trainer gets is written with far less memory than it takes", () => {
+test("writes the data for a trainer with far less memory than its size", () => {
   const written = inHeapOf(
     40,
     `const { writeTrainingData } = load("threads/training-data.js");
-     const written = await writeTrainingData(db, { kind: "TRAINING_DATA", data, folder });
+     const written = await writeTrainingData(db, { kind: "TRAINING_DATA", data, directory });
      const { users, items, interactions, heldOut } = written;
      return { users, items, interactions: interactions + heldOut.held.index.length, asked: heldOut.users.length };`,
   ) as Record<string, number>;
@@ -61,11 +61,11 @@ test("what a trainer gets is written with far less memory than it takes", () => 
   expect(tables.map((name) => statSync(join(own, name)).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
 });
 
-test("a training holds the attributes of all users outside the heap", () => {
+test("a training stores the attributes of users outside of the heap", () => {
   const said = inHeapOf(
     70,
     `const { train } = load("threads/train.js");
-     const files = load("files/places/open.js").openFiles({ folder });
+     const files = load("files/places/open.js").openFiles({ folder: directory });
      const chosen = { alpha: 0.1, regularization: 1, regularization_exponent: 1, weighting: "log", damping: 0 };
      const parameters = { ...chosen, dimensions: 8, epochs: 1, neighbours: 0, popularity_exponent: 0 };
      const share = load("threads/share.js").shareOf(1);
@@ -75,7 +75,7 @@ test("a training holds the attributes of all users outside the heap", () => {
   expect(said).toContain("chosenParameters");
 });
 
-test("a training reads no events of types that it does not try", async () => {
+test("a training reads only events of types that it tries", async () => {
   const database = new Database(file);
   database.exec(
     `insert into events (seq, dataset, event_id, user_id, item_id, ts, event_type, event_value, attributes)
@@ -86,7 +86,7 @@ test("a training reads no events of types that it does not try", async () => {
   inHeapOf(
     400,
     `const { train } = load("threads/train.js");
-     const files = load("files/places/open.js").openFiles({ folder });
+     const files = load("files/places/open.js").openFiles({ folder: directory });
      const chosen = { alpha: 0.1, regularization: 1, regularization_exponent: 1, weighting: "log", damping: 0 };
      const parameters = { ...chosen, dimensions: 8, epochs: 1, neighbours: 0, popularity_exponent: 0 };
      const share = load("threads/share.js").shareOf(1);
@@ -95,6 +95,6 @@ test("a training reads no events of types that it does not try", async () => {
   );
   const model = await open(join(own, "models", "m2"));
   const { itemIds } = await decodeModel(model).finally(() => model.close());
-  // Three other types are tried, each with an item of its own.
+  // Three other types are tried, each with a different item.
   expect(itemIds.filter((id) => id.startsWith("only "))).toHaveLength(3);
 });

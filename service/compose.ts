@@ -1,0 +1,107 @@
+import { Addresses } from "./base/addresses";
+import { systemClock } from "./base/clock";
+import { Faults } from "./base/faults";
+import { newId } from "./base/id";
+import { Metrics } from "./base/metrics";
+import { RecentCalls } from "./base/recent-calls";
+import type { Basis } from "./files/basis";
+import { type Folder, secretText } from "./files/folder";
+import { createLog } from "./files/log";
+import type { Files } from "./files/places/files";
+import type { ServerContext } from "./http/context";
+import { Idempotency } from "./http/idempotency";
+import { Tokens } from "./http/token";
+import { Jobs } from "./jobs/runner";
+import { requireKey, resolveOptions, type StartOptions } from "./options";
+import { Serving } from "./serving/serving";
+import { type Db, openStore, signingSecret } from "./store/database";
+import { lastSeqIn } from "./store/events";
+import { arrive, Processes } from "./store/processes";
+import { sweepDeleted } from "./store/sweep";
+import { Walks } from "./store/walks";
+import { Pool } from "./threads/pool";
+
+/** Parts of a service that need nothing else of it, and what ends them. */
+export interface Opened {
+  readonly basis: Basis;
+  readonly processes: Processes;
+  /** Aborts `basis.closing`. */
+  readonly stop: AbortController;
+  readonly endLog: () => void;
+}
+
+/** Opens the log, the secrets and the database. */
+export async function open(folder: Folder, files: Files, options: StartOptions): Promise<Opened> {
+  const stop = new AbortController();
+  const clock = options.clock ?? systemClock;
+  const role = options.role ?? "all";
+  const processId = newId("process");
+  const isShared = options.store !== undefined;
+  const { log, end } = createLog(options.log ?? "file", folder, isShared ? { processId, role } : {});
+  const key = isShared ? requireKey(options) : secretText(folder.keyFile, "rk_");
+  const ownSecret = isShared ? undefined : secretText(folder.secretFile);
+  // The heartbeat is written first: a restore that begins from now on sees that the database is in use.
+  const opening = isShared
+    ? { arrive: (db: Db) => arrive(db, { id: processId, role }) }
+    : { hasLogThread: true };
+  const store = await openStore(options.store ?? folder.database, opening);
+  const basis = {
+    options: resolveOptions(options),
+    clock,
+    log,
+    metrics: new Metrics(),
+    recentCalls: new RecentCalls(() => clock.now()),
+    folder,
+    files,
+    secrets: { key, signing: ownSecret ?? (await signingSecret(store)) },
+    store,
+    addresses: new Addresses(options.publicUrl),
+    processId,
+    role,
+    closing: stop.signal,
+  };
+  return { basis, processes: new Processes(store, processId, role), stop, endLog: end };
+}
+
+/** Creates the parts of the service that use each other. */
+export async function compose(
+  { basis, processes }: Opened,
+  sweeper: Sweeper,
+  options: StartOptions,
+): Promise<ServerContext> {
+  const { store, clock } = basis;
+  let seq = store.shared ? 0 : await lastSeqIn(store.db);
+  const servingContext = { ...basis, pool: new Pool(basis), share: () => 1 / processes.apis };
+  const jobContext = {
+    ...servingContext,
+    serving: new Serving(servingContext),
+    faults: new Faults(options.jobDelayMs ?? 0),
+  };
+  return {
+    ...jobContext,
+    jobs: new Jobs(jobContext),
+    takeSeqs: (count) => {
+      seq += count;
+      return seq - count + 1;
+    },
+    lastSeq: () => seq,
+    walks: new Walks(clock),
+    sweep: () => sweeper.sweep(),
+    tokens: new Tokens(basis),
+    idempotency: new Idempotency(store, () => clock.now()),
+    startedTs: clock.now(),
+  };
+}
+
+/** Deletes the records of deleted datasets in the background, one pass at a time. */
+export class Sweeper {
+  settled = Promise.resolve();
+
+  constructor(private readonly basis: Basis) {}
+
+  sweep(): void {
+    this.settled = this.settled
+      .then(() => sweepDeleted(this.basis))
+      .catch((error) => this.basis.log.error({ err: error }, "sweep failed"));
+  }
+}

@@ -1,0 +1,21 @@
+// Parent process of a trainer command. It kills the command's process group when the service ends, even if it is killed.
+
+import { spawn } from "node:child_process";
+import { endGroup } from "../base/process-group";
+
+/** Exit of a command. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Set if the command could not be started. */
+  readonly error?: string;
+}
+
+process.on("disconnect", () => endGroup(process.pid));
+// The command comes in a message, because every user of the machine can see the arguments of a process.
+process.once("message", (command: string) => {
+  const report = (exit: Exit) => process.send?.(exit);
+  const child = spawn(command, { shell: true, stdio: ["ignore", "inherit", "inherit"] });
+  child.on("error", ({ message }) => report({ code: null, signal: null, error: message }));
+  child.on("exit", (code, signal) => report({ code, signal }));
+});

@@ -1,0 +1,75 @@
+import { availableParallelism } from "node:os";
+import { isLoopback } from "./base/addresses";
+import type { Clock } from "./base/clock";
+import type { Options } from "./files/basis";
+import type { LogTarget } from "./files/log";
+import type { Role } from "./store/processes";
+
+/** Options of {@link startService}. */
+export interface StartOptions {
+  /** Data directory. By default a temporary one, which is deleted when the service closes. */
+  readonly dataDir?: string;
+  /** Bucket for models and results, such as `s3://models/shop`. By default they are in the data directory or database. */
+  readonly files?: string;
+  /** URL of a PostgreSQL database to use instead of the data directory, which lets several processes share the work. */
+  readonly store?: string;
+  /** Whether this process serves API calls, runs jobs or both, if the data is in PostgreSQL; default `all`. */
+  readonly role?: Role;
+  /** API key, the same for all processes of a PostgreSQL database. Otherwise it is in the data directory. */
+  readonly key?: string;
+  /** Port to listen on. By default (or 0) the port stored in the data directory, or a free one, which is then stored. */
+  readonly port?: number;
+  /** Interface to listen on; default 127.0.0.1, because the key is sent unencrypted. */
+  readonly host?: string;
+  /** Base URL in responses, if clients reach the service through a different one. */
+  readonly publicUrl?: string;
+  /** Maximum number of shards of all event datasets together; default 100. */
+  readonly planShards?: number;
+  /** Milliseconds added to every job; default 0. */
+  readonly jobDelayMs?: number;
+  /** Milliseconds before the first retry of a failed job, four times as long before each further one; default 1000. */
+  readonly retryDelayMs?: number;
+  /** Milliseconds without a heartbeat after which another process of the database takes over a job; default 15,000. */
+  readonly leaseMs?: number;
+  /** Shell command that trains models, as docs/training.md describes. By default the service trains them. */
+  readonly trainer?: string;
+  /** Threads that all trainings of this process share; by default one per core. */
+  readonly threads?: number;
+  /** Whether faults can be injected at run time; default false. */
+  readonly faults?: boolean;
+  /** Whether to serve the console; by default only if the service is reachable from this machine only. */
+  readonly console?: boolean;
+  /** Minutes without a call or a job after which the service closes; by default it stays open. */
+  readonly idleMinutes?: number;
+  /** Called after the service has closed because it was idle. */
+  readonly onIdle?: () => void;
+  readonly clock?: Clock;
+  readonly log?: LogTarget;
+}
+
+/** Fills in the defaults. */
+export function resolveOptions(options: StartOptions): Options {
+  const { planShards = 100, retryDelayMs = 1000, leaseMs = 15_000, faults = false, trainer } = options;
+  const { threads = availableParallelism() } = options;
+  const isPrivate = [options.host, options.publicUrl].every(
+    (address) => address === undefined || isLoopback(address),
+  );
+  return {
+    planShards,
+    retryDelayMs,
+    leaseMs,
+    faults,
+    console: options.console ?? isPrivate,
+    trainer,
+    threads,
+  };
+}
+
+/** Returns the API key of a service over PostgreSQL. */
+export function requireKey({ key }: StartOptions): string {
+  if (key !== undefined && key.length >= 20) return key;
+  throw new Error(
+    "A service over PostgreSQL needs an API key of at least 20 characters, the same in all of its processes. " +
+      "Set RECOMMENDER_API_KEY, for example to the output of `openssl rand -base64 24`.",
+  );
+}
