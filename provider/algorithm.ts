@@ -14,7 +14,7 @@ export const algorithm = lifecycle({
   orphanType: "ALGORITHM",
   ...writeOnce(algorithmFields, "Models of it are trained again."),
   ...readBeyond({
-    noun: "algorithm",
+    definition: "algorithm",
     route: routes.getAlgorithm,
     fields: algorithmFields,
     get: (algorithmId, { projectId }, { client }) =>

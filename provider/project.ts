@@ -19,7 +19,7 @@ export const project = lifecycle({
     "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",
   ),
   ...readBeyond({
-    noun: "project",
+    definition: "project",
     route: routes.getProject,
     fields: projectFields,
     get: (projectId, _args, { client }) => client.call(routes.getProject, { projectId }),

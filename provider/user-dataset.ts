@@ -15,7 +15,7 @@ export const userDataset = lifecycle({
   orphanType: "USER_DATASET",
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
   ...readBeyond({
-    noun: "user dataset",
+    definition: "user dataset",
     route: routes.getUserDataset,
     fields: datasetFields,
     get: (userDatasetId, _args, { client }) => client.call(routes.getUserDataset, { userDatasetId }),

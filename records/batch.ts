@@ -112,13 +112,13 @@ function isSame(
   return fields === 0;
 }
 
-function assertSize(text: string, { noun, mostBytes: most }: RecordKind): void {
+function assertSize(text: string, { type, mostBytes: most }: RecordKind): void {
   // A character takes at most three bytes per unit of its length.
   if (text.length * 3 <= most) return;
   const bytes = Buffer.byteLength(JSON.stringify(JSON.parse(text)));
   if (bytes <= most) return;
   throw new InvalidRecord(
-    `the ${noun} takes ${bytes} bytes, and ${most} is the most; shorten its attributes`,
+    `the ${type} takes ${bytes} bytes, and ${most} is the most; shorten its attributes`,
   );
 }
 

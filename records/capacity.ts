@@ -16,7 +16,7 @@ export async function shardsOf(
   datasetId: string,
   client: Client,
 ): Promise<number | undefined> {
-  if (kind.noun !== "event") return undefined;
+  if (kind.type !== "event") return undefined;
   const dataset = await undefinedIfMissing(
     client.call(routes.getEventDataset, { eventDatasetId: datasetId }),
   );

@@ -4,7 +4,7 @@ import { eventRecord, itemRecord, limits, routes, userRecord, wireName } from ".
 
 /** A kind of record: how it is checked and by which call it is upserted. */
 export interface RecordKind {
-  readonly noun: "user" | "item" | "event";
+  readonly type: "user" | "item" | "event";
   readonly route:
     | typeof routes.upsertDatasetUsers
     | typeof routes.upsertDatasetItems
@@ -37,22 +37,22 @@ export type RecordKindName = keyof typeof recordKinds;
 export function recordKindAt(baseUrl: string, kind: RecordKind): RecordKind {
   const record = acceptedAt(baseUrl, kind.record);
   if (record === kind.record) return kind;
-  return { ...kind, record, mostBytes: kind.noun === "event" ? kind.mostBytes : Number.POSITIVE_INFINITY };
+  return { ...kind, record, mostBytes: kind.type === "event" ? kind.mostBytes : Number.POSITIVE_INFINITY };
 }
 
-function recordKind(noun: RecordKind["noun"], route: RecordKind["route"], record: z.ZodObject): RecordKind {
+function recordKind(type: RecordKind["type"], route: RecordKind["route"], record: z.ZodObject): RecordKind {
   return {
-    noun,
+    type,
     route,
     fields: Object.keys(record.shape),
     required: Object.entries(record.shape as Record<string, z.ZodType>)
       .filter(([field, schema]) => field !== "eventId" && !schema.safeParse(undefined).success)
       .map(([field]) => field),
-    idKey: wireName(`${noun}Id`),
+    idKey: wireName(`${type}Id`),
     record,
-    mostBytes: noun === "event" ? limits.eventBytes : limits.recordBytes,
+    mostBytes: type === "event" ? limits.eventBytes : limits.recordBytes,
     envelope: (datasetId) => ({
-      before: `{"${wireName(`${noun}DatasetId`)}":${JSON.stringify(datasetId)},"${noun}s":[`,
+      before: `{"${wireName(`${type}DatasetId`)}":${JSON.stringify(datasetId)},"${type}s":[`,
       after: "]}",
     }),
   };

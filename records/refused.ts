@@ -22,7 +22,7 @@ export function refusedOf(
   const reasons = new Map((failures ?? []).map(({ index, reason }) => [batch.entries[index]?.id, reason]));
   const failed = new Set(failedIds);
   const taken = new Set(succeedIds);
-  const records = JSON.parse(batch.body.toString())[`${kind.noun}s`] as unknown[];
+  const records = JSON.parse(batch.body.toString())[`${kind.type}s`] as unknown[];
   // Of an id that comes twice the last counts.
   const last = new Map(batch.entries.map((entry, at) => [entry.id, { ...entry, record: records[at] }]));
   return [...last.values()]

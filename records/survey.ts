@@ -92,7 +92,7 @@ async function counted(files: readonly SourceFile[], kind: RecordKind, mapping: 
   const source = { files, kind, mapping, datasetId: "", reject, onBytes: () => undefined };
   for await (const { entries, body } of batchesOf(source)) {
     recordCount += entries.length;
-    if (kind.noun !== "event") continue;
+    if (kind.type !== "event") continue;
     for (const { ts } of (JSON.parse(body.toString()) as { events: { ts: number }[] }).events) {
       firstTs = Math.min(firstTs, ts);
       lastTs = Math.max(lastTs, ts);

@@ -5,9 +5,9 @@ import { z } from "zod";
 import { environmentName, type SettingKey, secretKeys, settingKeys } from "../client/settings";
 import type { Route } from "../contract";
 import { license, version, description as wholeText } from "../package.json";
-import type { Rules } from "../provider/lifecycle/noun";
+import { definitions } from "../provider/definitions";
+import type { Rules } from "../provider/lifecycle/definition";
 import { lookups } from "../provider/lookups";
-import { nouns } from "../provider/nouns";
 import { components } from "../provider/plugin/components";
 import { pinnedModelsKey, pinnedModelsVariable } from "../provider/run/pinned";
 import {
@@ -49,10 +49,11 @@ const pinned: PropertySpec = {
 /** Builds the Pulumi package schema from the schemas of the resources, the TSDoc of their classes, and their examples. */
 export function packageSchema(examples: Examples, sources = new Sources()) {
   // A field that is secret in a resource is secret in lookups too.
-  const secrets = new Set(Object.values(nouns).flatMap(({ secretOutputs }) => secretOutputs));
+  const secrets = new Set(Object.values(definitions).flatMap(({ secretOutputs }) => secretOutputs));
   const types = new Types(sources, secrets);
   const resources: Record<string, ResourceSpec> = {};
-  for (const rules of Object.values(nouns)) resources[token(rules.type)] = resource(rules, types, examples);
+  for (const rules of Object.values(definitions))
+    resources[token(rules.type)] = resource(rules, types, examples);
   for (const { type, job, result, description } of components)
     resources[token(type)] = {
       description: pageOf(description, exampleOf(type, examples)),

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { routes } from "../../contract";
-import { nounOf } from "../../provider/run/urn";
+import { resourceTypeOf } from "../../provider/run/urn";
 import type { OpenStack, StateResource } from "../stack/open";
 import { previewRefresh, previewUpdate, stateBeforeSteps } from "../stack/preview";
 import { readProgramState } from "../stack/program";
@@ -123,7 +123,7 @@ async function observe(open: OpenStack) {
 
 /** Returns the part of a resource that its service does not report. */
 function unobservablePart(resource: StateResource, isSupported: ExtensionSupport): Unobservable | undefined {
-  const resourceType = nounOf(resource.type);
+  const resourceType = resourceTypeOf(resource.type);
   const unobservable = (part: string, whole = true) => ({ resource: refOf(resource), part, whole });
   if (resourceType === "Deployment") {
     if (isSupported(resource, routes.getDeployment)) return undefined;

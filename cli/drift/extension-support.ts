@@ -2,7 +2,7 @@ import type { ConfigMap } from "@pulumi/pulumi/automation";
 import { connect } from "../../client/connect";
 import { isOffered } from "../../client/extensions";
 import { type Route, routes } from "../../contract";
-import { nounOf } from "../../provider/run/urn";
+import { resourceTypeOf } from "../../provider/run/urn";
 import type { OpenStack, StateResource } from "../stack/open";
 import { explicitProviderOf, providerSettings } from "../stack/providers";
 import { definitionOf } from "./resource";
@@ -38,5 +38,5 @@ export async function readExtensionSupport(
 
 /** Returns the API extension that reads a resource, or undefined if none is needed. */
 function readRoute({ type }: StateResource): Route | undefined {
-  return nounOf(type) === "Deployment" ? routes.getDeployment : definitionOf(type)?.readWith;
+  return resourceTypeOf(type) === "Deployment" ? routes.getDeployment : definitionOf(type)?.readWith;
 }

@@ -1,4 +1,4 @@
-import { nounOf, titleOf } from "../../provider/run/urn";
+import { resourceTypeOf, titleOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import type { Preview, Step } from "../stack/preview";
 import { consequenceOfChange, consequenceOfDrift, type Operation } from "./consequence";
@@ -92,7 +92,7 @@ function change(
     ...findingOf(step, kind, properties, context),
     ...(isProtected && { protected: true as const }),
   };
-  const resourceType = nounOf(step.type) ?? step.type;
+  const resourceType = resourceTypeOf(step.type) ?? step.type;
   const [effect, text] = consequenceOfChange(
     resourceType,
     operation,
@@ -104,7 +104,7 @@ function change(
 
 function drift(step: Step, context: FindingContext): Finding | undefined {
   if (step.op !== "update" && step.op !== "delete") return undefined;
-  const resourceType = nounOf(step.type) ?? step.type;
+  const resourceType = resourceTypeOf(step.type) ?? step.type;
   const rules = definitionOf(step.type);
   const [olds, news] = [step.old?.outputs ?? {}, step.new?.outputs ?? {}];
   const isGone = step.op === "delete";

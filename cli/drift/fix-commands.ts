@@ -1,4 +1,4 @@
-import { nounOf, partsOf, titleOf } from "../../provider/run/urn";
+import { partsOf, resourceTypeOf, titleOf } from "../../provider/run/urn";
 import { cwdFlag, shellQuote } from "../stack/flags";
 import type { Finding, Location, PropertyFinding, ResourceRef, Unmanaged } from "./finding";
 import type { Language } from "./language";
@@ -125,7 +125,7 @@ export class FixCommands {
     const { type, name } = partsOf(urn);
     const end = `${type.slice(type.lastIndexOf("recommender:"))}::${name}`;
     const isUnique =
-      nounOf(type) !== undefined && this.urns.filter((other) => other.endsWith(end)).length <= 1;
+      resourceTypeOf(type) !== undefined && this.urns.filter((other) => other.endsWith(end)).length <= 1;
     return isUnique && !/[*?[\]{}\\]/.test(end) ? `**${end}` : urn;
   }
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { globSync } from "tinyglobby";
 import { components } from "../../provider/plugin/components";
-import { nounOf, partsOf } from "../../provider/run/urn";
+import { partsOf, resourceTypeOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import type { Location } from "./finding";
 import type { Language } from "./language";
@@ -51,7 +51,7 @@ export class Declarations {
   /** Returns the declaration of a resource, or undefined if none is found. */
   locate(urn: string): Location | undefined {
     const { type: chain, name } = partsOf(urn);
-    const resourceType = nounOf(chain) ?? chain.split(/[:/]/).at(-1) ?? "";
+    const resourceType = resourceTypeOf(chain) ?? chain.split(/[:/]/).at(-1) ?? "";
     const declarer = declarerOf[resourceType] ?? resourceType;
     const types = [declarer, components.find(({ result }) => result === declarer)?.type];
     const ofType = this.#all.filter((one) => types.includes(one.type));

@@ -1,6 +1,6 @@
-import type { Rules } from "../../provider/lifecycle/noun";
-import { nouns } from "../../provider/nouns";
-import { logicalName, nounOf } from "../../provider/run/urn";
+import { definitions } from "../../provider/definitions";
+import type { Rules } from "../../provider/lifecycle/definition";
+import { logicalName, resourceTypeOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import type { ResourceRef } from "./finding";
 
@@ -14,7 +14,7 @@ export const jobTypes: Readonly<Record<string, string>> = {
 
 /** Returns how a report names a resource. */
 export function refOf({ urn, type, id }: { urn: string; type: string; id?: string }): ResourceRef {
-  return { urn, type: nounOf(type) ?? type, name: logicalName(urn), ...(id && { id }) };
+  return { urn, type: resourceTypeOf(type) ?? type, name: logicalName(urn), ...(id && { id }) };
 }
 
 /** Whether reports include a state entry. Excludes providers, components and entries that wait for deletion. */
@@ -24,5 +24,5 @@ export function isReported({ type, custom, external, delete: isDeleting }: State
 
 /** Returns the definition of a resource type, or undefined for resources of other packages. */
 export function definitionOf(type: string): Rules | undefined {
-  return nouns[nounOf(type) ?? ""];
+  return definitions[resourceTypeOf(type) ?? ""];
 }

@@ -2,7 +2,7 @@ import type { Client } from "../../client/client";
 import { isOffered } from "../../client/extensions";
 import { type OrphanType, routes } from "../../contract";
 import { formatOrigin } from "../../contract/origin";
-import { nounOf } from "../../provider/run/urn";
+import { resourceTypeOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import { explicitProviderOf } from "../stack/providers";
 import type { Orphan, Unmanaged } from "./finding";
@@ -23,10 +23,11 @@ export async function takeInventory(
   state: readonly StateResource[],
   connect: () => Promise<Client>,
 ): Promise<Inventory | undefined> {
-  const entries = state.filter((resource) => nounOf(resource.type) !== undefined);
+  const entries = state.filter((resource) => resourceTypeOf(resource.type) !== undefined);
   const own = entries.filter((entry) => explicitProviderOf(entry) === undefined);
   if (own.length === 0) return undefined;
-  const ofType = (...types: string[]) => own.filter(({ type }) => types.includes(nounOf(type) as string));
+  const ofType = (...types: string[]) =>
+    own.filter(({ type }) => types.includes(resourceTypeOf(type) as string));
   // Resources with an explicit provider may be in the same service as the stack, so they count as managed too.
   const managed = new Set(entries.map(({ id }) => id as string));
   const projects = new Set([

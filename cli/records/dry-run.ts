@@ -52,7 +52,7 @@ function describe({ kind, files, mapping, source }: ImportPlan, found: Survey): 
     ["source", files.length === 1 ? source : `${source} (${formatCount(files.length, "file")})`],
     ["columns", columns.join(", ")],
     ...kind.fields.map((field) => [field, fieldSource(field)] as const),
-    [`${kind.noun}s`, recordCount === undefined ? undefined : formatNumber(recordCount)],
+    [`${kind.type}s`, recordCount === undefined ? undefined : formatNumber(recordCount)],
     ["rejected", recordCount === undefined ? undefined : formatNumber(failedCount)],
     ["first", formatTime(firstTs)],
     ["last", formatTime(lastTs)],

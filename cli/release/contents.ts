@@ -1,7 +1,7 @@
 import { quality } from "../../contract";
 import { isObject } from "../../contract/field";
 import { isSealed } from "../../provider/run/sealed-value";
-import { logicalName, nounOf, partsOf } from "../../provider/run/urn";
+import { logicalName, partsOf, resourceTypeOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import { defined } from "../terminal/output";
 import type { Contents, Quality, Served } from "./history";
@@ -11,7 +11,7 @@ type Role = "generator" | "ranker";
 /** Returns the resources of one type, sorted by name. */
 export function resourcesOf(resources: readonly StateResource[], type: string): StateResource[] {
   return resources
-    .filter((resource) => nounOf(resource.type) === type && !resource.delete)
+    .filter((resource) => resourceTypeOf(resource.type) === type && !resource.delete)
     .sort((one, other) => logicalName(one.urn).localeCompare(logicalName(other.urn), "en"));
 }
 
@@ -70,8 +70,10 @@ function servedBy(
     const key = `${part}ModelId`;
     if (deployment.outputs?.[key] === undefined) return undefined;
     const modelId = text(deployment, key);
-    const urn = deployment.propertyDependencies?.[key]?.find((one) => nounOf(partsOf(one).type) === "Model");
-    const resource = resources.find(({ type, id }) => nounOf(type) === "Model" && id === modelId);
+    const urn = deployment.propertyDependencies?.[key]?.find(
+      (one) => resourceTypeOf(partsOf(one).type) === "Model",
+    );
+    const resource = resources.find(({ type, id }) => resourceTypeOf(type) === "Model" && id === modelId);
     const quality = resource && !listed.includes(resource) ? qualityOf(resource) : undefined;
     return { modelId, ...defined({ model: urn && logicalName(urn), quality }) };
   };

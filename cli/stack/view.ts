@@ -1,5 +1,5 @@
 import type { Settings } from "../../client/settings";
-import { logicalName, nounOf } from "../../provider/run/urn";
+import { logicalName, resourceTypeOf } from "../../provider/run/urn";
 import type { StateResource } from "./open";
 
 /** A resource of this package in the state of a stack. */
@@ -45,7 +45,7 @@ export async function readStack(name: string, cwd = "."): Promise<StackView> {
 /** Returns undefined for resources of other packages, and for entries that wait for deletion. */
 function stackResource(entry: StateResource, providerUrn: string | undefined): StackResource | undefined {
   const { urn, id, outputs = {} } = entry;
-  const type = nounOf(entry.type);
+  const type = resourceTypeOf(entry.type);
   if (!type || !id || entry.delete) return undefined;
   const provider = logicalName(providerUrn);
   return { type, name: logicalName(urn), id, outputs, entry, ...(provider && { provider }) };

@@ -7,7 +7,7 @@ import { logicalName } from "../run/urn";
 import { besideArguments } from "./hidden";
 import type { Fault } from "./protocol";
 
-/** What of a noun decides which differences matter. */
+/** What of a definition decides which differences matter. */
 interface Comparable {
   readonly args: z.ZodObject;
   readonly replaceOn: readonly string[];
@@ -16,17 +16,17 @@ interface Comparable {
 }
 
 /** Which arguments differ so that it matters, and which of them need a replacement. */
-export function compare(noun: Comparable, id: string, olds: Properties, news: Properties) {
-  const changed = Object.keys(noun.args.shape).filter((key) => hasChanged(key, id, olds, news));
+export function compare(definition: Comparable, id: string, olds: Properties, news: Properties) {
+  const changed = Object.keys(definition.args.shape).filter((key) => hasChanged(key, id, olds, news));
   const asked = news.__replaceOn ?? [];
   const forced = changed.filter((key) => asked.some((path) => differsAt(path, key, olds, news)));
   const without = [
-    ...(noun.ignoreChanges ?? []),
-    ...(isAdopted(id, news) ? (noun.adoptedWithout ?? []) : []),
+    ...(definition.ignoreChanges ?? []),
+    ...(isAdopted(id, news) ? (definition.adoptedWithout ?? []) : []),
   ];
   const effective = changed.filter((key) => !without.includes(key) || forced.includes(key));
   const replaces = effective.filter((key) =>
-    key === "existingId" ? !holdsUnknown(news[key]) : [...noun.replaceOn, ...forced].includes(key),
+    key === "existingId" ? !holdsUnknown(news[key]) : [...definition.replaceOn, ...forced].includes(key),
   );
   return { effective, replaces };
 }

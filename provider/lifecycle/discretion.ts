@@ -2,9 +2,9 @@ import { masked } from "../run/masking";
 import { apart, type Properties } from "../run/row";
 import { seal } from "../run/sealed-value";
 import { keepingSecret, showsSecret } from "../run/secrecy";
+import type { Rules } from "./definition";
 import { PartialStateError } from "./failure";
 import { refuseMalformed } from "./hidden";
-import type { Rules } from "./noun";
 import type { Lifecycle } from "./protocol";
 
 /** A secret that is not an argument but a key of the configuration. */

@@ -9,20 +9,20 @@ import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { originHeaders } from "../run/origin";
 import type { Properties, StackRow } from "../run/row";
-import type { Noun } from "./noun";
+import type { ResourceDefinition } from "./definition";
 import { canRead } from "./observation";
 
 /** The reason why the object of `existingId` cannot be adopted, as far as the service reports it. */
 export async function refusalToAdopt<Args extends object, Outputs extends object>(
-  noun: Noun<Args, Outputs>,
+  definition: ResourceDefinition<Args, Outputs>,
   inputs: Properties,
   open: () => Promise<Context>,
 ): Promise<string | undefined> {
   const { existingId } = inputs as { existingId?: string };
-  if (existingId === undefined || !noun.adoptable) return undefined;
+  if (existingId === undefined || !definition.adoptable) return undefined;
   const context = await open();
   try {
-    await noun.adoptable(existingId, inputs as Args, context);
+    await definition.adoptable(existingId, inputs as Args, context);
   } catch (error) {
     const { message } = error as Error;
     if (isUnreachable(error)) throw error;
@@ -38,34 +38,34 @@ export async function refusalToAdopt<Args extends object, Outputs extends object
  * names as the outcome of a lost call.
  */
 export async function createOrAdopt<Args extends object, Outputs extends object>(
-  noun: Noun<Args, Outputs>,
+  definition: ResourceDefinition<Args, Outputs>,
   args: Args,
   context: Context,
 ): Promise<Outputs & { id: string }> {
   const { existingId } = args as { existingId?: string };
-  if (existingId && noun.adopt) return adoptGiven(noun, existingId, args, context);
+  if (existingId && definition.adopt) return adoptGiven(definition, existingId, args, context);
   try {
-    return await noun.create(args, context);
+    return await definition.create(args, context);
   } catch (error) {
     if (!(error instanceof NamedByUser)) throw error;
-    const adopted = await adoptGiven(noun, error.id, args, context);
+    const adopted = await adoptGiven(definition, error.id, args, context);
     await error.settle();
     return adopted;
   }
 }
 
 async function adoptGiven<Args extends object, Outputs extends object>(
-  noun: Noun<Args, Outputs>,
+  definition: ResourceDefinition<Args, Outputs>,
   given: string,
   args: Args,
   context: Context,
 ): Promise<Outputs & { id: string }> {
-  if (!noun.adopt) throw new Error(`Cannot adopt ${truncate(given)}: this resource only creates`);
-  if (!(await canRead(noun, context))) await warnOfUnread(given, context);
-  await noun.adoptable?.(given, args, context);
-  const adopted = { id: given, ...(await noun.adopt(given, args, context)) };
+  if (!definition.adopt) throw new Error(`Cannot adopt ${truncate(given)}: this resource only creates`);
+  if (!(await canRead(definition, context))) await warnOfUnread(given, context);
+  await definition.adoptable?.(given, args, context);
+  const adopted = { id: given, ...(await definition.adopt(given, args, context)) };
   await orphanAll(context, given);
-  await unorphan(adopted.id, noun.orphanType, context);
+  await unorphan(adopted.id, definition.orphanType, context);
   // The user says which object the call without a response created.
   const lost = lostCallOf(context.run.placeholders.get(context.urn ?? ""));
   if (lost) context.run.resolved.add(lost.key);

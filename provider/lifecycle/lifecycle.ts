@@ -22,21 +22,23 @@ import {
   withUnresolved,
 } from "./arguments";
 import { refuseGone, serviceMark } from "./belonging";
+import { type Declaration, type ResourceDefinition, rulesOf } from "./definition";
 import { discreet } from "./discretion";
 import { createOrAdopt, orphan, orphanLost, refusalToAdopt, stays } from "./existing";
 import { PartialStateError, withoutStack } from "./failure";
-import { type Declaration, type Noun, rulesOf } from "./noun";
 import { observe } from "./observation";
 import type { Call, Lifecycle } from "./protocol";
 import { scopeFault } from "./scopes";
 import { reportedOnce, titled } from "./titled";
 import { adoptionText, changeTexts, deletionFaultText, replacementOf, unknownAdoptionText } from "./wording";
 
-/** Has a noun go through what every noun goes through; the types of its methods follow from its schemas. */
-export function lifecycle<Args extends object, Outputs extends object>(noun: Noun<Args, Outputs>): Lifecycle {
+/** Has a definition go through what every definition goes through; the types of its methods follow from its schemas. */
+export function lifecycle<Args extends object, Outputs extends object>(
+  definition: ResourceDefinition<Args, Outputs>,
+): Lifecycle {
   type State = Args & Outputs;
-  const { type } = noun;
-  const argKeys = Object.keys(noun.args.shape);
+  const { type } = definition;
+  const argKeys = Object.keys(definition.args.shape);
   const refuseUnknown = (asked: Properties) => {
     const unknown = argKeys.find((key) => holdsUnknown(asked[key]));
     if (unknown) throw new Error(`${titleOf(asked.__urn)}: ${unknown} is not known yet`);
@@ -57,12 +59,12 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
   };
   const unsettledIn = (id: string, state: Properties): Promise<Properties | undefined> | undefined => {
     const row = { id, urn: state.__urn, run: runOf(settings()), settings: settings() };
-    return noun.unsettled?.(state as State, row);
+    return definition.unsettled?.(state as State, row);
   };
 
   const titleOf = (urn: Urn) => `${type} ${logicalName(urn)}`.trim();
   const consequence = (id: string, olds: Properties, news: Properties, keys: readonly string[]) =>
-    noun.replacing?.(
+    definition.replacing?.(
       replacementOf({
         ...{ id, title: titleOf(news.__urn), name: logicalName(news.__urn), state: olds },
         changes: keys.flatMap((key) => changeTexts(key, olds[key], news[key], runOf(settings()).sources)),
@@ -102,7 +104,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     });
 
   const open: Lifecycle = {
-    ...rulesOf(noun),
+    ...rulesOf(definition),
 
     async configure(request) {
       connectToEngine();
@@ -122,15 +124,15 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         await reportedOnce(declaration, () => refuseWithoutTokens(settings(), news.__urn));
         // The engine drops its notes of a killed run with the first change of this run.
         if (Object.keys(olds).length > 0) await declaration.run.pending.look(news.__urn);
-        const schema = acceptedAt(settings().baseUrl, noun.args);
+        const schema = acceptedAt(settings().baseUrl, definition.args);
         const named = withName(schema, olds, withUnresolved(news));
-        const given = (await noun.complete?.(named, declaration)) ?? named;
+        const given = (await definition.complete?.(named, declaration)) ?? named;
         const completed = withDefaults(schema, given);
         // Outside a preview the engine takes no unknown value: it would end the run, not only what failed.
         const inputs = news.__unresolved ? withoutUnknown(completed) : completed;
         const isNew = Object.keys(olds).length === 0;
         if (!isNew) declaration.run.inState.add(news.__urn);
-        const refused = noun.refuse?.(given as Args, declaration);
+        const refused = definition.refuse?.(given as Args, declaration);
         const failures = refusals(schema, given, refused);
         const { inState, replacedByDiff } = declaration.run;
         // The engine checks a replacement as if it were new. If no comparison asked for it, the engine forces it.
@@ -142,13 +144,13 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         if (isNew && failures.length === 0) {
           const step = given.existingId === undefined ? "create" : "adopt";
           const fault =
-            (await noun.foresee?.(given as Args, declaration)) ??
-            (await scopeFault(noun.calls(given as Args)[step], declaration, settings()));
+            (await definition.foresee?.(given as Args, declaration)) ??
+            (await scopeFault(definition.calls(given as Args)[step], declaration, settings()));
           if (fault !== undefined) failures.push({ property: "", reason: fault });
         }
         if (isNew && failures.length === 0 && !holdsUnknown(inputs)) {
           const reason = await reportedOnce(declaration, () =>
-            refusalToAdopt(noun, inputs, () => contextOf(inputs)),
+            refusalToAdopt(definition, inputs, () => contextOf(inputs)),
           );
           if (reason !== undefined) failures.push({ property: "", reason });
         }
@@ -172,7 +174,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
           const replaces = argKeys.slice(0, 1);
           return { changes: true, changed: replaces, replaces, deleteBeforeReplace: false };
         }
-        const { effective, replaces } = compare(noun, id, olds, news);
+        const { effective, replaces } = compare(definition, id, olds, news);
         const words = replaces.includes("existingId")
           ? adoptionText(id, news.existingId)
           : replaces.length > 0 && consequence(id, olds, news, replaces);
@@ -182,7 +184,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         if (replaces.length > 0) {
           declared.run.replacing.add(news.__urn);
           declared.run.replacedByDiff.add(news.__urn);
-          const fault = await scopeFault(noun.calls(olds as Args).delete, declared, settings());
+          const fault = await scopeFault(definition.calls(olds as Args).delete, declared, settings());
           if (fault) await log.warn(news.__urn as Urn, deletionFaultText(id, fault));
         }
         // What is declared again is not what a killed run has put in its place since.
@@ -190,9 +192,9 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         if (undone) await log.warn(news.__urn as Urn, orphanWarning(leftovers));
         const isUpdated =
           effective.length > 0 ||
-          (undone && noun.redo === true) ||
+          (undone && definition.redo === true) ||
           (await unsettledIn(id, olds)) !== undefined;
-        const calls = isUpdated && replaces.length === 0 ? noun.calls(news as Args).update : [];
+        const calls = isUpdated && replaces.length === 0 ? definition.calls(news as Args).update : [];
         const fault = await scopeFault(calls, declared, settings());
         if (fault) throw new Error(fault);
         const changes = isUpdated || where === "moved";
@@ -207,7 +209,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       const context = await contextOf(inputs, call);
       context.run.reached.add(context.urn);
       return titled(context, async () => {
-        const made = createOrAdopt(noun, inputs as Args, context).catch((error) => {
+        const made = createOrAdopt(definition, inputs as Args, context).catch((error) => {
           if (!(error instanceof UnknownCreationError && error.placeholder)) throw error;
           throw new PartialStateError(error.placeholder, inputs, error.message);
         });
@@ -223,7 +225,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       return withoutStack(async () => {
         await leftoversOf(id, properties);
         if ((await located(id, properties)) === "gone") return { id: "", props: {} };
-        const found = await observe(noun, id, properties as State, () => contextOf(properties));
+        const found = await observe(definition, id, properties as State, () => contextOf(properties));
         if (found === "gone") return { id: "", props: {} };
         const seen: Properties = { ...properties, ...(found === "not seen" ? {} : found) };
         const props = kept({ ...seen, ...(await unsettledIn(id, seen)) }, {});
@@ -234,15 +236,16 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     async update(id: string, olds: Properties, news: Properties, call?: Call) {
       refuseUnknown(news);
       const where = refuseGone(await located(id, olds), settings());
-      const { update } = noun;
+      const { update } = definition;
       // Only its service is remembered again: there is nothing to change.
       const isSettled = !olds.__partial && (await unsettledIn(id, olds)) === undefined;
-      const isSame = where === "moved" && isSettled && compare(noun, id, olds, news).effective.length === 0;
+      const isSame =
+        where === "moved" && isSettled && compare(definition, id, olds, news).effective.length === 0;
       if (!update || isSame) return { outs: kept({ ...olds, ...news }, {}) };
       const context = await contextOf(news, call);
       return titled(context, async () => {
         if (olds.__unknown) context.run.placeholders.set(context.urn ?? "", olds.__unknown);
-        const work = update.call(noun, id, olds as State, news as Args, context);
+        const work = update.call(definition, id, olds as State, news as Args, context);
         const updated = work.catch((error) => {
           if (!(error instanceof UnknownCreationError && error.placeholder)) throw error;
           throw new PartialStateError(id, { ...olds, __unknown: error.placeholder }, error.message);
@@ -261,16 +264,16 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         const context = await contextOf(properties);
         const lost = lostCallOf(id);
         if (lost) return orphanLost(lost, rowOf(type, id, properties), context);
-        const { leave, delete: remove } = noun;
+        const { leave, delete: remove } = definition;
         const state = properties as State;
         const end = () =>
-          remove ? remove.call(noun, id, state, context) : orphan(id, noun.orphanType, context);
+          remove ? remove.call(definition, id, state, context) : orphan(id, definition.orphanType, context);
         const { service, ...row } = rowOf(type, id, properties);
         // Rows may know the service by its old address or its new one.
         const claim = where === "moved" ? row : { ...row, service };
         await titled(context, () =>
           leave
-            ? leave.call(noun, id, state, context)
+            ? leave.call(definition, id, state, context)
             : context.run.claims.release(claim, (holder) => (holder ? stays(holder, id, context) : end())),
         );
       });

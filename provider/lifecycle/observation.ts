@@ -6,12 +6,12 @@ import type { Route } from "../../contract";
 import { truncate } from "../../contract/messages";
 import { lostCallOf } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
-import type { Noun } from "./noun";
+import type { ResourceDefinition } from "./definition";
 import { titled } from "./titled";
 
 /** Whether the service lets this caller read a kind of object back. */
 export async function canRead<Args extends object, Outputs extends object>(
-  { read, readWith }: Pick<Noun<Args, Outputs>, "read" | "readWith">,
+  { read, readWith }: Pick<ResourceDefinition<Args, Outputs>, "read" | "readWith">,
   { client }: Pick<Context, "client">,
 ): Promise<boolean> {
   return read !== undefined && (readWith === undefined || isOffered(client, readWith));
@@ -19,23 +19,23 @@ export async function canRead<Args extends object, Outputs extends object>(
 
 /** The state of an object as the service reports it. `not seen`: the service cannot be asked, so nothing is known. */
 export async function observe<Args extends object, Outputs extends object>(
-  noun: Noun<Args, Outputs>,
+  definition: ResourceDefinition<Args, Outputs>,
   id: string,
   state: Args & Outputs,
   open: () => Promise<Context>,
 ): Promise<(Args & Outputs) | "gone" | "not seen"> {
-  if (!noun.read || lostCallOf(id)) return "not seen";
+  if (!definition.read || lostCallOf(id)) return "not seen";
   const context = await open();
   return titled(context, async () => {
-    if (!(await canRead(noun, context))) return "not seen";
-    return (await noun.read?.(id, state, context)) ?? "gone";
+    if (!(await canRead(definition, context))) return "not seen";
+    return (await definition.read?.(id, state, context)) ?? "gone";
   });
 }
 
 /** How an operation beyond the specification reads objects that the specification can only create. */
 interface Reading<Fields extends z.ZodObject> {
   /** What the object is called in messages. */
-  readonly noun: string;
+  readonly definition: string;
   readonly route: Route;
   /** The arguments that the service reports. */
   readonly fields: Fields;
@@ -47,7 +47,7 @@ interface Reading<Fields extends z.ZodObject> {
  * Reads objects that the specification can only create, on a service that has the operation. Adoption compares the object
  * with its declaration there, because nothing of the object can be changed later.
  */
-export function readBeyond<Fields extends z.ZodObject>({ noun, route, fields, get }: Reading<Fields>) {
+export function readBeyond<Fields extends z.ZodObject>({ definition, route, fields, get }: Reading<Fields>) {
   type Args = z.output<Fields>;
   /** What is reported with another value: arguments, and outputs that the state has. Absent and null are the same. */
   const differing = (found: object, known: object) =>
@@ -68,12 +68,12 @@ export function readBeyond<Fields extends z.ZodObject>({ noun, route, fields, ge
       if (!(await isOffered(context.client, route))) return;
       const shown = `existingId ${truncate(id)}`;
       const found = await find(id, args, context);
-      if (!found) throw new Error(`${shown}: there is no such ${noun} in this account`);
+      if (!found) throw new Error(`${shown}: there is no such ${definition} in this account`);
       const changes = differing(found, args);
       if (changes.length === 0) return;
       const actual = changes.map(([key, value]) => `${key}: ${truncate(JSON.stringify(value ?? null))}`);
       throw new Error(
-        `${shown}: the ${noun} differs from the declaration and cannot be changed; declare ${actual.join(", ")}`,
+        `${shown}: the ${definition} differs from the declaration and cannot be changed; declare ${actual.join(", ")}`,
       );
     },
   };

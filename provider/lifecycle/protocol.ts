@@ -1,5 +1,5 @@
 import type { Properties } from "../run/row";
-import type { Rules } from "./noun";
+import type { Rules } from "./definition";
 
 /** What the carrier knows of a call beside its resource. */
 export interface Call {
@@ -24,7 +24,7 @@ export interface Difference {
   readonly deleteBeforeReplace: boolean;
 }
 
-/** A noun as a carrier runs it: every call takes and answers what the engine keeps in the state. */
+/** A definition as a carrier runs it: every call takes and answers what the engine keeps in the state. */
 export interface Lifecycle extends Rules {
   /** Says where the configuration comes from, before anything else is called. */
   configure(request: { readonly config: { get(key: string): string | undefined } }): Promise<void>;

@@ -1,11 +1,13 @@
 import type { z } from "zod";
-import type { Noun } from "./noun";
+import type { ResourceDefinition } from "./definition";
 
-/** What nouns share that the API cannot read, change or delete: a change makes another one and orphans this one. */
+/** What definitions share that the API cannot read, change or delete: a change makes another one and orphans this one. */
 export function writeOnce<S extends z.ZodObject>(
   fields: S,
   consequence: string,
-): Pick<Noun<object, object>, "replacing"> & { replaceOn: readonly (keyof S["shape"] & string)[] } {
+): Pick<ResourceDefinition<object, object>, "replacing"> & {
+  replaceOn: readonly (keyof S["shape"] & string)[];
+} {
   return {
     replaceOn: Object.keys(fields.shape),
     replacing: ({ title, reason }) =>

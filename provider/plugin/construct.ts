@@ -3,9 +3,9 @@ import { RegisterResourceRequest, type RegisterResourceResponse } from "@pulumi/
 import { Struct, Value } from "google-protobuf/google/protobuf/struct_pb";
 import { truncate, unknownKey, unknownKeySentence } from "../../contract/messages";
 import { version } from "../../package.json";
+import { definitions } from "../definitions";
 import type { Lifecycle } from "../lifecycle/protocol";
 import { deletedAfterReplacement } from "../model";
-import { nouns } from "../nouns";
 import { log } from "../run/engine";
 import { unknownValue } from "../run/unknown-value";
 import { pluginTypePrefix } from "../run/urn";
@@ -22,9 +22,9 @@ const internal = ["submittedJobId", "existingId"];
 /** Registers the two resources of a component: the second one waits for the job of the first. */
 export async function construct(request: ConstructRequest): Promise<ConstructResponse> {
   const component = componentOf(request.getType());
-  const jobNoun = nouns[component.job] as Lifecycle;
-  const resultNoun = nouns[component.result] as Lifecycle;
-  const names = [...new Set([...jobNoun.argumentNames, ...resultNoun.argumentNames])];
+  const jobDefinition = definitions[component.job] as Lifecycle;
+  const resultDefinition = definitions[component.result] as Lifecycle;
+  const names = [...new Set([...jobDefinition.argumentNames, ...resultDefinition.argumentNames])];
   const given = valuesOf(request.getInputs());
   refuseUnknown(request, given, names);
   const monitor = monitorAt(request.getMonitorendpoint());
@@ -34,12 +34,12 @@ export async function construct(request: ConstructRequest): Promise<ConstructRes
     request.clearDeletebeforereplace();
     await log.warn(urn, deletedAfterReplacement);
   }
-  const job = await register(monitor, childOf(request, urn, jobNoun, picked(given, jobNoun)));
+  const job = await register(monitor, childOf(request, urn, jobDefinition, picked(given, jobDefinition)));
   const jobId = job.values.get("jobId") ?? unknown();
-  const args = new Map([...picked(given, resultNoun), ["submittedJobId", jobId]]);
-  const result = await register(monitor, childOf(request, urn, resultNoun, args, job.urn));
+  const args = new Map([...picked(given, resultDefinition), ["submittedJobId", jobId]]);
+  const result = await register(monitor, childOf(request, urn, resultDefinition, args, job.urn));
 
-  const outputs = visible(result.values, resultNoun, request.getDryrun());
+  const outputs = visible(result.values, resultDefinition, request.getDryrun());
   await monitor.registerOutputs(urn, structOf(outputs));
   return responseOf(urn, outputs, result.urn);
 }
@@ -154,8 +154,10 @@ async function register(
 }
 
 /** What a program sees of the component: what it sees of its second resource. */
-function visible(values: Values, noun: Lifecycle, isPreview: boolean): Values {
-  const names = [...noun.argumentNames, ...noun.outputNames].filter((key) => !internal.includes(key));
+function visible(values: Values, definition: Lifecycle, isPreview: boolean): Values {
+  const names = [...definition.argumentNames, ...definition.outputNames].filter(
+    (key) => !internal.includes(key),
+  );
   return new Map(
     names.flatMap((key) => {
       const value = values.get(key) ?? (isPreview ? unknown() : undefined);

@@ -21,7 +21,7 @@ interface Importer {
   find(client: Client, ...ids: readonly string[]): Promise<Imported | undefined>;
 }
 
-/** What the API can read, by noun; the program must be told so much that its next preview is empty. */
+/** What the API can read, by definition; the program must be told so much that its next preview is empty. */
 const importers: Readonly<Record<string, Importer>> = {
   EventDataset: {
     form: "EVENT_DATASET_ID",
@@ -57,13 +57,13 @@ const importers: Readonly<Record<string, Importer>> = {
 
 /** Finds what is to be imported; undefined where there is no such object. */
 export async function importedState(
-  noun: Lifecycle,
+  definition: Lifecycle,
   given: string,
   clientHere: () => Promise<Client>,
 ): Promise<Imported | undefined> {
-  const { type, args } = noun;
+  const { type, args } = definition;
   const importer = importers[type];
-  if (!importer) throw unreadable(noun, given, "imported");
+  if (!importer) throw unreadable(definition, given, "imported");
   const ids = given.split("/");
   if (ids.length !== importer.form.split("/").length || ids.includes(""))
     throw new Error(`${type}: to import it, write its id as ${importer.form}, not ${truncate(given)}`);
@@ -74,14 +74,14 @@ export async function importedState(
 }
 
 /** Refuses to confirm what a program looks up with a state of its own, where the API cannot read it. */
-export function refuseUnreadable(noun: Lifecycle, id: string): void {
-  if (!importers[noun.type]) throw unreadable(noun, id, "looked up");
+export function refuseUnreadable(definition: Lifecycle, id: string): void {
+  if (!importers[definition.type]) throw unreadable(definition, id, "looked up");
 }
 
-function unreadable(noun: Lifecycle, id: string, done: string): Error {
+function unreadable(definition: Lifecycle, id: string, done: string): Error {
   const shown = truncate(id);
   return new Error(
-    `${noun.type} ${shown} cannot be ${done}: the API cannot read it. ${remedyOf(noun, shown)}`,
+    `${definition.type} ${shown} cannot be ${done}: the API cannot read it. ${remedyOf(definition, shown)}`,
   );
 }
 

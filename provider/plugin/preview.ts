@@ -9,18 +9,21 @@ export function idOutput({ type }: Pick<Lifecycle, "type">): string {
 }
 
 /** What a program sees of a resource that is to be created: its arguments, and the id where an object is adopted. */
-export function previewOfCreate(noun: Lifecycle, inputs: Properties): Properties {
+export function previewOfCreate(definition: Lifecycle, inputs: Properties): Properties {
   const { existingId } = inputs;
-  const id = idOutput(noun);
-  const isAdopted = noun.outputNames.includes(id) && existingId !== undefined;
-  return { ...unknownOutputs(noun), ...inputs, ...(isAdopted && { [id]: existingId }) };
+  const id = idOutput(definition);
+  const isAdopted = definition.outputNames.includes(id) && existingId !== undefined;
+  return { ...unknownOutputs(definition), ...inputs, ...(isAdopted && { [id]: existingId }) };
 }
 
 /** What a program sees of a resource that is to be changed: the outputs may change, but not where no argument does. */
-export function previewOfUpdate(noun: Lifecycle, olds: Properties, news: Properties): Properties {
-  const changes = noun.argumentNames.some((key) => !isDeepStrictEqual(olds[key] ?? null, news[key] ?? null));
-  const isStable = (key: string) => !changes || key === idOutput(noun) || noun.stableOutputs.includes(key);
-  const outputs = noun.outputNames.map((key) => [key, isStable(key) ? olds[key] : unknownValue]);
+export function previewOfUpdate(definition: Lifecycle, olds: Properties, news: Properties): Properties {
+  const changes = definition.argumentNames.some(
+    (key) => !isDeepStrictEqual(olds[key] ?? null, news[key] ?? null),
+  );
+  const isStable = (key: string) =>
+    !changes || key === idOutput(definition) || definition.stableOutputs.includes(key);
+  const outputs = definition.outputNames.map((key) => [key, isStable(key) ? olds[key] : unknownValue]);
   return { ...Object.fromEntries(outputs), ...news };
 }
 

@@ -14,14 +14,14 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { Client } from "../../client/client";
 import { truncate, unknownKeySentence } from "../../contract/messages";
+import { definitions } from "../definitions";
 import { stub } from "../dynamic/stub";
 import { showingSecret } from "../lifecycle/discretion";
 import { PartialStateError } from "../lifecycle/failure";
 import { refusalOfHidden } from "../lifecycle/hidden";
 import type { Fault, Lifecycle } from "../lifecycle/protocol";
-import { nouns } from "../nouns";
 import { apart, type Properties, together } from "../run/row";
-import { logicalName, nounOf, partsOf, pluginTypePrefix } from "../run/urn";
+import { logicalName, partsOf, pluginTypePrefix, resourceTypeOf } from "../run/urn";
 import { components } from "./components";
 import { checkFailure } from "./config";
 import { diffResponse } from "./diff";
@@ -52,12 +52,12 @@ export async function check(request: CheckRequest): Promise<CheckResponse> {
 
 export async function diff(request: DiffRequest): Promise<DiffResponse> {
   const urn = request.getUrn();
-  const noun = lifecycleOf(urn);
+  const definition = lifecycleOf(urn);
   const olds = unsealed(fromStruct(request.getOlds()));
   const news = { ...unsealed(fromStruct(request.getNews())), __urn: urn };
-  const difference = await noun.diff(request.getId(), olds, news);
+  const difference = await definition.diff(request.getId(), olds, news);
   const reply = diffResponse(difference, olds, news);
-  const stable = noun.outputNames.filter((key) => key === idOutput(noun));
+  const stable = definition.outputNames.filter((key) => key === idOutput(definition));
   if (difference.replaces.length === 0) reply.setStablesList(stable);
   return reply;
 }
@@ -65,17 +65,17 @@ export async function diff(request: DiffRequest): Promise<DiffResponse> {
 /** `mayGoBack`: whether the program of the row may go back to a dynamic provider. */
 export async function create(request: CreateRequest, mayGoBack: boolean): Promise<CreateResponse> {
   const urn = request.getUrn();
-  const noun = lifecycleOf(urn);
+  const definition = lifecycleOf(urn);
   const raw = fromStruct(request.getProperties());
   const inputs = { ...unsealed(raw), __urn: urn };
-  const state = (properties: object) => stateOf(noun, properties as Properties, mayGoBack, raw);
+  const state = (properties: object) => stateOf(definition, properties as Properties, mayGoBack, raw);
   const reply = new CreateResponse();
   if (request.getPreview()) {
-    reply.setProperties(toStruct(state(previewOfCreate(noun, inputs))));
+    reply.setProperties(toStruct(state(previewOfCreate(definition, inputs))));
     return reply;
   }
-  const { id, outs } = await keepingPart(noun, urn, noun.create(inputs, callOf(request)), state);
-  storing(noun.type, urn, id, outs);
+  const { id, outs } = await keepingPart(definition, urn, definition.create(inputs, callOf(request)), state);
+  storing(definition.type, urn, id, outs);
   reply.setId(id);
   reply.setProperties(toStruct(state(outs)));
   return reply;
@@ -87,24 +87,24 @@ export async function read(
   clientHere: () => Promise<Client>,
 ): Promise<ReadResponse> {
   const urn = request.getUrn();
-  const noun = lifecycleOf(urn);
+  const definition = lifecycleOf(urn);
   const [raw, rawInputs] = [fromStruct(request.getProperties()), fromStruct(request.getInputs())];
   // An import has no state yet, but an id.
   const isImport = Object.keys(raw).length === 0;
   // What a program looks up has a state that it was given; those that were stored here have tokens.
   if (!isImport && raw.__made === undefined && raw.__urn === undefined)
-    refuseUnreadable(noun, request.getId());
+    refuseUnreadable(definition, request.getId());
   const row = isImport
-    ? await importedState(noun, request.getId(), clientHere)
+    ? await importedState(definition, request.getId(), clientHere)
     : { id: request.getId(), state: inState(raw, urn) };
   const reply = new ReadResponse();
   if (!row) return reply;
-  const found = await noun.read(row.id, { ...row.state, __urn: urn });
+  const found = await definition.read(row.id, { ...row.state, __urn: urn });
   reply.setId(found.id);
   const { __firstName, __named } = isImport ? { __named: true } : origin(rawInputs, found.inputs ?? {});
   // A dynamic provider reads what is declared out of the state alone.
   const props = { ...found.props, ...(__firstName && { __firstName }) };
-  reply.setProperties(toStruct(stateOf(noun, props, mayGoBack || raw.__provider !== undefined, raw)));
+  reply.setProperties(toStruct(stateOf(definition, props, mayGoBack || raw.__provider !== undefined, raw)));
   const inputs = declared({
     ...found.inputs,
     ...(__firstName && { __firstName }),
@@ -116,18 +116,24 @@ export async function read(
 
 export async function update(request: UpdateRequest, mayGoBack: boolean): Promise<UpdateResponse> {
   const urn = request.getUrn();
-  const noun = lifecycleOf(urn);
+  const definition = lifecycleOf(urn);
   const [rawOlds, raw] = [fromStruct(request.getOlds()), fromStruct(request.getNews())];
   const [olds, news] = [inState(rawOlds, urn), { ...unsealed(raw), __urn: urn }];
-  const state = (properties: object) => stateOf(noun, properties as Properties, mayGoBack, raw, rawOlds);
+  const state = (properties: object) =>
+    stateOf(definition, properties as Properties, mayGoBack, raw, rawOlds);
   const reply = new UpdateResponse();
   if (request.getPreview()) {
-    reply.setProperties(toStruct(state(previewOfUpdate(noun, olds, news))));
+    reply.setProperties(toStruct(state(previewOfUpdate(definition, olds, news))));
     return reply;
   }
   const id = request.getId();
-  const { outs } = await keepingPart(noun, urn, noun.update(id, olds, news, callOf(request)), state);
-  storing(noun.type, urn, id, outs);
+  const { outs } = await keepingPart(
+    definition,
+    urn,
+    definition.update(id, olds, news, callOf(request)),
+    state,
+  );
+  storing(definition.type, urn, id, outs);
   reply.setProperties(toStruct(state(outs)));
   return reply;
 }
@@ -140,15 +146,15 @@ export async function remove(request: DeleteRequest): Promise<void> {
 
 function lifecycleOf(urn: string): Lifecycle {
   const type = partsOf(urn).type.split("$").at(-1) ?? "";
-  const name = nounOf(type) ?? "";
-  if (Object.hasOwn(nouns, name)) return nouns[name] as Lifecycle;
+  const name = resourceTypeOf(type) ?? "";
+  if (Object.hasOwn(definitions, name)) return definitions[name] as Lifecycle;
   const component = components.find((one) => pluginTypePrefix + one.type === type);
   if (component)
     throw new NotFoundError(
       `${component.type} is a component of two resources, ${component.job} and ${component.result}: ` +
         `import ${pluginTypePrefix}${component.result}`,
     );
-  const names = Object.keys(nouns);
+  const names = Object.keys(definitions);
   throw new NotFoundError(
     `The resource type ${truncate(type)}: ${unknownKeySentence(type.split(":").at(-1) ?? "", names)}`,
   );
@@ -172,9 +178,9 @@ function inState(raw: Properties, urn: string): Properties {
   return { ...state, __urn: urn, ...(token !== undefined && { __made: token }) };
 }
 
-/** What the engine stores as outputs: secret where it was, where it repeats a secret, and where the noun says so. */
+/** What the engine stores as outputs: secret where it was, where it repeats a secret, and where the definition says so. */
 function stateOf(
-  noun: Lifecycle,
+  definition: Lifecycle,
   { __urn, __made, __provider, __firstName, __named: _, ...rest }: Properties,
   mayGoBack: boolean,
   ...origins: readonly Properties[]
@@ -184,10 +190,10 @@ function stateOf(
     ...(__firstName !== logicalName(__urn) && { __firstName }),
     // The engine names the resource in every request; a dynamic provider looks for it, and for its lifecycle, in the state.
     ...together(__made, mayGoBack ? __urn : undefined),
-    ...(mayGoBack && { __provider: stub(noun.type) }),
+    ...(mayGoBack && { __provider: stub(definition.type) }),
   };
   const sealed = sealedLike(state, ...origins);
-  return withSealed(sealed, [...noun.secretOutputs, ...showingSecret(noun, sealed)]);
+  return withSealed(sealed, [...definition.secretOutputs, ...showingSecret(definition, sealed)]);
 }
 
 /** Where a name comes from; one that was given by hand since is not the program's. */

@@ -57,11 +57,11 @@ const service: Partial<IResourceProviderServer> = {
     const given = configurationOf(request);
     configuration = given;
     const get = (key: string) => given.get(key.replace(/^recommender:/, ""));
-    const [{ nouns }, { tellDoubts }] = await Promise.all([
-      import("../nouns.js"),
+    const [{ definitions }, { tellDoubts }] = await Promise.all([
+      import("../definitions.js"),
       import("../run/configuration.js"),
     ]);
-    for (const noun of Object.values(nouns)) await noun.configure({ config: { get } });
+    for (const definition of Object.values(definitions)) await definition.configure({ config: { get } });
     await tellDoubts(given.get);
     return configureResponse();
   }),

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import "../dynamic/carrier";
 import { stub } from "../dynamic/stub";
-import type { Rules } from "../lifecycle/noun";
+import type { Rules } from "../lifecycle/definition";
 import { eraseStored } from "../recovery/journal";
 import { aliasesOf, carrierHere, tokenOf } from "./carrier";
 import { checkConfiguration, checkDeclaration, secretSettings } from "./program-check";

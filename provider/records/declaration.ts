@@ -10,7 +10,7 @@ import { rejectsFileFor } from "../../records/rejects";
 import { assertRejectsFile } from "../../records/rejects-file";
 import { contentHash, findFiles, type SourceFile, unreadable } from "../../records/source";
 import { holdsUnknown } from "../lifecycle/arguments";
-import type { Declaration } from "../lifecycle/noun";
+import type { Declaration } from "../lifecycle/definition";
 import type { Urn } from "../run/engine";
 import type { Properties } from "../run/row";
 import { isSecret } from "../run/secrecy";

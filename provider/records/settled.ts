@@ -1,7 +1,7 @@
 import { isUnsettled, type Evidence as UploadEvidence } from "../../records/trust";
 import { UploadJournal } from "../../records/upload-journal";
 import { serviceMark } from "../lifecycle/belonging";
-import type { Stored } from "../lifecycle/noun";
+import type { Stored } from "../lifecycle/definition";
 import type { Urn } from "../run/engine";
 import type { Properties } from "../run/row";
 import type { Run } from "../run/session";

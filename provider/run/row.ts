@@ -53,7 +53,7 @@ export type Properties = Record<string, unknown> & HiddenProperties;
 /** A row of a stack's state: a resource, and what it claims in the service. */
 export interface StackRow {
   readonly urn: string;
-  /** The noun: `EventDataset`. */
+  /** The definition: `EventDataset`. */
   readonly type: string;
   readonly id: string;
   /** Tells rows of one id apart; not known where the engine keeps it secret. */

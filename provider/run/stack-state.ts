@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { engineProcess } from "./engine-command";
 import { isSame, type Properties, rowOf, type StackRow } from "./row";
-import { carriedUrn, nounOf, partsOf } from "./urn";
+import { carriedUrn, partsOf, resourceTypeOf } from "./urn";
 
 /** What the stacks of a backend hold. */
 export interface StackState {
@@ -153,8 +153,8 @@ export async function exportState(
 async function exported(way: readonly string[], cli: Cli): Promise<StackRow[]> {
   const { resources = [] } = await exportState(way, cli);
   return resources.flatMap(({ urn, type, id, outputs = {}, delete: isLeaving = false }) => {
-    const noun = nounOf(type);
-    return noun && id ? [{ ...rowOf(noun, id, outputs), urn, isLeaving }] : [];
+    const definition = resourceTypeOf(type);
+    return definition && id ? [{ ...rowOf(definition, id, outputs), urn, isLeaving }] : [];
   });
 }
 

@@ -27,8 +27,8 @@ export function titleOf({ type, name }: { readonly type: string; readonly name: 
   return `${type.slice(type.lastIndexOf(":") + 1)} ${name}`;
 }
 
-/** The noun of a resource of this package; undefined for those of others. */
-export function nounOf(type: string): string | undefined {
+/** The definition of a resource of this package; undefined for those of others. */
+export function resourceTypeOf(type: string): string | undefined {
   return ours.exec(type)?.[1];
 }
 

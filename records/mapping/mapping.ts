@@ -69,7 +69,7 @@ export function mapper(kind: RecordKind, mapping: Mapping, format: Format): (row
         record[key] = fieldValue(key, value, text, unit);
     }
     record.attributes = attributes(row);
-    if (kind.noun === "event" && record.event_id === undefined) record.event_id = builtId(record);
+    if (kind.type === "event" && record.event_id === undefined) record.event_id = builtId(record);
     if (isPlain(record)) return record;
     const checked = wire.safeParse(record);
     if (checked.success) return checked.data;

@@ -11,10 +11,10 @@ type Fields = Readonly<Record<string, unknown>>;
  * It says no wherever it is in doubt. Only for records that were JSON, whose values need no looking at; how deep they
  * are nested is left to the service.
  */
-export function plainCheck({ fields, noun }: RecordKind): (record: Fields) => boolean {
+export function plainCheck({ fields, type }: RecordKind): (record: Fields) => boolean {
   const others = ["ts", "eventValue", "attributes"];
   const texts = fields.filter((field) => !others.includes(field)).map(wireName);
-  const isEvent = noun === "event";
+  const isEvent = type === "event";
   return (record) => {
     for (const key of texts) {
       const value = record[key];

@@ -9,7 +9,7 @@ import { fromStruct } from "../../provider/plugin/values";
 import type { Urn } from "../../provider/run/engine";
 import type { Properties } from "../../provider/run/row";
 import type { StackState } from "../../provider/run/stack-state";
-import { carriedUrn, nounOf, partsOf, pluginUrn } from "../../provider/run/urn";
+import { carriedUrn, partsOf, pluginUrn, resourceTypeOf } from "../../provider/run/urn";
 import { PluginConnection, shortKeys } from "../provider/plugin/plugin-connection";
 import type { MortalClient } from "./mortal-client";
 import * as code from "./provider-code";
@@ -81,8 +81,8 @@ abstract class Carrier {
   protected abstract start(config: Record<string, string>): Promise<void>;
   abstract close(): void;
 
-  protected nounAt(urn: string): Lifecycle {
-    return this.code.nouns[nounOf(partsOf(urn).type) ?? ""] as Lifecycle;
+  protected definitionAt(urn: string): Lifecycle {
+    return this.code.definitions[resourceTypeOf(partsOf(urn).type) ?? ""] as Lifecycle;
   }
 }
 
@@ -97,12 +97,13 @@ class Dynamic extends Carrier {
   }
 
   lifecycleOf(urn: string): Lifecycle {
-    return this.nounAt(urn);
+    return this.definitionAt(urn);
   }
 
   protected async start(config: Record<string, string>): Promise<void> {
     const get = (key: string) => config[key];
-    for (const noun of Object.values(this.code.nouns)) await noun.configure({ config: { get } });
+    for (const definition of Object.values(this.code.definitions))
+      await definition.configure({ config: { get } });
   }
 
   close(): void {}
@@ -116,7 +117,7 @@ class Plugin extends Carrier {
     const urn = pluginUrn(carried);
     const ask = <T>(work: (plugin: PluginConnection) => Promise<T>) => this.#ask(work);
     return {
-      ...this.nounAt(urn),
+      ...this.definitionAt(urn),
       check: async (olds, news) => {
         const { inputs, failures } = await ask((plugin) => plugin.check(urn, news, olds));
         return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };

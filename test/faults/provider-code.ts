@@ -4,7 +4,7 @@
  */
 export { endpointToken } from "../../client/client";
 export { readSettings } from "../../client/settings";
-export { nouns } from "../../provider/nouns";
+export { definitions } from "../../provider/definitions";
 export { carryBy } from "../../provider/run/engine";
 export { Run, useSession } from "../../provider/run/session";
 export { lasting, MortalClient } from "./mortal-client";

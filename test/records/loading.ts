@@ -23,10 +23,10 @@ export class Loading {
 
   /** A new dataset. */
   async dataset(kind: RecordKindName, numShards = 1): Promise<string> {
-    const noun = { users: "User", items: "Item", events: "Event" }[kind];
-    const route = routes[`create${noun}Dataset` as RouteName & "createUserDataset"];
+    const definition = { users: "User", items: "Item", events: "Event" }[kind];
+    const route = routes[`create${definition}Dataset` as RouteName & "createUserDataset"];
     const reply: Record<string, unknown> = await this.observed.call(route, { name: kind, numShards });
-    return reply[`${noun.toLowerCase()}DatasetId`] as string;
+    return reply[`${definition.toLowerCase()}DatasetId`] as string;
   }
 
   /** Uploads a file as a resource or a command would, and tells what came of it and how many calls it took. */

@@ -84,15 +84,15 @@ describe("import rules", () => {
       "service/store/database.ts": 'export { value } from "../handlers/dataset";\n',
       "service/store/tables.ts":
         'import type { Shape } from "../handlers/dataset";\nexport type Row = Shape;\n',
-      "provider/lifecycle/noun.ts": type,
+      "provider/lifecycle/definition.ts": type,
       "provider/run/session.ts":
-        'import type { Shape } from "../lifecycle/noun";\nexport type Session = Shape;\n',
+        'import type { Shape } from "../lifecycle/definition";\nexport type Session = Shape;\n',
       "client/client.ts": 'export { value } from "../provider/index";\n',
       "provider/index.ts": value,
     });
     expect(found.sort()).toEqual([
       ".: client never imports provider: client/client.ts → provider/index.ts",
-      "provider: run never imports lifecycle: provider/run/session.ts → provider/lifecycle/noun.ts",
+      "provider: run never imports lifecycle: provider/run/session.ts → provider/lifecycle/definition.ts",
       "service: store never imports handlers: service/store/database.ts → service/handlers/dataset.ts",
       "service: store never imports handlers: service/store/tables.ts → service/handlers/dataset.ts",
     ]);

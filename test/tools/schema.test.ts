@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { nouns } from "../../provider/nouns";
+import { definitions } from "../../provider/definitions";
 import { components } from "../../provider/plugin/components";
 import { packageSchema } from "../../tools/schema";
 import { convertedExamples, exampleOf, writtenExamples } from "../../tools/schema/examples";
@@ -39,11 +39,11 @@ test("every resource and lookup has a converted example that matches its source"
 });
 
 test("every resource and component is in the schema, and the types of dynamic resources are aliases", () => {
-  const types = [...Object.keys(nouns), ...components.map(({ type }) => type)];
+  const types = [...Object.keys(definitions), ...components.map(({ type }) => type)];
   expect(Object.keys(schema.resources).sort()).toEqual(
     types.map((type) => `recommender:index:${type}`).sort(),
   );
-  for (const type of Object.keys(nouns))
+  for (const type of Object.keys(definitions))
     expect(resource(type)?.aliases).toEqual([{ type: `pulumi-nodejs:dynamic/recommender:${type}` }]);
 });
 

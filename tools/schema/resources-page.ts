@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { definitions } from "../../provider/definitions";
 import { lookups } from "../../provider/lookups";
-import { nouns } from "../../provider/nouns";
 import { type Component, components } from "../../provider/plugin/components";
 import { type Examples, exampleOf } from "./examples";
 import { block, code, codes, defaultOf, lead, meaning, table, withMembers } from "./tables";
@@ -45,7 +45,7 @@ export function writePage(schema: PackageSchema, examples: Examples): void {
 
 function resourceSection(type: string, { resources, types }: PackageSchema, examples: Examples): string {
   const component = components.find(({ result }) => result === type);
-  const job = component && nouns[component.job];
+  const job = component && definitions[component.job];
   const own = known(resources[token(type)], type);
   const whole = component && resources[token(component.type)];
   const inputs = { ...whole?.inputProperties, ...own.inputProperties };
@@ -126,7 +126,7 @@ function known<T>(value: T | undefined, type: string): T {
 /** Returns the effect of a change to an argument, by the rules of the resource and its job. */
 function consequence(key: string, type: string, job: string | undefined): string {
   if (key === "existingId") return "replaced, unless it is the id it has";
-  const bearers = [job, type].flatMap((name) => (name && nouns[name]) || []);
+  const bearers = [job, type].flatMap((name) => (name && definitions[name]) || []);
   const own = bearers.filter(({ argumentNames }) => argumentNames.includes(key));
   if (own.some(({ replaceOn }) => replaceOn.includes(key))) return "replaced";
   const heeded = own.filter(({ ignoreChanges }) => !ignoreChanges.includes(key));

@@ -12,7 +12,7 @@ import { type Step, stateBeforeSteps } from "../../../cli/stack/preview";
 import type { Client } from "../../../client/client";
 import { routes } from "../../../contract";
 import * as recommender from "../../../provider";
-import { nounOf } from "../../../provider/run/urn";
+import { resourceTypeOf } from "../../../provider/run/urn";
 import { change, cleanStack, drifted, reportOf, stackReport } from "./sample";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -146,7 +146,7 @@ describe("each resource type of the package", () => {
     .map(([name]) => name);
 
   test.each(types)("%s has its own consequences for changes", (type) => {
-    expect(nounOf(`pulumi-nodejs:dynamic/recommender:${type}`)).toBe(type);
+    expect(resourceTypeOf(`pulumi-nodejs:dynamic/recommender:${type}`)).toBe(type);
     expect(definitionOf(`pulumi-nodejs:dynamic/recommender:${type}`)).toMatchObject({
       readable: expect.any(Boolean),
     });

@@ -16,7 +16,7 @@ const programs = {
   java: { file: "java/src/main/java/recordshop/App.java", weekly: "        var model = new TrainedModel(" },
 };
 
-const nounOf = (type: string) => components.find((one) => one.type === type)?.result ?? type;
+const resourceTypeOf = (type: string) => components.find((one) => one.type === type)?.result ?? type;
 
 describe.each(Object.entries(programs))("a program of the runtime %s", (runtime, { file, weekly }) => {
   const text = readFileSync(join(examples, file), "utf8");
@@ -24,7 +24,9 @@ describe.each(Object.entries(programs))("a program of the runtime %s", (runtime,
   test("declares the resources of the quick start", () => {
     const found = findDeclarations(file, text, languageOf(runtime));
     // YAML cannot give records the name that their dataset has.
-    const declared = found.map(({ type, name }) => `${nounOf(type)} ${name?.replace("Records", "s")}`);
+    const declared = found.map(
+      ({ type, name }) => `${resourceTypeOf(type)} ${name?.replace("Records", "s")}`,
+    );
     expect(declared).toEqual([
       ...["UserDataset users", "ItemDataset items", "EventDataset events"],
       ...["UserRecords users", "ItemRecords items", "EventRecords events"],

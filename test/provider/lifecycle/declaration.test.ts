@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../../contract";
-import { nouns } from "../../../provider/nouns";
+import { definitions } from "../../../provider/definitions";
 import { carryBy } from "../../../provider/run/engine";
 import type { Properties } from "../../../provider/run/row";
 import { unknownValue } from "../../../provider/run/unknown-value";
@@ -30,10 +30,10 @@ beforeEach(() => {
   said.length = 0;
 });
 
-/** A noun as any carrier runs it: no class, no program, no SDK. */
-async function noun(type: string, more: Record<string, string> = {}) {
-  const found = nouns[type];
-  if (!found) throw new Error(`no noun ${type}`);
+/** A definition as any carrier runs it: no class, no program, no SDK. */
+async function definition(type: string, more: Record<string, string> = {}) {
+  const found = definitions[type];
+  if (!found) throw new Error(`no definition ${type}`);
   const config: Record<string, string> = { ...observed.config, ...more };
   await found.configure({ config: { get: (key) => config[key] } });
   return found;
@@ -43,7 +43,7 @@ const urnOf = (type: string, name = "n") => `urn:pulumi:dev::shop::recommender:i
 
 async function check(type: string, args: object, config?: Record<string, string>) {
   const news: Properties = { __urn: urnOf(type), ...args };
-  const { inputs, failures } = await (await noun(type, config)).check({}, news);
+  const { inputs, failures } = await (await definition(type, config)).check({}, news);
   return { inputs, failures: failures.map(({ reason }) => reason) };
 }
 
@@ -104,7 +104,7 @@ describe("records, whatever language declares them", () => {
   test("that the program holds are uploaded by the process that checked them", async () => {
     const { userDatasetId } = await observed.call(routes.createUserDataset, { name: "u", numShards: 1 });
     const { inputs } = await check("UserRecords", { userDatasetId, source: rows });
-    const { outs } = await (await noun("UserRecords")).create(inputs);
+    const { outs } = await (await definition("UserRecords")).create(inputs);
     expect(outs).toMatchObject({ recordCount: 2, failedCount: 0 });
     expect(JSON.stringify(outs)).not.toContain("dear secret");
   });
@@ -214,8 +214,8 @@ describe("what waits for a job or adopts", () => {
   });
 });
 
-test("addresses that need no further credentials are secret by their noun", () => {
-  const secret = Object.values(nouns).filter(({ secretOutputs }) => secretOutputs.length > 0);
+test("addresses that need no further credentials are secret by their definition", () => {
+  const secret = Object.values(definitions).filter(({ secretOutputs }) => secretOutputs.length > 0);
   expect(secret.map(({ type, secretOutputs }) => [type, secretOutputs])).toEqual([
     ["UserClustering", ["downloadUrl"]],
     ["UserQuery", ["downloadUrl"]],

@@ -9,7 +9,7 @@ import * as provider from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { routes } from "../../../contract";
 import { version } from "../../../package.json";
-import { nouns } from "../../../provider/nouns";
+import { definitions } from "../../../provider/definitions";
 import { components } from "../../../provider/plugin/components";
 import { toStruct } from "../../../provider/plugin/values";
 import { unknownValue } from "../../../provider/run/unknown-value";
@@ -43,7 +43,7 @@ test("it takes secrets and says its version", async () => {
 test("it gives the schema of the package, with every resource, component and function that it serves", async () => {
   const reply = await plugin.call<provider.GetSchemaResponse>("getSchema", new provider.GetSchemaRequest());
   const schema = JSON.parse(reply.getSchema()) as { resources: object; functions: object };
-  const names = [...Object.keys(nouns), ...components.map(({ type }) => type)];
+  const names = [...Object.keys(definitions), ...components.map(({ type }) => type)];
   expect(Object.keys(schema.resources).sort()).toEqual(
     names.map((name) => `recommender:index:${name}`).sort(),
   );

@@ -1,18 +1,18 @@
-import { carriedUrn, nounOf, partsOf, titleOf, typePrefix } from "../../../provider/run/urn";
+import { carriedUrn, partsOf, resourceTypeOf, titleOf, typePrefix } from "../../../provider/run/urn";
 
 test("a URN is split into stack, project, type and name, within components and with colons in the name", () => {
   const urn = `urn:pulumi:dev::shop::my:index:Group$${typePrefix}EventDataset::clicks::eu`;
   const parts = partsOf(urn);
   expect(parts).toMatchObject({ stack: "dev", project: "shop", name: "clicks::eu" });
   expect(titleOf(parts)).toBe("EventDataset clicks::eu");
-  expect(nounOf(parts.type)).toBe("EventDataset");
+  expect(resourceTypeOf(parts.type)).toBe("EventDataset");
   expect(partsOf(undefined).name).toBe("");
 });
 
-test("only a resource of this package has a noun, not what stands below one", () => {
-  expect(nounOf("pulumi:pulumi:Stack")).toBeUndefined();
-  expect(nounOf("acme-recommender:index:Model")).toBeUndefined();
-  expect(nounOf(`${typePrefix}Project$my:index:Thing`)).toBeUndefined();
+test("only a resource of this package has a definition, not what stands below one", () => {
+  expect(resourceTypeOf("pulumi:pulumi:Stack")).toBeUndefined();
+  expect(resourceTypeOf("acme-recommender:index:Model")).toBeUndefined();
+  expect(resourceTypeOf(`${typePrefix}Project$my:index:Thing`)).toBeUndefined();
 });
 
 test("a resource is the same under both carriers, in components and under parents of ours too", () => {
@@ -20,5 +20,5 @@ test("a resource is the same under both carriers, in components and under parent
   const dynamic = urnOf(`my:Comp$${typePrefix}Project$${typePrefix}Model`);
   expect(carriedUrn(urnOf("my:Comp$recommender:index:Project$recommender:index:Model"))).toBe(dynamic);
   expect(carriedUrn(dynamic)).toBe(dynamic);
-  expect(nounOf("recommender:index:Model")).toBe("Model");
+  expect(resourceTypeOf("recommender:index:Model")).toBe("Model");
 });

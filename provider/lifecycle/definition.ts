@@ -21,8 +21,8 @@ const secrets = new WeakSet<z.ZodType>();
 /** The calls that each step of a resource makes for certain. */
 export type StepCalls = Partial<Record<"create" | "adopt" | "update" | "delete", readonly Route[]>>;
 
-/** The lifecycle of one noun of the API: what it accepts, and how it is created, read, updated and deleted. */
-export interface Noun<Args extends object, Outputs extends object> {
+/** The lifecycle of one definition of the API: what it accepts, and how it is created, read, updated and deleted. */
+export interface ResourceDefinition<Args extends object, Outputs extends object> {
   readonly type: string;
   readonly args: ObjectSchema<Args>;
   /** What the state holds beside the arguments; names that begin with `__` stay hidden from programs. */
@@ -90,7 +90,7 @@ export interface Declaration {
   config(key: string): string | undefined;
 }
 
-/** What can be known of a noun without running it. */
+/** What can be known of a definition without running it. */
 export interface Rules {
   readonly type: string;
   /** The schema of what it is declared with. */
@@ -113,9 +113,20 @@ export interface Rules {
   readonly readWith?: Route;
 }
 
-/** Reads the rules of a noun off its schemas. */
-export function rulesOf<Args extends object, Outputs extends object>(noun: Noun<Args, Outputs>): Rules {
-  const { type, args, outputs, replaceOn, ignoreChanges = [], stableOutputs = [], read, readWith } = noun;
+/** Reads the rules of a definition off its schemas. */
+export function rulesOf<Args extends object, Outputs extends object>(
+  definition: ResourceDefinition<Args, Outputs>,
+): Rules {
+  const {
+    type,
+    args,
+    outputs,
+    replaceOn,
+    ignoreChanges = [],
+    stableOutputs = [],
+    read,
+    readWith,
+  } = definition;
   const named = Object.entries(outputs.shape).filter(([name]) => !name.startsWith("__"));
   return {
     type,

@@ -10,9 +10,9 @@ import { generalised, rejectsFileFor } from "../../records/rejects";
 import { contentHash, findFiles, type SourceFile, unreadable } from "../../records/source";
 import { upload } from "../../records/upload";
 import { defaultParallel, type Progress } from "../../records/upload-order";
+import type { ObjectSchema } from "../lifecycle/definition";
 import { PartialStateError } from "../lifecycle/failure";
 import { lifecycle } from "../lifecycle/lifecycle";
-import type { ObjectSchema } from "../lifecycle/noun";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { masked } from "../run/masking";
@@ -70,7 +70,7 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
     complete: (given, declaration) => located(kind, given, declaration),
 
     calls({ numShards }) {
-      const looks = kind.noun === "event" && numShards === undefined ? [routes.getEventDataset] : [];
+      const looks = kind.type === "event" && numShards === undefined ? [routes.getEventDataset] : [];
       const uploads = [...looks, kind.route];
       return { create: uploads, update: uploads };
     },
@@ -90,7 +90,7 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
       const found = await undefinedIfMissing(client.call(routes.countDatasetRecords, { datasetId }));
       if (!found) return undefined;
       if (found.recordCount === 0 && state.recordCount > 0) {
-        await log.warn(urn, `dataset ${datasetId} holds no ${kind.noun}s`);
+        await log.warn(urn, `dataset ${datasetId} holds no ${kind.type}s`);
         return undefined;
       }
       return state;
@@ -104,9 +104,9 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
 
     async leave(datasetId, _state, { urn }) {
       const fate =
-        kind.noun === "event"
+        kind.type === "event"
           ? `The events are deleted with dataset ${datasetId}, not before.`
-          : `The ${kind.noun}s stay in dataset ${datasetId}: the API has no call to delete them.`;
+          : `The ${kind.type}s stay in dataset ${datasetId}: the API has no call to delete them.`;
       await log.info(urn, fate);
     },
   });
@@ -168,7 +168,7 @@ async function send(
     sentCount < recordCount ? ` (${formatCount(recordCount - sentCount)} of them were there)` : "";
   await log.info(
     urn,
-    `${formatCount(recordCount)} ${kind.noun}${recordCount === 1 ? "" : "s"} uploaded${again}`,
+    `${formatCount(recordCount)} ${kind.type}${recordCount === 1 ? "" : "s"} uploaded${again}`,
   );
   if (failedCount > 0)
     await log.warn(

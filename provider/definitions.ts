@@ -33,7 +33,7 @@ const all: readonly Lifecycle[] = [
   userRecords,
 ];
 
-/** The nouns of the API by their types: what each carrier runs. */
-export const nouns: Readonly<Record<string, Lifecycle>> = Object.fromEntries(
-  all.map((noun) => [noun.type, noun]),
+/** The definitions of the API by their types: what each carrier runs. */
+export const definitions: Readonly<Record<string, Lifecycle>> = Object.fromEntries(
+  all.map((definition) => [definition.type, definition]),
 );
