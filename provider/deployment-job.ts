@@ -10,7 +10,7 @@ import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 import { type Pinned, pinnedAt } from "./run/pinned";
-import type { Properties } from "./run/row";
+import type { Properties } from "./run/state-entry";
 
 /** What a deployment is submitted with, as it reaches a lifecycle. */
 export type DeploymentState = z.output<typeof deploymentFields>;

@@ -7,7 +7,7 @@ import { PartialStateError } from "./lifecycle/failure";
 import { changeTexts } from "./lifecycle/wording";
 import { UnknownCreationError } from "./recovery/unknown-creation";
 import type { Context } from "./run/context";
-import type { Properties } from "./run/row";
+import type { Properties } from "./run/state-entry";
 
 const checkArgs = z.strictObject({
   userIds: z.array(id).min(1),

@@ -5,8 +5,8 @@ import { type Route, routes } from "../../contract";
 import { lostCallOf } from "../recovery/unknown-creation";
 import { type AccountSight, accountOf } from "../run/account";
 import { log } from "../run/engine";
-import type { Properties, StackRow } from "../run/row";
 import { openSession, type Session } from "../run/session";
+import type { Properties, StateEntry } from "../run/state-entry";
 import { type Whereabouts, whereabouts } from "./belonging";
 
 /** The facts about the account that a resource belongs to. */
@@ -39,7 +39,7 @@ const readsAtMost = 10;
 /** How to read an object by its row. */
 interface RowReading {
   readonly route: Route;
-  request(row: StackRow): object;
+  request(row: StateEntry): object;
 }
 
 /** The types of objects that a service can show. Some routes are extensions, which other services do not have. */
@@ -54,7 +54,7 @@ const readings: Readonly<Record<string, RowReading>> = {
 
 /** Finds out where a row belongs; refuses a row of another service or account, which would seem to be gone. */
 export async function locate(
-  row: StackRow,
+  row: StateEntry,
   properties: Properties,
   settings: Settings,
 ): Promise<Whereabouts> {
@@ -63,7 +63,7 @@ export async function locate(
   return where;
 }
 
-async function refuseOtherAccount(row: StackRow, settings: Settings): Promise<void> {
+async function refuseOtherAccount(row: StateEntry, settings: Settings): Promise<void> {
   const [then, now] = [row.account, accountOf(settings)];
   const key = then === undefined || now === undefined ? "unknown" : then === now ? "same" : "different";
   const evidence: AccountEvidence = { key, saidSame: isEnabled(process.env.RECOMMENDER_SERVICE_MOVED) };
@@ -85,7 +85,7 @@ async function refuseOtherAccount(row: StackRow, settings: Settings): Promise<vo
 }
 
 /** Looks for the objects that the stack created with the key of a row, until the service shows one. */
-async function look({ client, run }: Session, of: StackRow): Promise<AccountSight> {
+async function look({ client, run }: Session, of: StateEntry): Promise<AccountSight> {
   const stored = await run.stackState.rows(of).catch(() => []);
   const ours = [of, ...stored].filter(({ account, id }) => account === of.account && !lostCallOf(id));
   let isAsked = false;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { issuesText } from "../../contract/messages";
-import type { Properties } from "../run/row";
+import type { Properties } from "../run/state-entry";
 import { unknownValue } from "../run/unknown-value";
 import { logicalName } from "../run/urn";
 import { besideArguments } from "./hidden";

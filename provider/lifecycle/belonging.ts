@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { embeddedDirectory, isEnabled, type Settings } from "../../client/settings";
 import type { instanceIn } from "../../service/embedded";
 import { accountOf } from "../run/account";
-import type { Properties } from "../run/row";
+import type { Properties } from "../run/state-entry";
 
 /** What the state remembers of the service and the account that a thing belongs to. */
 export function serviceMark(settings: Settings): Properties {

@@ -3,8 +3,8 @@ import type { Settings } from "../../client/settings";
 import type { OrphanType, Route } from "../../contract";
 import type { Context } from "../run/context";
 import type { Urn } from "../run/engine";
-import type { Properties } from "../run/row";
 import type { Run } from "../run/session";
+import type { Properties } from "../run/state-entry";
 import type { Replacement } from "./wording";
 
 /** The schema of an object. */

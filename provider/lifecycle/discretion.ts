@@ -1,7 +1,7 @@
 import { masked } from "../run/masking";
-import { apart, type Properties } from "../run/row";
 import { seal } from "../run/sealed-value";
 import { keepingSecret, showsSecret } from "../run/secrecy";
+import { apart, type Properties } from "../run/state-entry";
 import type { Rules } from "./definition";
 import { PartialStateError } from "./failure";
 import { refuseMalformed } from "./hidden";

@@ -8,7 +8,7 @@ import { type LostCall, lostCallOf } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { originHeaders } from "../run/origin";
-import type { Properties, StackRow } from "../run/row";
+import type { Properties, StateEntry } from "../run/state-entry";
 import type { ResourceDefinition } from "./definition";
 import { canRead } from "./observation";
 
@@ -78,7 +78,7 @@ async function warnOfUnread(id: string, { urn, title }: Context): Promise<void> 
 }
 
 /** Reports that an object stays because another row of the stack holds it. */
-export async function stays({ urn }: StackRow, id: string, context: Context): Promise<void> {
+export async function stays({ urn }: StateEntry, id: string, context: Context): Promise<void> {
   const by = urn === context.urn ? "its replacement" : urn;
   await log.info(context.urn, `keeping ${truncate(id)}: ${by} uses it`);
 }
@@ -103,7 +103,7 @@ export async function orphan(id: string, type: OrphanType | undefined, context: 
 }
 
 /** Reports that an object may stay in the service: its creation got no response. */
-export async function orphanLost(lost: LostCall, row: StackRow, context: Context): Promise<void> {
+export async function orphanLost(lost: LostCall, row: StateEntry, context: Context): Promise<void> {
   const { resolved, claims } = context.run;
   // If the other carrier has created the replacement, it has reported what becomes of the call.
   if (resolved.has(lost.key) || (await claims.isReplaced(row))) return;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseJson } from "../../client/parse";
 import { issuesText, truncate } from "../../contract/messages";
-import type { HiddenProperties, Properties } from "../run/row";
+import type { HiddenProperties, Properties } from "../run/state-entry";
 
 const texts = z.array(z.string());
 const json = z.string().refine((text) => parseJson(text) !== undefined, "expected JSON");

@@ -7,8 +7,8 @@ import { lostCallOf, UnknownCreationError } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { connectToEngine, endWithEngine, log, type Urn } from "../run/engine";
 import { isReplacedByCommand } from "../run/engine-command";
-import { type Properties, rowOf } from "../run/row";
 import { openSession, refuseWithoutTokens, runOf } from "../run/session";
+import { type Properties, rowOf } from "../run/state-entry";
 import { logicalName } from "../run/urn";
 import { locate } from "./account-proof";
 import {

@@ -1,4 +1,4 @@
-import type { Properties } from "../run/row";
+import type { Properties } from "../run/state-entry";
 import type { Rules } from "./definition";
 
 /** What the carrier knows of a call beside its resource. */

@@ -1,6 +1,6 @@
 import { truncate } from "../../contract/messages";
-import type { Properties } from "../run/row";
 import { isSecret } from "../run/secrecy";
+import type { Properties } from "../run/state-entry";
 import { unknownValue } from "../run/unknown-value";
 
 /** What is to be replaced and why, as far as a message may say it. */

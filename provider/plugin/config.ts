@@ -24,7 +24,7 @@ import { configurationKeys, faultOfKey } from "../run/configuration";
 import { carrierKey, carrierVariable } from "../run/engine";
 import { masked } from "../run/masking";
 import { pinnedModelsKey } from "../run/pinned";
-import type { Properties } from "../run/row";
+import type { Properties } from "../run/state-entry";
 import { isDefaultProvider } from "../run/urn";
 import { diffResponse } from "./diff";
 import { strictestRequirements } from "./requirements";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { DiffResponse, PropertyDiff } from "@pulumi/pulumi/proto/provider_pb";
 import type { Difference } from "../lifecycle/protocol";
-import type { Properties } from "../run/row";
 import { isSecret } from "../run/secrecy";
+import type { Properties } from "../run/state-entry";
 import { hasMembers } from "./values";
 
 type Kind = "ADD" | "DELETE" | "UPDATE";

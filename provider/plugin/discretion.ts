@@ -1,6 +1,6 @@
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { Properties } from "../run/row";
 import { keepingSecret } from "../run/secrecy";
+import type { Properties } from "../run/state-entry";
 import { fromStruct, secretsIn } from "./values";
 
 /** Where requests hold properties. */

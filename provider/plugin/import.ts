@@ -6,7 +6,7 @@ import { routes } from "../../contract";
 import { truncate } from "../../contract/messages";
 import { withDefaults } from "../lifecycle/arguments";
 import type { Lifecycle } from "../lifecycle/protocol";
-import type { Properties } from "../run/row";
+import type { Properties } from "../run/state-entry";
 import { pluginTypePrefix } from "../run/urn";
 
 /** What `pulumi import` finds under an id: the id in the state, and what the engine would otherwise have stored. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Lifecycle } from "../lifecycle/protocol";
-import type { Properties } from "../run/row";
+import type { Properties } from "../run/state-entry";
 import { unknownValue } from "../run/unknown-value";
 
 /** The output that is the id of the object itself: `eventDatasetId` of an EventDataset. No update changes it. */

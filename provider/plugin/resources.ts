@@ -20,7 +20,7 @@ import { showingSecret } from "../lifecycle/discretion";
 import { PartialStateError } from "../lifecycle/failure";
 import { refusalOfHidden } from "../lifecycle/hidden";
 import type { Fault, Lifecycle } from "../lifecycle/protocol";
-import { apart, type Properties, together } from "../run/row";
+import { apart, type Properties, together } from "../run/state-entry";
 import { logicalName, partsOf, pluginTypePrefix, resourceTypeOf } from "../run/urn";
 import { components } from "./components";
 import { checkFailure } from "./config";

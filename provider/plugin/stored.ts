@@ -1,13 +1,13 @@
 import { entriesOf, eraseStored } from "../recovery/journal";
-import { isSame, type Properties, rowOf, type StackRow } from "../run/row";
 import { cliStackState } from "../run/stack-state";
+import { isSame, type Properties, rowOf, type StateEntry } from "../run/state-entry";
 import { unsealed } from "./values";
 
 /** How long the state may take to be read at the end of a run; the engine kills the process after 5 s. */
 const timeoutMs = 3_000;
 
 /** What this process has told the engine, and the values by which the journal knows what was created. */
-const told = new Map<string, { readonly row: StackRow; readonly values: ReadonlySet<unknown> }>();
+const told = new Map<string, { readonly row: StateEntry; readonly values: ReadonlySet<unknown> }>();
 
 /** Remembers what the engine is about to store. */
 export function storing(type: string, urn: string, id: string, state: Properties): void {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { Properties } from "../run/row";
 import { isSealed, seal } from "../run/sealed-value";
+import type { Properties } from "../run/state-entry";
 
 /** Properties as the engine sends them: secret values are sealed. */
 export function fromStruct(struct: Struct | undefined): Properties {

@@ -12,9 +12,9 @@ import { contentHash, findFiles, type SourceFile, unreadable } from "../../recor
 import { holdsUnknown } from "../lifecycle/arguments";
 import type { Declaration } from "../lifecycle/definition";
 import type { Urn } from "../run/engine";
-import type { Properties } from "../run/row";
 import { isSecret } from "../run/secrecy";
 import type { Run } from "../run/session";
+import type { Properties } from "../run/state-entry";
 import { unknownValue } from "../run/unknown-value";
 import { logicalName, partsOf, titleOf } from "../run/urn";
 

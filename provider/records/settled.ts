@@ -3,8 +3,8 @@ import { UploadJournal } from "../../records/upload-journal";
 import { serviceMark } from "../lifecycle/belonging";
 import type { Stored } from "../lifecycle/definition";
 import type { Urn } from "../run/engine";
-import type { Properties } from "../run/row";
 import type { Run } from "../run/session";
+import type { Properties } from "../run/state-entry";
 import { carriedUrn } from "../run/urn";
 
 /** Names the source of a resource in the upload journal, whichever carrier runs it. */

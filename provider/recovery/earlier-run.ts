@@ -6,7 +6,7 @@ import { accountOf } from "../run/account";
 import { lineageOf } from "../run/backend";
 import type { Context } from "../run/context";
 import { engineAddress, engineAnswers, log } from "../run/engine";
-import type { Properties } from "../run/row";
+import type { Properties } from "../run/state-entry";
 import { partsOf } from "../run/urn";
 import { idNamedByUser } from "./adoption";
 import type { Creation } from "./creation";

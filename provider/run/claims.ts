@@ -1,9 +1,9 @@
-import { isSame, mayShare, type StackRow } from "./row";
 import type { StackState } from "./stack-state";
+import { isSame, mayShare, type StateEntry } from "./state-entry";
 import { carriedUrn, isOfPlugin } from "./urn";
 
 /** Something in a service that resources may hold. Without a service, things of any service count. */
-export type Thing = Pick<StackRow, "type" | "id" | "service">;
+export type Thing = Pick<StateEntry, "type" | "id" | "service">;
 
 /**
  * What the rows of a stack hold in the service: the rows of the state, with what the run has done since. Every row of the
@@ -18,7 +18,7 @@ export class Claims {
   constructor(private readonly state: Pick<StackState, "rows">) {}
 
   /** A resource has created or adopted it in this run. */
-  add(row: StackRow): void {
+  add(row: StateEntry): void {
     this.#added.add(row);
   }
 
@@ -26,7 +26,7 @@ export class Claims {
    * Gives a row up. `work` gets the other row that holds the same thing, which then must stay; undefined where none does.
    * Rows of one thing give it up one after the other, so that the last one deletes it.
    */
-  release<T>(row: StackRow, work: (holder: StackRow | undefined) => Promise<T>): Promise<T> {
+  release<T>(row: StateEntry, work: (holder: StateEntry | undefined) => Promise<T>): Promise<T> {
     const turn = (this.#turns.get(nameOf(row)) ?? Promise.resolve()).then(async () => {
       const result = await work(await this.#otherHolder(row));
       this.#released.add(row);
@@ -40,14 +40,14 @@ export class Claims {
   }
 
   /** The rows that hold a thing or have given it up in this run; to be asked while a row is given up. */
-  async holders(thing: Thing): Promise<StackRow[]> {
+  async holders(thing: Thing): Promise<StateEntry[]> {
     const stored = (await this.#stored)?.of(thing) ?? [];
     const added = this.#added.of(thing).filter((row) => !stored.some((other) => isSame(other, row)));
     return [...stored, ...added];
   }
 
   /** Gives a row up that holds nothing in the service; tells whether another row stands for its resource now. */
-  async isReplaced(row: StackRow): Promise<boolean> {
+  async isReplaced(row: StateEntry): Promise<boolean> {
     this.#stored ??= this.#read(row);
     const others = (await this.#stored)
       .all()
@@ -57,11 +57,11 @@ export class Claims {
   }
 
   /** Whether a row was given up in this run. */
-  isReleased(row: StackRow): boolean {
+  isReleased(row: StateEntry): boolean {
     return this.#released.of(row).some((released) => isSame(released, row));
   }
 
-  async #otherHolder(own: StackRow): Promise<StackRow | undefined> {
+  async #otherHolder(own: StateEntry): Promise<StateEntry | undefined> {
     this.#stored ??= this.#read(own);
     const holder = await this.#holderBeside(own);
     if (!holder || isOfPlugin(holder.urn) === isOfPlugin(own.urn)) return holder;
@@ -70,7 +70,7 @@ export class Claims {
     return this.#holderBeside(own);
   }
 
-  async #holderBeside(own: StackRow): Promise<StackRow | undefined> {
+  async #holderBeside(own: StateEntry): Promise<StateEntry | undefined> {
     const others = await this.holders(own);
     const isLeaving = others.find((row) => isSame(row, own))?.isLeaving === true;
     // One for each: older state has no tokens, so that two rows may look the same.
@@ -79,12 +79,12 @@ export class Claims {
       if (at >= 0) others.splice(at, 1);
     }
     // If both rows leave, each by another carrier, each process would leave the deletion to the other one.
-    const leavesElsewhere = (row: StackRow) =>
+    const leavesElsewhere = (row: StateEntry) =>
       isLeaving && row.isLeaving && isOfPlugin(row.urn) !== isOfPlugin(own.urn);
     return others.find((row) => !leavesElsewhere(row));
   }
 
-  async #read(of: StackRow): Promise<Rows> {
+  async #read(of: StateEntry): Promise<Rows> {
     try {
       return new Rows(await this.state.rows(of));
     } catch (error) {
@@ -96,23 +96,23 @@ export class Claims {
 
 /** Rows by what they hold. */
 class Rows {
-  readonly #byThing = new Map<string, StackRow[]>();
+  readonly #byThing = new Map<string, StateEntry[]>();
 
-  constructor(rows: readonly StackRow[] = []) {
+  constructor(rows: readonly StateEntry[] = []) {
     for (const row of rows) this.add(row);
   }
 
-  add(row: StackRow): void {
+  add(row: StateEntry): void {
     const rows = this.#byThing.get(nameOf(row));
     if (rows) rows.push(row);
     else this.#byThing.set(nameOf(row), [row]);
   }
 
-  all(): StackRow[] {
+  all(): StateEntry[] {
     return [...this.#byThing.values()].flat();
   }
 
-  of(thing: Thing): readonly StackRow[] {
+  of(thing: Thing): readonly StateEntry[] {
     return (this.#byThing.get(nameOf(thing)) ?? []).filter((row) => mayShare(row, thing));
   }
 }

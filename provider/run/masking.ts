@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Properties } from "./row";
+import type { Properties } from "./state-entry";
 
 /** Values of secret arguments by their names. */
 interface Secrets {

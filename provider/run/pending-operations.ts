@@ -1,6 +1,6 @@
 import { engineAddress } from "./engine";
-import type { Properties } from "./row";
 import { type Cli, type ExportedState, exportState, pulumiCli, StackStateError } from "./stack-state";
+import type { Properties } from "./state-entry";
 import { carriedUrn, partsOf } from "./urn";
 
 /** A create or an update that the engine began in an earlier run and has not recorded the end of. */

@@ -1,7 +1,7 @@
 import { parseJson } from "../../client/parse";
 import { attributeHandling } from "../../contract/dataset";
 import { masked, secretsHere } from "./masking";
-import type { Properties } from "./row";
+import type { Properties } from "./state-entry";
 import { unknownValue } from "./unknown-value";
 
 const maskText = "[secret]";

@@ -1,15 +1,15 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { engineProcess } from "./engine-command";
-import { isSame, type Properties, rowOf, type StackRow } from "./row";
+import { isSame, type Properties, rowOf, type StateEntry } from "./state-entry";
 import { carriedUrn, partsOf, resourceTypeOf } from "./urn";
 
 /** What the stacks of a backend hold. */
 export interface StackState {
   /** The rows of the stack that the given row belongs to. */
-  rows(of: StackRow): Promise<readonly StackRow[]>;
+  rows(of: StateEntry): Promise<readonly StateEntry[]>;
   /** The rows that earlier runs left of a resource, also the replaced ones; none if the state cannot be read. */
-  rowsNamed(urn: string): Promise<readonly StackRow[]>;
+  rowsNamed(urn: string): Promise<readonly StateEntry[]>;
   /** The rows of every stack of the backend, this one too. */
   everywhere(): Promise<Holdings>;
   /** The stacks of the backend as `project/stack`, listed for a project; undefined if they cannot be listed. */
@@ -18,7 +18,7 @@ export interface StackState {
 
 /** What the stacks of a backend hold, as far as their states can be read. */
 export interface Holdings {
-  readonly rows: readonly StackRow[];
+  readonly rows: readonly StateEntry[];
   /** Stacks whose state could not be read. */
   readonly unread: readonly string[];
 }
@@ -75,7 +75,7 @@ export function cliStackState(given: Partial<Cli> = {}): StackState {
     throw unreadable(reasons.join("; "), "Put `pulumi` on PATH, select the stack with `pulumi stack select`");
   };
   // Read once: what earlier runs have stored does not change.
-  const before = new Map<string, Promise<StackRow[]>>();
+  const before = new Map<string, Promise<StateEntry[]>>();
   const rowsNamed: StackState["rowsNamed"] = async (urn) => {
     const { stack } = partsOf(urn);
     const all = before.get(stack) ?? exported(["--stack", stack], cli).catch(() => []);
@@ -91,7 +91,7 @@ const readersAtOnce = 4;
 async function everywhere(cli: Cli): Promise<Holdings> {
   const names = await listed(cli);
   if (!names) return { rows: [], unread: ["all stacks"] };
-  const [rows, unread]: [StackRow[], string[]] = [[], []];
+  const [rows, unread]: [StateEntry[], string[]] = [[], []];
   const until = Date.now() + cli.timeoutMs;
   const open = [...names];
   const read = async () => {
@@ -150,7 +150,7 @@ export async function exportState(
   return (JSON.parse(stdout) as { deployment?: ExportedState }).deployment ?? {};
 }
 
-async function exported(way: readonly string[], cli: Cli): Promise<StackRow[]> {
+async function exported(way: readonly string[], cli: Cli): Promise<StateEntry[]> {
   const { resources = [] } = await exportState(way, cli);
   return resources.flatMap(({ urn, type, id, outputs = {}, delete: isLeaving = false }) => {
     const definition = resourceTypeOf(type);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "../../client/client";
 import { stub } from "../../provider/dynamic/stub";
-import type { StackRow } from "../../provider/run/row";
+import type { StateEntry } from "../../provider/run/state-entry";
 import { TestClock } from "../client/server";
 import { type Carried, type CarrierName, type Carriers, passed } from "./carriers";
 
@@ -43,7 +43,7 @@ export class LocalStack {
     await this.close();
     this.carrier = carrier;
     // Each resource stands for a stack of its own: several deploy to one project.
-    const rows = async (of: StackRow) => [of];
+    const rows = async (of: StateEntry) => [of];
     this.#client = await this.carriers.of(carrier).begin({ config, clock, rows, timeouts: { bodyMs } });
     // The address is known to be that of the service.
     await this.#client.honoursKeys();

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { eraseStored } from "../../provider/recovery/journal";
-import { rowOf } from "../../provider/run/row";
+import { rowOf } from "../../provider/run/state-entry";
 import { pluginUrn } from "../../provider/run/urn";
 import { type Carried, type CarrierName, type Carriers, passed } from "./carriers";
 import { type Declared, dependenciesOf, levelsOf } from "./declared";

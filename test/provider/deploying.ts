@@ -1,4 +1,4 @@
-import type { Properties } from "../../provider/run/row";
+import type { Properties } from "../../provider/run/state-entry";
 import type { DynamicProvider } from "./dynamic-provider";
 
 /** A deployment as the engine makes it: the job first, then the deployment that waits for it. */

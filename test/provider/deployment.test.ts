@@ -1,5 +1,5 @@
 import { routes } from "../../contract";
-import type { Properties } from "../../provider/run/row";
+import type { Properties } from "../../provider/run/state-entry";
 import { ObservedService } from "../engine/observed-service";
 import { type Deployed, deployWith, redeployWith } from "./deploying";
 import { DynamicProvider, unknownValue } from "./dynamic-provider";

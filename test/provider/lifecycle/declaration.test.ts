@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { routes } from "../../../contract";
 import { definitions } from "../../../provider/definitions";
 import { carryBy } from "../../../provider/run/engine";
-import type { Properties } from "../../../provider/run/row";
+import type { Properties } from "../../../provider/run/state-entry";
 import { unknownValue } from "../../../provider/run/unknown-value";
 import { inlineText } from "../../../records/inline";
 import { contentHash, findFiles, inlineFile } from "../../../records/source";

@@ -1,14 +1,14 @@
 import { Claims } from "../../../provider/run/claims";
-import { rowOf, type StackRow } from "../../../provider/run/row";
+import { rowOf, type StateEntry } from "../../../provider/run/state-entry";
 
 const row = (name: string, made: string | undefined, id = "x") =>
   rowOf("EventDataset", id, { __urn: `urn:pulumi:s::p::t::${name}`, ...(made && { __made: made }) });
 
 /** Which rows delete the thing, when they are given up in this order. */
 async function deleting(
-  stored: readonly StackRow[],
-  released: readonly StackRow[],
-  added: readonly StackRow[] = [],
+  stored: readonly StateEntry[],
+  released: readonly StateEntry[],
+  added: readonly StateEntry[] = [],
 ) {
   const claims = new Claims({ rows: async () => stored });
   for (const each of added) claims.add(each);
@@ -18,7 +18,7 @@ async function deleting(
   return outcomes.flat();
 }
 
-test.each<[string, StackRow[], StackRow[], StackRow[], number]>([
+test.each<[string, StateEntry[], StateEntry[], StateEntry[], number]>([
   ["one row", [row("a", "1")], [row("a", "1")], [], 1],
   ["one of two rows", [row("a", "1"), row("b", "2")], [row("a", "1")], [], 0],
   ["both rows at once", [row("a", "1"), row("b", "2")], [row("a", "1"), row("b", "2")], [], 1],
@@ -54,7 +54,7 @@ test.each<[string, StackRow[], StackRow[], StackRow[], number]>([
 );
 
 test("rows of one thing that both carriers have replaced do not each leave it to the other", async () => {
-  const leaving = (type: string, made: string): StackRow => ({
+  const leaving = (type: string, made: string): StateEntry => ({
     ...rowOf("EventDataset", "x", { __urn: `urn:pulumi:s::p::${type}:EventDataset::a`, __made: made }),
     isLeaving: true,
   });
@@ -69,7 +69,7 @@ test("rows of one thing that both carriers have replaced do not each leave it to
 });
 
 test("a row that the engine is to delete holds its thing against a row of the other carrier", async () => {
-  const at = (type: string, made: string, isLeaving: boolean): StackRow => ({
+  const at = (type: string, made: string, isLeaving: boolean): StateEntry => ({
     ...rowOf("EventDataset", "x", { __urn: `urn:pulumi:s::p::${type}:EventDataset::a`, __made: made }),
     isLeaving,
   });
@@ -104,7 +104,7 @@ test("nothing is deleted while the state cannot be read, and it is read once whe
     },
   });
   const deleted: string[] = [];
-  const give = (each: StackRow) => claims.release(each, async () => void deleted.push(each.id));
+  const give = (each: StateEntry) => claims.release(each, async () => void deleted.push(each.id));
   await expect(give(row("a", "1"))).rejects.toThrow("no state");
   expect(deleted).toEqual([]);
   await give(row("a", "1"));

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rowOf } from "../../../provider/run/row";
 import { cliStackState } from "../../../provider/run/stack-state";
+import { rowOf } from "../../../provider/run/state-entry";
 
 const folder = mkdtempSync(join(tmpdir(), "recommender-stack-state-"));
 afterAll(() => rmSync(folder, { recursive: true }));

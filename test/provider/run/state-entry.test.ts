@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { apart, rowOf, together } from "../../../provider/run/row";
+import { apart, rowOf, together } from "../../../provider/run/state-entry";
 
 const provider = join(__dirname, "..", "..", "..", "provider");
 

@@ -51,7 +51,7 @@ export interface HiddenProperties {
 export type Properties = Record<string, unknown> & HiddenProperties;
 
 /** A row of a stack's state: a resource, and what it claims in the service. */
-export interface StackRow {
+export interface StateEntry {
   readonly urn: string;
   /** The definition: `EventDataset`. */
   readonly type: string;
@@ -69,7 +69,7 @@ export interface StackRow {
 }
 
 /** The row of a resource, as its lifecycle knows it. */
-export function rowOf(type: string, id: string, properties: Properties): StackRow {
+export function rowOf(type: string, id: string, properties: Properties): StateEntry {
   const { __urn = "", __made = __urn, __service: service, __account: account, projectId } = apart(properties);
   return {
     urn: __urn,
@@ -83,13 +83,13 @@ export function rowOf(type: string, id: string, properties: Properties): StackRo
 }
 
 /** Whether two rows are one. */
-export function isSame(a: StackRow, b: StackRow): boolean {
+export function isSame(a: StateEntry, b: StateEntry): boolean {
   const isMade = a.made === undefined || b.made === undefined ? a.urn === b.urn : a.made === b.made;
   return a.type === b.type && a.id === b.id && isMade;
 }
 
 /** Whether two rows may hold the same thing: ids of two services say nothing about each other. */
-export function mayShare(a: Pick<StackRow, "service">, b: Pick<StackRow, "service">): boolean {
+export function mayShare(a: Pick<StateEntry, "service">, b: Pick<StateEntry, "service">): boolean {
   const [one, other] = [a.service, b.service].map((address) => address?.replace(/\/+$/, ""));
   return one === undefined || other === undefined || one === other;
 }
