@@ -76,7 +76,7 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
   return { ...planned, after: release.contents?.deployments ?? [], release };
 }
 
-/** Resumes an interrupted rollback to the same target. Live models are no hint: the interrupted run may have set them. */
+/** Resumes an interrupted rollback to the same target. The interrupted run may already have deployed its models. */
 function resume(
   interrupted: Release | undefined,
   { to, undo }: RollbackRequest,
