@@ -1,4 +1,4 @@
-import { type Shape, shapeOf } from "./shapes";
+import { anyShape, type Shape, shapeOf } from "./shapes";
 import {
   capital,
   dotnetSyntax,
@@ -35,8 +35,6 @@ const hashes = /("""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|#[^\n]*
 const construction =
   /\bnew\s+(?:[\w$]+\s*\.\s*)*(?<type>[\w$]+)\s*(?:<[^>]*>\s*)?\(\s*(?:(?<quote>["'`])(?<name>.*?)\k<quote>\s*[,)])?/g;
 
-const any: Shape = { kind: "any" };
-
 /** Formats all arguments of a declaration. */
 const formatArguments = (
   { formatArgument }: Pick<Language, "formatArgument">,
@@ -51,7 +49,7 @@ const formatArguments = (
 /** Returns a formatter for languages that write arguments as name, sign and value. */
 const argumentFormatter =
   (name: (argument: string) => string, sign: string, syntax: ValueSyntax): Language["formatArgument"] =>
-  (argument, value, shape = any) =>
+  (argument, value, shape = anyShape) =>
     `${name(argument)}${sign}${formatValue(value, shape, syntax)}`;
 
 const unchangedName = (name: string) => name;
@@ -103,7 +101,7 @@ const java: Language = {
   textOrComment: slashes,
   declaration: construction,
   argumentName: unchangedName,
-  formatArgument: (name, value, shape = any) => `${name}(${formatValue(value, shape, javaSyntax)})`,
+  formatArgument: (name, value, shape = anyShape) => `${name}(${formatValue(value, shape, javaSyntax)})`,
   formatDeclaration: (type, name, args) =>
     `new ${type}(${json(name)}, ${type}Args.builder().${formatArguments(java, type, args, ".")}.build())`,
 };

@@ -34,7 +34,8 @@ interface Schema {
   >;
 }
 
-const any: Shape = { kind: "any" };
+/** A value of unknown type. */
+export const anyShape: Shape = { kind: "any" };
 const scalars: readonly string[] = ["string", "integer", "number", "boolean"];
 const prefix = "recommender:index:";
 let cached: Schema | undefined;
@@ -47,7 +48,7 @@ function schema(): Schema {
 /** Returns the type of an argument in the package schema, or `any` if the schema does not contain it. */
 export function shapeOf(type: string, argument: string): Shape {
   const spec = schema().resources[prefix + type]?.inputProperties[argument];
-  return spec ? shapeIn(spec) : any;
+  return spec ? shapeIn(spec) : anyShape;
 }
 
 function shapeIn({ type = "", items, additionalProperties, oneOf, $ref }: TypeSpec): Shape {
@@ -57,7 +58,7 @@ function shapeIn({ type = "", items, additionalProperties, oneOf, $ref }: TypeSp
   if (named) return shapeIn(named);
   if (items) return { kind: "list", of: shapeIn(items) };
   if (additionalProperties) return { kind: "map", of: shapeIn(additionalProperties) };
-  return scalars.includes(type) ? { kind: type as "string" } : any;
+  return scalars.includes(type) ? { kind: type as "string" } : anyShape;
 }
 
 function namedShape(token: string): Shape {

@@ -1,4 +1,4 @@
-import type { Shape } from "./shapes";
+import { anyShape, type Shape } from "./shapes";
 
 /** Formatters for values of arguments in one language. */
 export interface ValueSyntax {
@@ -112,7 +112,6 @@ export const dotnetSyntax: ValueSyntax = {
 
 /** Formats a value as an expression of a language. Null and undefined fields are left out. */
 export function formatValue(value: unknown, shape: Shape, syntax: ValueSyntax): string {
-  const any: Shape = { kind: "any" };
   if (typeof value === "string") {
     const member = shape.kind === "enum" ? shape.members[value] : undefined;
     if (shape.kind === "enum" && member !== undefined) return syntax.member(shape.name, member, value);
@@ -123,7 +122,7 @@ export function formatValue(value: unknown, shape: Shape, syntax: ValueSyntax): 
   if (typeof value === "boolean") return syntax.boolean(value);
   if (value === null || value === undefined) return syntax.nothing;
   if (Array.isArray(value)) {
-    const element = shape.kind === "list" ? shape.of : any;
+    const element = shape.kind === "list" ? shape.of : anyShape;
     return syntax.list(
       value.map((one) => formatValue(one, element, syntax)),
       element,
@@ -132,10 +131,10 @@ export function formatValue(value: unknown, shape: Shape, syntax: ValueSyntax): 
   const entries = Object.entries(value).filter(([, one]) => one !== undefined && one !== null);
   if (shape.kind === "object")
     return syntax.object(
-      entries.map(([key, one]) => [key, formatValue(one, shape.fields[key] ?? any, syntax)] as const),
+      entries.map(([key, one]) => [key, formatValue(one, shape.fields[key] ?? anyShape, syntax)] as const),
       shape.name,
     );
-  const of = shape.kind === "map" ? shape.of : any;
+  const of = shape.kind === "map" ? shape.of : anyShape;
   return syntax.map(
     entries.map(([key, one]) => [key, formatValue(one, of, syntax)] as const),
     of,

@@ -1,15 +1,11 @@
 import type { Survey } from "../../records/survey";
 import { CommandError, exitCodes } from "../terminal/exit";
 import { propertyList } from "../terminal/layout";
-import { formatCount, formatNumber, formatTime, type OutputOptions, print } from "../terminal/output";
-import type { ImportPlan } from "./import-plan";
-
-interface DryRunOptions extends OutputOptions {
-  readonly maxFailures: number;
-}
+import { formatCount, formatNumber, formatTime, print } from "../terminal/output";
+import type { ImportOptions, ImportPlan } from "./import-plan";
 
 /** Shows what an import would do, without calling the service. Fails if the import would fail. */
-export async function dryRun(plan: ImportPlan, options: DryRunOptions): Promise<void> {
+export async function dryRun(plan: ImportPlan, options: ImportOptions): Promise<void> {
   const { survey } = await import("../../records/survey.js");
   const { kind, files, mapping } = plan;
   const found = await survey(files, kind, mapping);
@@ -23,7 +19,7 @@ export async function dryRun(plan: ImportPlan, options: DryRunOptions): Promise<
   if (problem) throw new CommandError(problem.message, problem.exitCode, outcome);
 }
 
-function problemOf({ source }: ImportPlan, found: Survey, { maxFailures }: DryRunOptions) {
+function problemOf({ source }: ImportPlan, found: Survey, { maxFailures }: ImportOptions) {
   const { missing, proposed, failedCount = 0 } = found;
   const needed = [
     ...Object.entries(proposed).map(([field, column]) => `--map ${field}=${column}`),
