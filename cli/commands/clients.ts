@@ -1,11 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Client, Clients } from "../../service";
-import {
-  type DataDirectoryOptions,
-  dataDirectoryOf,
-  storeOption,
-  withDataDirectory,
-} from "../stack/data-directory";
+import { type DataOptions, dataDirectoryOf, storeOption, withDataDirectory } from "../stack/data-directory";
 import { examples } from "../terminal/examples";
 import { table } from "../terminal/layout";
 import { commaSeparated } from "../terminal/option-values";
@@ -21,7 +16,7 @@ A scope is the path of an operation, as in /create-project, or a group:
 A Pulumi program needs read,write and, for deployment checks, recommend.
 `;
 
-interface ClientOptions extends DataDirectoryOptions, OutputOptions {
+interface ClientOptions extends DataOptions, OutputOptions {
   readonly store?: string;
   readonly scopes: readonly string[];
 }

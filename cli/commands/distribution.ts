@@ -85,13 +85,8 @@ async function distribution(values: readonly AttributeValue[], options: Distribu
         const drawn = known.data.queries.flatMap(({ bins: bars }, at) => {
           const { attribute, value } = values[at] as AttributeValue;
           if (isAbsent(at)) return [];
-          return [
-            histogram(
-              `Usage of ${escapeControls(attribute)} = ${escapeControls(value)}`,
-              bars as Bin[],
-              columns,
-            ),
-          ];
+          const title = `Usage of ${escapeControls(attribute)} = ${escapeControls(value)}`;
+          return [histogram(title, bars as Bin[], columns)];
         });
         const written = charts.map((file) => `Chart: ${file}\n`).join("");
         return [...drawn, ...(written ? [written] : [])].join("\n");

@@ -90,7 +90,5 @@ function collect(file: string, earlier: string[] = []): string[] {
 function failOn(text: string): readonly FailCondition[] {
   const conditions = commaSeparated(text) as FailCondition[];
   if (conditions.every((condition) => failConditions.includes(condition))) return conditions;
-  throw new InvalidArgumentError(
-    `Expected one or more of ${failConditions.join(", ")}, separated by commas.`,
-  );
+  throw new InvalidArgumentError(`Expected one or more of ${failConditions.join(", ")}, comma-separated.`);
 }

@@ -69,26 +69,22 @@ export function addEvents(program: Command): void {
 }
 
 async function prune(options: PruneOptions): Promise<void> {
-  const { before, olderThan, start, yes } = options;
+  const { before, olderThan, start: startTs, yes } = options;
   const ts = before ?? (olderThan === undefined ? undefined : Date.now() - olderThan);
   if (ts === undefined)
     throw new Error("Choose the events to delete with --before DATE or --older-than TIME, as in 90d.");
   if (ts < 0) throw new Error("--older-than reaches back before 1970. Choose a shorter time.");
-  if (start !== undefined && start >= ts)
-    throw new Error(`--start ${formatTime(start)} is not before ${formatTime(ts)}, so the range is empty.`);
+  if (startTs !== undefined && startTs >= ts)
+    throw new Error(`--start ${formatTime(startTs)} is not before ${formatTime(ts)}, so the range is empty.`);
   await usingService(options, async ({ client, resolveId }) => {
     const eventDatasetId = resolveId("EventDataset", options.dataset, "--dataset");
-    const range = `${start === undefined ? "" : `from ${formatTime(start)} `}before ${formatTime(ts)}`;
+    const range = `${startTs === undefined ? "" : `from ${formatTime(startTs)} `}before ${formatTime(ts)}`;
     await confirm(`Delete the events ${range} in ${eventDatasetId}?`, yes);
     recordDeletion(client, eventDatasetId);
-    await client.call(routes.deleteDatasetEventsBeforeTs, {
-      eventDatasetId,
-      ts,
-      ...defined({ startTs: start }),
-    });
+    await client.call(routes.deleteDatasetEventsBeforeTs, { eventDatasetId, ts, ...defined({ startTs }) });
     print(
       options,
-      { eventDatasetId, ts, startTs: start ?? 0 },
+      { eventDatasetId, ts, startTs: startTs ?? 0 },
       () => `Deleted the events ${range} in ${eventDatasetId}\n`,
     );
   });

@@ -50,20 +50,10 @@ export function addImport(program: Command): void {
     .argument("<source>", "file or quoted glob: NDJSON, JSON, CSV or Parquet, plain or gzip")
     .option("--dataset <id>", "target dataset; with --stack its name, or the only one")
     .addOption(new Option("--format <name>", "format of the files (default: by extension)").choices(formats))
-    .option(
-      "--map <field=column>",
-      "column of a field, as in ts=time; may be repeated",
-      keyValue("field=column"),
-    )
-    .option(
-      "--set <field=value>",
-      "value of a field for all records; may be repeated",
-      keyValue("field=value"),
-    )
+    .option("--map <field=column>", "column of a field, as in ts=time; repeatable", keyValue("field=column"))
+    .option("--set <field=value>", "value of a field for all records; repeatable", keyValue("field=value"))
     .option("--attributes <columns>", "comma-separated columns to import as attributes", commaSeparated)
-    .addOption(
-      new Option("--ts-unit <unit>", "unit of numeric ts (default: by size)").choices(["s", "ms", "us"]),
-    )
+    .addOption(new Option("--ts-unit <unit>", "unit of ts (default: by size)").choices(["s", "ms", "us"]))
     .option("--parallel <number>", "concurrent calls", wholeNumber(1, 64), 8)
     .option("--max-failures <number>", "number of records that may be rejected", wholeNumber(), 0)
     .option("--shards <number>", "shards of the dataset, to check the capacity first", wholeNumber(1))

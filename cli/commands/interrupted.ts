@@ -53,10 +53,7 @@ async function interrupted(options: InterruptedOptions): Promise<void> {
   const ended = entries.filter(({ running }) => !running);
   const count = ended.length + unreadable.length;
   if (options.forget && count > 0) {
-    await confirm(
-      `Forget ${formatCount(count, "create")}? The next \`pulumi up\` creates again.`,
-      options.yes,
-    );
+    await confirm(`Forget ${formatCount(count, "create")}? \`pulumi up\` then creates again.`, options.yes);
   }
   print(options, { interrupted: listed, unreadable }, () =>
     entries.length + unreadable.length === 0

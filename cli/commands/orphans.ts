@@ -109,9 +109,7 @@ async function orphansOf(client: Client): Promise<readonly Orphan[]> {
 
 function assertOrphaned(ids: readonly string[], orphans: readonly Orphan[], { all }: DeleteOptions): void {
   if (!all && ids.length === 0)
-    throw new Error(
-      "Pass the ids of the objects to delete, or --all. `recommender orphans list` shows the ids.",
-    );
+    throw new Error("Pass the ids to delete, or --all. `recommender orphans list` shows the ids.");
   const unknown = ids.filter((id) => !orphans.some(({ objectId }) => objectId === id));
   if (unknown.length > 0)
     throw new Error(

@@ -114,9 +114,7 @@ function deploymentOf({ stack, resolveId }: OpenService, options: RecommendOptio
   const id = resolveId("Deployment", options.deployment, "--deployment");
   const found = stack.resources.find((one) => one.type === "Deployment" && one.id === id);
   if (!found)
-    throw new Error(
-      `--deployment ${options.deployment}: stack ${stack.name} has no deployment of this name.`,
-    );
+    throw new Error(`--deployment ${options.deployment}: stack ${stack.name} has no such deployment.`);
   const { servingUri, deploymentJobId } = found.outputs as { servingUri?: string; deploymentJobId?: string };
   return { projectId: found.id, servingUri, deploymentJobId };
 }

@@ -51,10 +51,7 @@ export function addServe(program: Command): void {
     .option("--plan-shards <number>", "shards of all event datasets in total", wholeNumber(1), 100)
     .option("--job-delay <ms>", "delay every job, to test waiting", wholeNumber(), 0)
     .addOption(
-      new Option(
-        "--lease-ms <ms>",
-        "with --store: time without heartbeat after which a process loses its jobs",
-      )
+      new Option("--lease-ms <ms>", "with --store: time until a process without heartbeat loses its jobs")
         .argParser(wholeNumber(100))
         .hideHelp(),
     )

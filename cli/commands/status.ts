@@ -2,12 +2,7 @@ import type { Command } from "commander";
 import type { z } from "zod";
 import { decode } from "../../contract";
 import type { statusReply } from "../../service/embedded";
-import {
-  type DataDirectoryOptions,
-  dataDirectoryOf,
-  stackHint,
-  withDataDirectory,
-} from "../stack/data-directory";
+import { type DataOptions, dataDirectoryOf, stackHint, withDataDirectory } from "../stack/data-directory";
 import { examples } from "../terminal/examples";
 import { escapeControls, table } from "../terminal/layout";
 import { formatCount, formatDuration, type OutputOptions, print } from "../terminal/output";
@@ -20,7 +15,7 @@ export function addStatus(program: Command): void {
     .description("Show the data and jobs of an embedded service.")
     .option("--json", "print the whole status as JSON")
     .addHelpText("after", examples("status --stack dev", "status --data ./other --json"))
-    .action(async (options: DataDirectoryOptions & OutputOptions) => {
+    .action(async (options: DataOptions & OutputOptions) => {
       const data = await dataDirectoryOf(options);
       const {
         findRunning,

@@ -2,12 +2,7 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Folder } from "../../service/embedded";
-import {
-  type DataDirectoryOptions,
-  dataDirectoryOf,
-  stackHint,
-  withDataDirectory,
-} from "../stack/data-directory";
+import { type DataOptions, dataDirectoryOf, stackHint, withDataDirectory } from "../stack/data-directory";
 import { examples } from "../terminal/examples";
 import { type OutputOptions, print } from "../terminal/output";
 
@@ -20,7 +15,7 @@ export function addStop(program: Command): void {
     .description("Stop an embedded service. Its data stays.")
     .option("--json", "print the result as one line of JSON")
     .addHelpText("after", examples("stop --stack dev", "stop --data ./other --json"))
-    .action(async (options: DataDirectoryOptions & OutputOptions) => {
+    .action(async (options: DataOptions & OutputOptions) => {
       const data = await dataDirectoryOf(options);
       const pid = await stop(data);
       const hint = pid === undefined && !options.json ? await stackHint(options) : "";

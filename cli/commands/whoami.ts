@@ -69,7 +69,7 @@ async function whoami(options: ServiceOptions): Promise<void> {
   const problem = error && withoutHint(error.message, whoami);
   // If the service is unreachable or rejects the credentials, no scope gets a token. One line is enough.
   const failsForAll = error instanceof TokenError && (error.isUnreachable || error.refusal === "credentials");
-  const scopes = failsForAll ? [] : await requestTokens(target.token, offered, whoami);
+  const scopes = failsForAll ? [] : await fetchTokens(target.token, offered, whoami);
   const failed = scopes.filter(({ error }) => error !== undefined);
   const ok = failed.length === 0 && problem === undefined;
   const url = withoutSecrets(target.baseUrl);
@@ -148,11 +148,7 @@ async function scopesOf(client: Client): Promise<string[]> {
 }
 
 /** Requests a token for each scope, four at a time, because the source may be a command. */
-async function requestTokens(
-  source: TokenSource,
-  scopes: readonly string[],
-  whoami: string,
-): Promise<Scope[]> {
+async function fetchTokens(source: TokenSource, scopes: readonly string[], whoami: string): Promise<Scope[]> {
   const { Agent } = await import("undici");
   const http = new Agent();
   const found: Scope[] = [];

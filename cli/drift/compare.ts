@@ -108,13 +108,8 @@ async function observe(open: OpenStack) {
   });
   try {
     const [preview, refresh, inventory] = await Promise.all([previewed, refreshed, listed]);
-    return {
-      preview,
-      refresh,
-      inventory,
-      config: await config,
-      secrets: secretTexts(await config, environment),
-    };
+    const known = await config;
+    return { preview, refresh, inventory, config: known, secrets: secretTexts(known, environment) };
   } catch (error) {
     const known = await config.catch(() => ({}));
     throw new Error(redactAll((error as Error).message, secretTexts(known, environment)));

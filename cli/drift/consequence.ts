@@ -58,19 +58,13 @@ const changeConsequences: Readonly<Record<string, Consequences>> = {
   Model: {
     create: ["retrains", "It is trained, which uses training hours."],
     update: ["in place", "It is renamed in place. Nothing is trained."],
-    replace: [
-      "retrains",
-      "It is trained again, which uses training hours. Then the former model is deleted.",
-    ],
+    replace: ["retrains", "It is trained again, which uses training hours. Then the old model is deleted."],
     delete: ["deletes", "The model is deleted. To get it back, train it again."],
   },
   Deployment: {
     create: ["redeploys", "The project starts to answer recommendation calls."],
     update: ["redeploys", "It is deployed again, without downtime."],
-    replace: [
-      "stops serving",
-      "It moves to another project. Recommendation calls to the former project fail.",
-    ],
+    replace: ["stops serving", "It moves to another project. Recommendation calls to the old project fail."],
     delete: ["stops serving", "Recommendation calls to the project fail."],
   },
   UserQuery: result("The query"),
@@ -95,10 +89,7 @@ const retainedConsequences: Readonly<Record<string, Partial<Consequences>>> = {
     delete: ["none", "It leaves the state. The service keeps it with its events."],
   },
   Model: {
-    replace: [
-      "retrains",
-      "It is trained again, which uses training hours. The service keeps the former model.",
-    ],
+    replace: ["retrains", "It is trained again, which uses training hours. The service keeps the old model."],
     delete: ["none", "It leaves the state. The service keeps it."],
   },
   Deployment: { delete: ["none", "It leaves the state and stays live."] },

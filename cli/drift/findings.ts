@@ -92,24 +92,18 @@ function change(
     ...findingOf(step, kind, properties, context),
     ...(isProtected && { protected: true as const }),
   };
-  const resourceType = resourceTypeOf(step.type) ?? step.type;
-  const [effect, text] = consequenceOfChange(
-    resourceType,
-    operation,
-    properties,
-    step.old?.retainOnDelete === true,
-  );
+  const type = resourceTypeOf(step.type) ?? step.type;
+  const [effect, text] = consequenceOfChange(type, operation, properties, step.old?.retainOnDelete === true);
   return { ...base, effect, consequence: text, fixes: context.commands.change(base) };
 }
 
 function drift(step: Step, context: FindingContext): Finding | undefined {
   if (step.op !== "update" && step.op !== "delete") return undefined;
-  const resourceType = resourceTypeOf(step.type) ?? step.type;
+  const type = resourceTypeOf(step.type) ?? step.type;
   const rules = definitionOf(step.type);
   const [olds, news] = [step.old?.outputs ?? {}, step.new?.outputs ?? {}];
   const isGone = step.op === "delete";
-  const isNotServing =
-    resourceType === "Deployment" && (isGone || (news.checkFailed === true && !olds.checkFailed));
+  const isNotServing = type === "Deployment" && (isGone || (news.checkFailed === true && !olds.checkFailed));
   const kind = isNotServing ? "not serving" : isGone ? "deleted" : "changed";
   let properties: Finding["properties"] = [];
   if (!isGone) {
@@ -122,7 +116,7 @@ function drift(step: Step, context: FindingContext): Finding | undefined {
   }
   const base = findingOf(step, kind, properties, context);
   const dependents = kind === "deleted" ? dependentsOf(step.urn, context.state) : [];
-  const [effect, text] = consequenceOfDrift(resourceType, kind, properties, dependents);
+  const [effect, text] = consequenceOfDrift(type, kind, properties, dependents);
   const fixes = context.commands.drift(base, rules?.argumentNames ?? [], news);
   return { ...base, effect, consequence: text, fixes };
 }

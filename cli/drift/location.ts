@@ -9,15 +9,9 @@ import type { Language } from "./language";
 import { jobTypes } from "./resource";
 
 /** Type of the resource that declares each job. */
-const declarerOf = Object.fromEntries(
-  Object.entries(jobTypes).map(([resourceType, job]) => [job, resourceType]),
-);
+const declarerOf = Object.fromEntries(Object.entries(jobTypes).map(([type, job]) => [job, type]));
 
-const ignoredFiles = [
-  "**/{node_modules,site-packages,venv,vendor,target,bin,obj}/**",
-  "**/.*/**",
-  "**/*.d.ts",
-];
+const ignored = ["**/{node_modules,site-packages,venv,vendor,target,bin,obj}/**", "**/.*/**", "**/*.d.ts"];
 
 interface Declaration extends Location {
   readonly type: string;
@@ -65,7 +59,7 @@ export class Declarations {
   }
 
   get #all(): readonly Declaration[] {
-    this.#found ??= globSync(this.language.files, { cwd: this.directory, ignore: ignoredFiles })
+    this.#found ??= globSync(this.language.files, { cwd: this.directory, ignore: ignored })
       .sort()
       .flatMap((file) =>
         findDeclarations(file, readFileSync(join(this.directory, file), "utf8"), this.language),

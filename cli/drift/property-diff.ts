@@ -59,9 +59,7 @@ function reportedValue(value: unknown): Json | undefined {
   if (isSealed(value)) return secretText;
   if (Array.isArray(value)) return value.map((entry) => reportedValue(entry) ?? null);
   if (isPlainObject(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, entry]) => [key, reportedValue(entry) ?? null]),
-    );
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, reportedValue(one) ?? null]));
   }
   return value as Json;
 }

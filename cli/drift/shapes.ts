@@ -65,11 +65,7 @@ function namedShape(token: string): Shape {
   const name = token.slice(prefix.length);
   const { enum: members, properties = {} } = schema().types[token] ?? {};
   if (members)
-    return {
-      kind: "enum",
-      name,
-      members: Object.fromEntries(members.map((member) => [member.value, member.name])),
-    };
+    return { kind: "enum", name, members: Object.fromEntries(members.map((one) => [one.value, one.name])) };
   const fields = Object.entries(properties).map(([field, spec]) => [field, shapeIn(spec)]);
   return { kind: "object", name, fields: Object.fromEntries(fields) };
 }

@@ -42,11 +42,7 @@ export async function applyChange(change: Change): Promise<Release> {
   };
   const output = new EngineOutput();
   const { refresh, target } = change;
-  const options = {
-    ...output.options,
-    ...(refresh && { refresh }),
-    ...(target && { target: [...target] }),
-  };
+  const options = { ...output.options, ...(refresh && { refresh }), ...(target && { target: [...target] }) };
   try {
     await clearPending(open, lockPolicy);
     await withStaleLockRemoved(open, lockPolicy, () => open.stack.up(options));

@@ -21,11 +21,7 @@ const servedModel = extensible({
 });
 
 /** Models of one deployment. */
-const served = extensible({
-  name: z.string(),
-  generator: servedModel,
-  ranker: servedModel.optional(),
-});
+const served = extensible({ name: z.string(), generator: servedModel, ranker: servedModel.optional() });
 
 const contents = extensible({
   records: z.array(
@@ -37,11 +33,7 @@ const contents = extensible({
     }),
   ),
   algorithms: z.array(
-    extensible({
-      name: z.string(),
-      type: z.string(),
-      declaredParameters: z.record(z.string(), z.json()),
-    }),
+    extensible({ name: z.string(), type: z.string(), declaredParameters: z.record(z.string(), z.json()) }),
   ),
   models: z.array(
     extensible({

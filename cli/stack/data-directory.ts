@@ -8,7 +8,7 @@ import { stackNames } from "./workspace";
 export const defaultDataDir = ".recommender";
 
 /** Options that select an embedded service by its data directory or by its stack. */
-export interface DataDirectoryOptions {
+export interface DataOptions {
   readonly data: string;
   readonly stack?: string;
   readonly cwd?: string;
@@ -23,7 +23,7 @@ export function withDataDirectory(command: Command): Command {
 }
 
 /** Options that select the data of a service, in a data directory or a database. */
-export interface StorageOptions extends DataDirectoryOptions {
+export interface StorageOptions extends DataOptions {
   readonly store?: string;
   readonly files?: string;
 }
@@ -58,14 +58,14 @@ export async function storageOf({ store, files, ...options }: StorageOptions): P
 }
 
 /** Returns a hint that lists the stacks of the project, if no data directory was chosen: each stack has its own. */
-export async function stackHint({ data, stack, cwd = "." }: DataDirectoryOptions): Promise<string> {
+export async function stackHint({ data, stack, cwd = "." }: DataOptions): Promise<string> {
   if (stack !== undefined || data !== defaultDataDir) return "";
   const names = await stackNames(cwd);
   return names.length === 0 ? "" : ` For the service of a stack, pass --stack: ${names.join(", ")}.`;
 }
 
 /** Returns the data directory of the selected embedded service. */
-export async function dataDirectoryOf({ data, ...options }: DataDirectoryOptions): Promise<string> {
+export async function dataDirectoryOf({ data, ...options }: DataOptions): Promise<string> {
   if (options.stack === undefined && options.cwd === undefined) return data;
   const { settings } = await settingsOf(options);
   const { embeddedDirectory } = await import("../../client/settings.js");

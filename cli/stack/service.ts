@@ -93,9 +93,7 @@ function chooseProvider(
   const declared = providers.filter((one) => one !== undefined);
   if (provider !== undefined && !declared.includes(provider)) {
     const known = declared.join(", ") || "none";
-    throw new Error(
-      `--provider ${provider}: no resource of stack ${name} uses this provider. Known: ${known}.`,
-    );
+    throw new Error(`--provider ${provider}: no resource of stack ${name} uses it. Known: ${known}.`);
   }
   if (provider !== undefined || service !== undefined || providers.includes(undefined)) return provider;
   if (declared.length <= 1) return declared[0];

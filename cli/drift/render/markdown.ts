@@ -178,10 +178,7 @@ function fenced(text: string): string {
 
 /** Escapes markup, mentions and links in text. */
 function inline(text: string): string {
-  return html(withoutControls(text)).replace(
-    /[\\`*_[\]#|~@]/g,
-    (character) => `&#${character.charCodeAt(0)};`,
-  );
+  return html(withoutControls(text)).replace(/[\\`*_[\]#|~@]/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
 function code(text: string): string {

@@ -146,7 +146,8 @@ test("commands of a stack that does not exist print within 80 columns", async ()
     key: "x",
     derived: false,
     request,
-    at: new Date().toISOString(),
+    // So old that the call cannot be running.
+    at: new Date(Date.now() - 3_600_000).toISOString(),
     pid: 1,
     host: "elsewhere",
   });
