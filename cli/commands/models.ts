@@ -57,9 +57,8 @@ const projectOf = ({ resolveId }: OpenService, { project }: ModelOptions) =>
 
 async function list(options: ModelOptions): Promise<void> {
   await usingService(options, async (opened) => {
-    const { models: listed } = await opened.client.call(routes.listModels, {
-      projectId: projectOf(opened, options),
-    });
+    const projectId = projectOf(opened, options);
+    const { models: listed } = await opened.client.call(routes.listModels, { projectId });
     const models = listed.map((model) => ({ ...model, ...stateOf(model, opened) }));
     print(options, { models }, () => {
       if (models.length === 0) return "There are no models.\n";

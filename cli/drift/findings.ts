@@ -22,6 +22,8 @@ const changeKinds = {
   delete: "deleted",
 } as const;
 
+type ChangeKind = (typeof changeKinds)[keyof typeof changeKinds];
+
 /** Outputs that change with each response, or only together with an argument. Their changes are not drift. */
 const volatile = ["downloadUrl", "expiredAtSec", "deploymentJobId", "rolledBackJobId"];
 
@@ -69,19 +71,11 @@ function linkToCause(finding: Finding, all: readonly Finding[], { state }: Findi
   );
   if (!cause) return finding;
   const text = `It depends on ${titleOf(cause.resource)}, which was deleted too. Reverting that restores both.`;
-  const { accept } = finding.fixes;
-  return {
-    ...finding,
-    consequence: `${finding.consequence} ${text}`,
-    fixes: { apply: cause.fixes.apply, accept },
-  };
+  const consequence = `${finding.consequence} ${text}`;
+  return { ...finding, consequence, fixes: { ...finding.fixes, apply: cause.fixes.apply } };
 }
 
-function change(
-  step: Step,
-  kind: "created" | "changed" | "replaced" | "deleted",
-  context: FindingContext,
-): Finding {
+function change(step: Step, kind: ChangeKind, context: FindingContext): Finding {
   const [news, olds] = [step.new?.inputs ?? {}, step.old?.inputs ?? {}];
   const differing = kind === "deleted" ? [] : differences(news, olds);
   const hidden = differing.length === 0 && kind !== "deleted" ? secretProperties(news) : [];

@@ -2,11 +2,8 @@ import type { ConfigMap } from "@pulumi/pulumi/automation";
 import { redactSecret } from "../../client/http/credentials";
 import { environmentName, secretKeys } from "../../client/settings";
 
-const environmentSecrets = [
-  "PULUMI_CONFIG_PASSPHRASE",
-  "PULUMI_ACCESS_TOKEN",
-  ...secretKeys.map(environmentName),
-];
+const pulumiSecrets = ["PULUMI_CONFIG_PASSPHRASE", "PULUMI_ACCESS_TOKEN"];
+const secretVariables = [...pulumiSecrets, ...secretKeys.map(environmentName)];
 
 /** Shorter secrets would mask ordinary words. The engine masks its own secrets of any length. */
 const minLength = 8;
@@ -16,7 +13,7 @@ export function secretTexts(config: ConfigMap, environment: NodeJS.ProcessEnv): 
   const configured = Object.entries(config).flatMap(([key, { value, secret }]) =>
     secret || secretKeys.some((name) => key === `recommender:${name}`) ? leaves(value) : [],
   );
-  const given = environmentSecrets.flatMap((name) => environment[name] ?? []);
+  const given = secretVariables.flatMap((name) => environment[name] ?? []);
   return [...new Set([...configured, ...given])]
     .filter((text) => text.length >= minLength)
     .sort((a, b) => b.length - a.length);

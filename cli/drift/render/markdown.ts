@@ -59,10 +59,7 @@ function stackMarkdown(report: StackReport, budget: number): string {
     for (const finding of fitting) lines.push(findingMarkdown(finding, apply, accept));
     const left = findings.length - fitting.length;
     if (left > 0) {
-      lines.push(
-        `…and ${formatNumber(left)} more; \`recommender drift --format html\` or \`json\` shows all.`,
-        "",
-      );
+      lines.push(`…and ${formatNumber(left)} more; see \`recommender drift --format html\` or \`json\`.`, "");
     }
     if (findings === report.drift && findings.length > 1) lines.push(atOnce(report));
   }
@@ -104,10 +101,7 @@ function lists(report: StackReport): { title: string; entries: string[] }[] {
         ...partly.map(({ resource, part }) => `- ${code(titleOf(resource))}: not ${inline(part)}`),
       ],
     },
-    {
-      title: formatCount(warnings.length, "warning"),
-      entries: warnings.map((warning) => `- ${inline(warning)}`),
-    },
+    { title: formatCount(warnings.length, "warning"), entries: warnings.map((text) => `- ${inline(text)}`) },
   ];
 }
 

@@ -100,11 +100,8 @@ export function orphanDetails({ leftBy, blockedBy }: Orphan): string {
 }
 
 /** Separates resources that cannot be observed at all from resources observed in part. */
-export function unobservableOf({ unobservable }: StackReport) {
-  return {
-    wholly: unobservable.filter(({ whole }) => whole),
-    partly: unobservable.filter(({ whole }) => !whole),
-  };
+export function unobservableOf({ unobservable: all }: StackReport) {
+  return { wholly: all.filter(({ whole }) => whole), partly: all.filter(({ whole }) => !whole) };
 }
 
 /** Replaces control characters, including line breaks, with spaces. */
