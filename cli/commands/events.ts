@@ -5,7 +5,7 @@ import { type ServiceOptions, usingService, withService } from "../stack/service
 import { confirm } from "../terminal/confirm";
 import { examples } from "../terminal/examples";
 import { duration } from "../terminal/option-values";
-import { defined, forEachReported, formatTime, note, print } from "../terminal/output";
+import { defined, forEachReported, formatTime, print } from "../terminal/output";
 import { recordDeletion } from "./deletion";
 
 interface EventOptions extends ServiceOptions {
