@@ -4,10 +4,10 @@ import { Faults } from "./base/faults";
 import { newId } from "./base/id";
 import { Metrics } from "./base/metrics";
 import { RecentCalls } from "./base/recent-calls";
-import type { Basis } from "./files/basis";
 import { type Folder, secretText } from "./files/folder";
 import { createLog } from "./files/log";
 import type { Files } from "./files/places/files";
+import type { ServiceContext } from "./files/service-context";
 import type { ServerContext } from "./http/context";
 import { Idempotency } from "./http/idempotency";
 import { Tokens } from "./http/token";
@@ -16,16 +16,16 @@ import { requireKey, resolveOptions, type StartOptions } from "./options";
 import { Serving } from "./serving/serving";
 import { type Db, openStore, signingSecret } from "./store/database";
 import { lastSeqIn } from "./store/events";
-import { arrive, Processes } from "./store/processes";
+import { Processes, writeHeartbeat } from "./store/processes";
 import { sweepDeleted } from "./store/sweep";
 import { Walks } from "./store/walks";
 import { Pool } from "./threads/pool";
 
-/** Parts of a service that need nothing else of it, and what ends them. */
+/** Result of {@link open}. */
 export interface Opened {
-  readonly basis: Basis;
+  readonly context: ServiceContext;
   readonly processes: Processes;
-  /** Aborts `basis.closing`. */
+  /** Aborts `context.closing`. */
   readonly stop: AbortController;
   readonly endLog: () => void;
 }
@@ -42,10 +42,10 @@ export async function open(folder: Folder, files: Files, options: StartOptions):
   const ownSecret = isShared ? undefined : secretText(folder.secretFile);
   // The heartbeat is written first: a restore that begins from now on sees that the database is in use.
   const opening = isShared
-    ? { arrive: (db: Db) => arrive(db, { id: processId, role }) }
+    ? { arrive: (db: Db) => writeHeartbeat(db, { id: processId, role }) }
     : { hasLogThread: true };
   const store = await openStore(options.store ?? folder.database, opening);
-  const basis = {
+  const context = {
     options: resolveOptions(options),
     clock,
     log,
@@ -60,18 +60,18 @@ export async function open(folder: Folder, files: Files, options: StartOptions):
     role,
     closing: stop.signal,
   };
-  return { basis, processes: new Processes(store, processId, role), stop, endLog: end };
+  return { context, processes: new Processes(store, processId, role), stop, endLog: end };
 }
 
 /** Creates the parts of the service that use each other. */
 export async function compose(
-  { basis, processes }: Opened,
+  { context, processes }: Opened,
   sweeper: Sweeper,
   options: StartOptions,
 ): Promise<ServerContext> {
-  const { store, clock } = basis;
+  const { store, clock } = context;
   let seq = store.shared ? 0 : await lastSeqIn(store.db);
-  const servingContext = { ...basis, pool: new Pool(basis), share: () => 1 / processes.apis };
+  const servingContext = { ...context, pool: new Pool(context), share: () => 1 / processes.apis };
   const jobContext = {
     ...servingContext,
     serving: new Serving(servingContext),
@@ -87,7 +87,7 @@ export async function compose(
     lastSeq: () => seq,
     walks: new Walks(clock),
     sweep: () => sweeper.sweep(),
-    tokens: new Tokens(basis),
+    tokens: new Tokens(context),
     idempotency: new Idempotency(store, () => clock.now()),
     startedTs: clock.now(),
   };
@@ -97,11 +97,11 @@ export async function compose(
 export class Sweeper {
   settled = Promise.resolve();
 
-  constructor(private readonly basis: Basis) {}
+  constructor(private readonly context: ServiceContext) {}
 
   sweep(): void {
     this.settled = this.settled
-      .then(() => sweepDeleted(this.basis))
-      .catch((error) => this.basis.log.error({ err: error }, "sweep failed"));
+      .then(() => sweepDeleted(this.context))
+      .catch((error) => this.context.log.error({ err: error }, "sweep failed"));
   }
 }

@@ -9,7 +9,7 @@ import { noteSizes } from "./store/history/sizes";
 import { makeIndexes } from "./store/indexes";
 import { timeIn } from "./store/time";
 import { logBytes, longLogBytes } from "./store/write-ahead-log";
-import { emptyLog } from "./threads/short-log";
+import { emptyLog } from "./threads/write-ahead-log";
 
 const hourMs = 60 * 60 * 1000;
 

@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { isLoopback } from "./base/addresses";
 import type { Clock } from "./base/clock";
-import type { Options } from "./files/basis";
 import type { LogTarget } from "./files/log";
+import type { Options } from "./files/service-context";
 import type { Role } from "./store/processes";
 
 /** Options of {@link startService}. */

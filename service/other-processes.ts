@@ -1,11 +1,14 @@
-import type { Basis } from "./files/basis";
 import { removeStaleCopies } from "./files/models";
+import type { ServiceContext } from "./files/service-context";
 import type { Context } from "./handlers/handler";
 import { beatMs, type Processes } from "./store/processes";
 import { hear } from "./store/signals";
 
 /** Sends heartbeats to the other processes of the database until the service closes. */
-export async function sendHeartbeats({ clock, closing, log }: Basis, processes: Processes): Promise<void> {
+export async function sendHeartbeats(
+  { clock, closing, log }: ServiceContext,
+  processes: Processes,
+): Promise<void> {
   for (;;) {
     await processes
       .beat()

@@ -66,8 +66,8 @@ export async function startService(options: StartOptions = {}): Promise<Service>
 }
 
 async function serveFolder(opened: Opened, unlock: () => void, options: StartOptions): Promise<Service> {
-  const { folder, files, store, clock, log, secrets, addresses } = opened.basis;
-  const sweeper = new Sweeper(opened.basis);
+  const { folder, files, store, clock, log, secrets, addresses } = opened.context;
+  const sweeper = new Sweeper(opened.context);
   const context = await compose(opened, sweeper, options);
   let lastUse = clock.now();
   const app = createServer(context, () => {

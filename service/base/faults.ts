@@ -62,12 +62,12 @@ export class Faults {
   }
 
   /** Returns the current faults as JSON. */
-  answer(): unknown {
+  toWire(): unknown {
     return encode(faultSwitches, { ...this.switches, jobDelayMs: this.jobDelayMs });
   }
 
   /** Returns the next fault for a call to this path, and counts it as occurred. */
-  ofCall(path: string): CallFault | undefined {
+  takeForCall(path: string): CallFault | undefined {
     return take(this.switches.calls, (fault) => fault.path === path || fault.path === "*");
   }
 
@@ -82,7 +82,7 @@ export class Faults {
 }
 
 /** Applies a fault to a call: a delay, an error response or a closed connection. */
-export async function carryOut(fault: CallFault, clock: Clock, reset: () => void): Promise<void> {
+export async function applyFault(fault: CallFault, clock: Clock, reset: () => void): Promise<void> {
   if (fault.delayMs > 0) await clock.wait(fault.delayMs);
   if (fault.reset) reset();
   // After a reset the error reaches nobody, but it prevents the call from running.

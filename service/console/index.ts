@@ -5,8 +5,8 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { routes } from "../../contract";
+import { disconnectSignal } from "../base/disconnect";
 import { notFound, ServiceError, shortened } from "../base/error";
-import { leavingOf } from "../base/leaving";
 import type { Context } from "../handlers/handler";
 import { withoutPassword } from "../store/address";
 import type { Db } from "../store/database";
@@ -142,7 +142,7 @@ export async function handleRequest(
   if (!scope || !view) throw new ServiceError("NOT_FOUND", "The console has no such path.");
   requireScope(visitor, scope);
   const body = (request.body as { json?: unknown } | undefined)?.json;
-  const disconnected = leavingOf(reply.raw);
+  const disconnected = disconnectSignal(reply.raw);
   return untilAborted(disconnected, () => view(context, queryTexts(request.query), disconnected, body));
 }
 
@@ -239,5 +239,5 @@ function streamLive(context: Context, request: FastifyRequest, reply: FastifyRep
     );
   return reply
     .type("application/x-ndjson")
-    .send(Readable.from(liveLines(context, leavingOf(reply.raw), isSignedIn)));
+    .send(Readable.from(liveLines(context, disconnectSignal(reply.raw), isSignedIn)));
 }

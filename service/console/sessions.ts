@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { routes } from "../../contract";
 import { ServiceError } from "../base/error";
 import { everyScope, scopeGroups } from "../base/scopes";
-import type { Basis } from "../files/basis";
+import type { ServiceContext } from "../files/service-context";
 import { keyName } from "../store/clients";
 import type { Db } from "../store/database";
 import { timeSql } from "../store/time";
@@ -42,7 +42,7 @@ const readOnlyScopes: ReadonlySet<string> = new Set([
 
 /** Opens, checks and ends sessions of the console. They are in the store, so every process of a service knows them. */
 export class Sessions {
-  constructor(private readonly context: Pick<Basis, "store" | "clock">) {}
+  constructor(private readonly context: Pick<ServiceContext, "store" | "clock">) {}
 
   /** Creates a code that opens one session. */
   async newCode(clientId: string | undefined, access: Access): Promise<{ code: string; validSec: number }> {

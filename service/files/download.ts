@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { ServiceError } from "../base/error";
-import type { Basis } from "./basis";
 import { type Attempt, type Reading, resultName } from "./places/files";
+import type { ServiceContext } from "./service-context";
 
 /** How long a result can be downloaded; the specification says that it ends, not when. */
 export const lifetimeSec = 24 * 60 * 60;
 
 /** The signed address of a job's result, the same each time it is asked for. */
-export function downloadUrl(context: Basis, jobId: string, finishedTs: number) {
+export function downloadUrl(context: ServiceContext, jobId: string, finishedTs: number) {
   const expiredAtSec = Math.floor(finishedTs / 1000) + lifetimeSec;
   const signature = sign(context, jobId, expiredAtSec);
   return {
@@ -27,7 +27,7 @@ const linkSec = 300;
  * where the storage hands it out itself.
  */
 export async function download(
-  context: Basis,
+  context: ServiceContext,
   jobId: string,
   query: Record<string, unknown>,
 ): Promise<{ readonly link: string } | ({ readonly type: string } & Reading)> {
@@ -65,11 +65,11 @@ export async function download(
 }
 
 /** The try of a job that brought its result. */
-async function attemptOf({ store }: Basis, id: string): Promise<Attempt> {
+async function attemptOf({ store }: ServiceContext, id: string): Promise<Attempt> {
   const job = await store.db.selectFrom("jobs").select("attempt").where("id", "=", id).executeTakeFirst();
   return { id, attempt: job?.attempt ?? 0 };
 }
 
-function sign({ secrets }: Basis, jobId: string, expires: number): string {
+function sign({ secrets }: ServiceContext, jobId: string, expires: number): string {
   return createHmac("sha256", secrets.signing).update(`download\n${jobId}\n${expires}`).digest("base64url");
 }

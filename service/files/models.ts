@@ -7,12 +7,12 @@ import { forgottenSince, type UserSet } from "../store/forgotten";
 import { outlast } from "../store/outage";
 import type { ProjectData } from "../store/project-data";
 import type { Model } from "../store/tables";
-import type { Basis } from "./basis";
 import { decodeFirstVersion, isFirstVersion } from "./format/first-version";
 import { decodeModel, encodeModel, openModel, type Stored, type StoredModel } from "./format/model";
 import { decodeRow } from "./format/pairs";
 import { FormatError } from "./format/sections";
 import { brokenOffAfterMs, copyName, type Files, type Listed, modelName } from "./places/files";
+import type { ServiceContext } from "./service-context";
 import { servableWithout, withoutUsers } from "./without-users";
 
 /** A model's file as it is after forgotten users were removed from it; `version` counts up each time. */
@@ -140,7 +140,7 @@ export async function encodedAnew(files: Files, name: string): Promise<Iterable<
 }
 
 /** What a thread needs to read the model of a job. */
-export async function modelSource({ store }: Basis, id: string): Promise<ModelSource> {
+export async function modelSource({ store }: ServiceContext, id: string): Promise<ModelSource> {
   const model = await store.db.selectFrom("models").selectAll().where("id", "=", id).executeTakeFirst();
   if (!model)
     throw new JobError(`The model ${id} was deleted before the job ran; submit the job with another one.`);
@@ -157,7 +157,7 @@ export function sourceOf(model: Pick<Model, "id" | "seen_deletions" | "forgotten
  * Removes the files of models that a kill or a failure left without their entry a day before `now`. A younger one may be
  * of a training that still runs, or of one that this database does not know: a process may talk to an old primary.
  */
-export async function removeStrayModels({ files, store }: Basis, now: number): Promise<void> {
+export async function removeStrayModels({ files, store }: ServiceContext, now: number): Promise<void> {
   const listed = await files.list("models/model-");
   const rows = await store.db.selectFrom("models").select(["id", "forgotten_until"]).execute();
   const known = new Set(rows.map((row) => modelName(row.id)));
@@ -168,7 +168,7 @@ export async function removeStrayModels({ files, store }: Basis, now: number): P
 }
 
 /** Removes the copies on this machine of models that were deleted, or from which forgotten users were removed. */
-export async function removeStaleCopies({ files, store }: Basis): Promise<void> {
+export async function removeStaleCopies({ files, store }: ServiceContext): Promise<void> {
   const rows = await store.db.selectFrom("models").select(["id", "forgotten_until"]).execute();
   await files.tidyCopies(copyNames(rows));
 }

@@ -1,6 +1,6 @@
-import { sql } from "kysely";
-import { type Db, isPostgres } from "../store/database";
+import type { Db } from "../store/database";
 import { forgettingsOf, forgottenSince } from "../store/forgotten";
+import { withModelLock } from "../store/model-lock";
 import { encodeModel, type StoredModel } from "./format/model";
 import { readModel } from "./models";
 import { type Files, modelName } from "./places/files";
@@ -13,7 +13,7 @@ import { withoutUsers } from "./without-users";
 export async function removeForgotten(db: Db, files: Files, modelId: string): Promise<number | undefined> {
   for (;;) {
     try {
-      return await exclusively(db, modelId, (locked) => rewrite(locked, files, modelId));
+      return await withModelLock(db, modelId, (locked) => rewrite(locked, files, modelId));
     } catch (error) {
       if (!(error instanceof SupersededError)) throw error;
     }
@@ -74,17 +74,5 @@ async function replace(
   // The places of files wrap errors.
   await files.write(modelName(modelId), content()).catch((error) => {
     throw fault ?? error;
-  });
-}
-
-/** A lock with two numbers; the first one tells it from the locks of datasets. */
-const modelLock = 2;
-
-/** Of two processes that rewrite a file at once, the later one would bring back the users whom the other removed. */
-function exclusively<T>(db: Db, modelId: string, work: (locked: Db) => Promise<T>): Promise<T> {
-  if (!isPostgres(db)) return work(db);
-  return db.transaction().execute(async (locked) => {
-    await sql`select pg_advisory_xact_lock(${sql.lit(modelLock)}, hashtext(${modelId}))`.execute(locked);
-    return work(locked);
   });
 }

@@ -1,9 +1,9 @@
-import type { Basis } from "./basis";
 import { lifetimeSec } from "./download";
 import { type Attempt, resultName } from "./places/files";
+import type { ServiceContext } from "./service-context";
 
 /** Removes the results whose addresses had expired by `now`; a file that is younger than that may be of an unknown job. */
-export async function removeExpiredResults({ files, store }: Basis, now: number): Promise<void> {
+export async function removeExpiredResults({ files, store }: ServiceContext, now: number): Promise<void> {
   const expired = now - lifetimeSec * 1000;
   const listed = await files.list("results/job-");
   const rows = await store.db
@@ -18,7 +18,7 @@ export async function removeExpiredResults({ files, store }: Basis, now: number)
 
 /** Removes the results of queries and clusterings that were computed from event datasets, because they list users. */
 export async function removeResultsOf(
-  { files, store }: Basis,
+  { files, store }: ServiceContext,
   eventDatasetIds: readonly string[],
 ): Promise<void> {
   if (eventDatasetIds.length === 0) return;
@@ -38,7 +38,10 @@ export async function removeResultsOf(
 }
 
 /** Removes what a try of a job has written, unless it has succeeded after all and only the answer to that was lost. */
-export async function removeResult({ files, store }: Basis, { id, attempt }: Attempt): Promise<void> {
+export async function removeResult(
+  { files, store }: ServiceContext,
+  { id, attempt }: Attempt,
+): Promise<void> {
   const jobs = store.db.selectFrom("jobs").select("id").where("id", "=", id).where("attempt", "=", attempt);
   if (await jobs.where("status", "=", "SUCCEED").executeTakeFirst()) return;
   for (const { name } of await files.list(resultName({ id, attempt }, ""))) await files.remove(name);

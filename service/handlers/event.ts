@@ -24,7 +24,7 @@ interface EventRecord {
 export const eventHandlers: Handlers<"upsertDatasetEvents" | "deleteDatasetEventsBeforeTs"> = {
   upsertDatasetEvents: async ({ eventDatasetId, events }, call) => {
     const parted = await part<EventRecord>(eventRecord, "event_id", events, refuse);
-    const { fitting, change, dataset } = await call.store.beside(async (db) => {
+    const { fitting, change, dataset } = await call.store.concurrently(async (db) => {
       const dataset = await datasetOf(db, "event", eventDatasetId);
       return { dataset, ...(await upsert(db, dataset, parted, call)) };
     });

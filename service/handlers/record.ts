@@ -36,7 +36,7 @@ export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems
       users,
       ({ userId }, raw) => oversize("user", raw, limits.recordBytes) ?? unstorable(userId),
     );
-    const { fitting, dataset } = await call.store.beside(async (db) => {
+    const { fitting, dataset } = await call.store.concurrently(async (db) => {
       const dataset = await datasetOf(db, "user", userDatasetId);
       return { dataset, fitting: await upsert(db, dataset, parted) };
     });
@@ -52,7 +52,7 @@ export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems
       items,
       ({ itemId }, raw) => oversize("item", raw, limits.recordBytes) ?? unstorable(itemId),
     );
-    const { fitting, dataset } = await call.store.beside(async (db) => {
+    const { fitting, dataset } = await call.store.concurrently(async (db) => {
       const dataset = await datasetOf(db, "item", itemDatasetId);
       return { dataset, fitting: await upsert(db, dataset, parted) };
     });
@@ -80,7 +80,7 @@ export async function tellFailures(
   log.warn({ requestId, datasetId: dataset.id, failed: failures.length, faults }, "records refused");
   // The other records are kept already; whoever sent them must learn so.
   await store
-    .beside((db) => countRefusals(db, dataset, failures, clock.now()))
+    .concurrently((db) => countRefusals(db, dataset, failures, clock.now()))
     .catch((error) => log.warn({ err: error, requestId }, "refused records cannot be counted"));
 }
 

@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { decode, limits, wireSchema } from "../../contract";
 import { issuesText } from "../../contract/messages";
-import { breather } from "../base/breath";
 import { shortened } from "../base/error";
+import { createYielder } from "../base/event-loop";
 import type { Dataset } from "../store/tables";
 
 /** Why one record of an upsert was not taken. */
@@ -27,7 +27,7 @@ export async function part<T>(
   refuse: (record: T, raw: unknown) => string | undefined = () => undefined,
 ): Promise<Parted<T>> {
   const check = wireSchema(schema);
-  const breathe = breather();
+  const yieldIfBusy = createYielder();
   const kept = new Map<string, T>();
   const failures = new Map<string | number, Failure>();
   const indexes = new Map<string, number>();
@@ -43,7 +43,7 @@ export async function part<T>(
     }
     if (reason === undefined) kept.set(id as string, record as T);
     else failures.set(id ?? index, { id, index, reason });
-    await breathe();
+    await yieldIfBusy();
   }
   return { kept, failures, indexes };
 }

@@ -1,6 +1,6 @@
 import { limits } from "../../contract";
-import { breather } from "../base/breath";
 import { ServiceError } from "../base/error";
+import { createYielder } from "../base/event-loop";
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -96,10 +96,10 @@ export class JsonScan {
 /** Scans a body in steps. */
 export async function scanInSteps(bytes: Buffer): Promise<JsonScan> {
   const scan = new JsonScan(bytes);
-  const breathe = breather();
+  const yieldIfBusy = createYielder();
   for (let from = 0; from < bytes.length; from += stepBytes) {
     scan.scan(from, Math.min(from + stepBytes, bytes.length));
-    await breathe();
+    await yieldIfBusy();
   }
   return scan;
 }
@@ -117,14 +117,14 @@ export async function parseInSteps(bytes: Buffer, { records }: JsonScan): Promis
   }
   const body: unknown = JSON.parse(pieces.join("") + bytes.toString("utf8", end));
   if (records.length === 0) return body;
-  const breathe = breather();
+  const yieldIfBusy = createYielder();
   for (const list of Object.values(body as object)) {
     if (!Array.isArray(list)) continue;
     for (const [index, value] of list.entries()) {
       if (!Array.isArray(value)) continue;
       const at = value[0] as number;
       list[index] = JSON.parse(bytes.toString("utf8", records[at], records[at + 1]));
-      await breathe();
+      await yieldIfBusy();
     }
   }
   return body;

@@ -94,7 +94,7 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodie
     },
     handler: async (request) => {
       if (request.method === "PUT") context.faults.set((request.body as Body | undefined)?.json);
-      return context.faults.answer();
+      return context.faults.toWire();
     },
   });
 }

@@ -13,9 +13,9 @@ import {
   wireSchema,
 } from "../../contract";
 import { stableAddress } from "../../contract/origin";
+import { disconnectSignal } from "../base/disconnect";
 import { renderError, ServiceError, shortened } from "../base/error";
-import { type CallFault, carryOut } from "../base/faults";
-import { leavingOf } from "../base/leaving";
+import { applyFault, type CallFault } from "../base/faults";
 import { detailsOf, unstorableFields } from "../base/validation";
 import { handlers } from "../handlers";
 import type { Call, Handler } from "../handlers/handler";
@@ -122,9 +122,9 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
       config: { operation: name },
       bodyLimit: bodyLimitOf(name),
       onRequest: async (request) => {
-        const fault = context.options.faults ? context.faults.ofCall(route.path) : undefined;
+        const fault = context.options.faults ? context.faults.takeForCall(route.path) : undefined;
         if (fault?.after) late.set(request, fault);
-        else if (fault) await carryOut(fault, context.clock, () => request.raw.socket.destroy());
+        else if (fault) await applyFault(fault, context.clock, () => request.raw.socket.destroy());
         const { name: client } = isFromConsole(request)
           ? await visitorOf(context, request, route.path)
           : await context.tokens.check(request.headers, route.path);
@@ -142,7 +142,7 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
         const wire = encode(route.reply, answer as never);
         if (isAudited(name)) remember(request, { ids: { ...named, ...idsIn(wire) } });
         const fault = late.get(request);
-        if (fault) await carryOut(fault, context.clock, () => request.raw.socket.destroy());
+        if (fault) await applyFault(fault, context.clock, () => request.raw.socket.destroy());
         return wire;
       },
     });
@@ -184,7 +184,7 @@ function callOf(
     db: store.db,
     requestId: request.id,
     headers,
-    leaving: () => leavingOf(reply.raw),
+    leaving: () => disconnectSignal(reply.raw),
     addressedProject: (request.params as { projectId?: string }).projectId,
     addressedStack: stackIn(request.params as StackParams),
     countFor: (projectId: string) => answering.set(request, projectId),

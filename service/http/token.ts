@@ -4,7 +4,7 @@ import { createSigner, createVerifier } from "fast-jwt";
 import { LRUCache } from "lru-cache";
 import { ServiceError } from "../base/error";
 import { everyScope, foldScopes, operationScopes } from "../base/scopes";
-import type { Basis } from "../files/basis";
+import type { ServiceContext } from "../files/service-context";
 import { type Client, clientIdIn, clientOf, keyName } from "../store/clients";
 
 /** Seconds for which a token holds; the specification shows no lifetime. */
@@ -34,7 +34,7 @@ export class Tokens {
   /** Tokens whose signature was found to be good; the verifier's own cache hashes each token at each call. */
   private readonly verified = new LRUCache<string, TokenPayload>({ max: mostVerified });
 
-  constructor(private readonly context: Pick<Basis, "secrets" | "clock" | "store">) {
+  constructor(private readonly context: Pick<ServiceContext, "secrets" | "clock" | "store">) {
     const key = context.secrets.signing;
     this.key = Buffer.from(context.secrets.key);
     this.sign = createSigner({ key, algorithm: "HS256", noTimestamp: true });

@@ -1,7 +1,7 @@
 // Parent process of a trainer command. It kills the command's process group when the service ends, even if it is killed.
 
 import { spawn } from "node:child_process";
-import { endGroup } from "../base/process-group";
+import { killProcessGroup } from "../base/process-group";
 
 /** Exit of a command. */
 export interface Exit {
@@ -11,7 +11,7 @@ export interface Exit {
   readonly error?: string;
 }
 
-process.on("disconnect", () => endGroup(process.pid));
+process.on("disconnect", () => killProcessGroup(process.pid));
 // The command comes in a message, because every user of the machine can see the arguments of a process.
 process.once("message", (command: string) => {
   const report = (exit: Exit) => process.send?.(exit);

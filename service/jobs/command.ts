@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { modulePath, processArguments } from "../base/package-paths";
-import { endGroup } from "../base/process-group";
+import { killProcessGroup } from "../base/process-group";
 import type { Exit } from "./command-guard";
 
 /** Options of {@link runCommand}. */
@@ -41,7 +41,8 @@ export async function runCommand({ command, env, signal, onLine }: CommandRun): 
   ] as const)
     createInterface({ input: stream }).on("line", (line) => onLine(name, line.slice(0, longestLine)));
   const end = () => {
-    if (guard.pid !== undefined && guard.exitCode === null && guard.signalCode === null) endGroup(guard.pid);
+    if (guard.pid !== undefined && guard.exitCode === null && guard.signalCode === null)
+      killProcessGroup(guard.pid);
   };
   signal.addEventListener("abort", end);
   try {

@@ -165,7 +165,7 @@ export class Jobs {
     const busy = [...this.running.keys()].filter((job) => kinds.includes(job.job_type)).length;
     // Jobs with an injected delay need no thread while they wait, so they are not limited.
     if (closing.aborted || (busy >= jobs && faults.jobDelayMs === 0)) return false;
-    const job = await store.beside((db) => take(db, kinds, this.lease()));
+    const job = await store.concurrently((db) => take(db, kinds, this.lease()));
     if (!job) return false;
     const lost = new AbortController();
     this.running.set(job, lost);

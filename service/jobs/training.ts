@@ -89,7 +89,7 @@ function progressWriter(job: Job, data: object, { store, clock, log }: JobContex
     const progress = { phase, fraction, recallAt20: quality?.recall20, ndcgAt20: quality?.ndcg20 };
     // Without the exclusive lock: each training writes every second, and only its own row.
     void store
-      .beside((db) => note(db, job, { ...data, ...known, progress }))
+      .concurrently((db) => note(db, job, { ...data, ...known, progress }))
       .catch((error) => {
         const about = { requestId: job.request_id ?? undefined, jobId: job.id };
         log.warn({ ...about, err: error }, "cannot write the progress of a job");

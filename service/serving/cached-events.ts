@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { EventRule, UserItem } from "../algorithms";
-import type { Places } from "../base/places";
+import type { IdIndex } from "../base/id-index";
 import { weightOf } from "../store/snapshot";
 import { type UserEvents, withOtherTypes } from "./user-events";
 
@@ -65,7 +65,7 @@ export class CachedEvents {
   private keys = new Float64Array(1024);
 
   constructor(
-    private readonly places: Places,
+    private readonly places: IdIndex,
     private readonly targetEventType: string,
     maxSize = maxBytes,
   ) {

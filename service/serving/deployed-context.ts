@@ -1,9 +1,10 @@
 import { ServiceError } from "../base/error";
-import type { Basis } from "../files/basis";
 import { type ModelVersion, readRow } from "../files/models";
+import type { ServiceContext } from "../files/service-context";
 
 /** Everything that a deployment uses beside its models. */
-export interface DeployedContext extends Pick<Basis, "store" | "clock" | "metrics" | "files" | "log"> {
+export interface DeployedContext
+  extends Pick<ServiceContext, "store" | "clock" | "metrics" | "files" | "log"> {
   /** The part of all calls that this process may answer. */
   readonly share: () => number;
   /** Called if the deployment must be loaded again, because a forgotten user is no longer in the model's file. */

@@ -1,6 +1,6 @@
 import type { JsonMap } from "../../contract";
 import type { Attributes, UserItem } from "../algorithms";
-import { Places } from "../base/places";
+import { IdIndex } from "../base/id-index";
 import type { HashedUsers } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 import type { DeploymentTable } from "../store/tables";
@@ -15,8 +15,8 @@ import type { UserEvents } from "./user-events";
 /** The generator and the ranker of one deployment, up to date with the store. */
 export class Deployed implements UpdatableModels {
   readonly rateLimit: RateLimit;
-  readonly users: Places;
-  readonly items: Places;
+  readonly users: IdIndex;
+  readonly items: IdIndex;
   readonly generator: ServedModel;
   readonly ranker: ServedModel | undefined;
   readonly events: EventReader;
@@ -34,14 +34,14 @@ export class Deployed implements UpdatableModels {
     const { clock, metrics, share } = context;
     const { generator, ranker } = build;
     this.rateLimit = new RateLimit(row.qps, clock, share);
-    this.users = new Places(build.userIds);
-    this.items = new Places(build.itemIds);
+    this.users = new IdIndex(build.userIds);
+    this.items = new IdIndex(build.itemIds);
     const countCached = (isCached: boolean) => metrics.vectors.inc({ kept: String(isCached) });
-    const serve = (placed: PlacedModel, modelId: string, users: Places, items: Places) =>
+    const serve = (placed: PlacedModel, modelId: string, users: IdIndex, items: IdIndex) =>
       new ServedModel(placed, users, items, countCached, rowReader(context, modelId));
     this.generator = serve(generator, row.generator_model_id, this.users, this.items);
     if (ranker && row.ranker_model_id !== null) {
-      const [users, items] = [new Places([...ranker.userIds]), new Places([...ranker.itemIds])];
+      const [users, items] = [new IdIndex([...ranker.userIds]), new IdIndex([...ranker.itemIds])];
       this.ranker = serve(ranker, row.ranker_model_id, users, items);
     }
     this.attributes = new CachedAttributes((ids) => this.recordsOf(data.items.number, ids).execute());
@@ -118,13 +118,13 @@ export class Deployed implements UpdatableModels {
   addItem(id: string): number {
     const known = this.items.find(id);
     if (known !== undefined) return known;
-    const item = this.items.of(id);
+    const item = this.items.add(id);
     this.generator.placeItem(item, undefined);
     return item;
   }
 
   private place(id: string, attributes: Attributes): void {
-    this.generator.placeItem(this.items.of(id), attributes);
+    this.generator.placeItem(this.items.add(id), attributes);
     const own = this.ranker?.items.find(id);
     if (own !== undefined) this.ranker?.placeItem(own, attributes);
   }

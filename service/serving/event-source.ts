@@ -1,5 +1,5 @@
 import type { Attributes } from "../algorithms";
-import type { Places } from "../base/places";
+import type { IdIndex } from "../base/id-index";
 import type { HashedUsers } from "../store/forgotten";
 import type { DeploymentTable } from "../store/tables";
 import type { Build } from "../threads/build";
@@ -26,8 +26,8 @@ export interface EventSource {
 /** The models of a deployment, as far as an event source changes them. `Deployed` implements it. */
 export interface UpdatableModels {
   readonly row: DeploymentTable;
-  readonly users: Places;
-  readonly items: Places;
+  readonly users: IdIndex;
+  readonly items: IdIndex;
   userChanged(userId: string): void;
   placeItems(items: ReadonlyMap<string, { readonly attributes: Attributes }>): void;
   addItem(id: string): number;

@@ -1,7 +1,7 @@
 import { JobError } from "../base/job-error";
 import { removeStaleCopies } from "../files/models";
 import { modelsWithForgotten } from "../store/forgotten";
-import { emptyLog } from "../threads/short-log";
+import { emptyLog } from "../threads/write-ahead-log";
 import type { Serving, ServingContext } from "./serving";
 
 const running = new WeakMap<Serving, Promise<void>>();

@@ -1,5 +1,5 @@
 import type { Pairs, UserItem } from "../algorithms";
-import { breather } from "../base/breath";
+import { createYielder } from "../base/event-loop";
 
 interface Pair {
   count: number;
@@ -103,14 +103,14 @@ async function mergedRows(
   rows: Pairs,
   changed: ReadonlyMap<number, ReadonlyMap<number, Pair>>,
 ): Promise<Pairs> {
-  const breathe = breather();
+  const yieldIfBusy = createYielder();
   let users = rows.start.length - 1;
   for (const user of changed.keys()) users = Math.max(users, user + 1);
   const start = new Uint32Array(users + 1);
   for (let user = 0; user < users; user++) {
     const own = (rows.start[user + 1] ?? 0) - (rows.start[user] ?? 0);
     start[user + 1] = (start[user] as number) + (changed.get(user)?.size ?? Math.max(0, own));
-    if (user % usersPerLook === 0) await breathe();
+    if (user % usersPerLook === 0) await yieldIfBusy();
   }
   const pairs = start[users] as number;
   const [index, count] = [new Uint32Array(pairs), new Uint32Array(pairs)];
@@ -129,7 +129,7 @@ async function mergedRows(
       count.set(rows.count.subarray(from, to), at);
       sum.set(rows.sum.subarray(from, to), at);
     }
-    if (user % usersPerLook === 0) await breathe();
+    if (user % usersPerLook === 0) await yieldIfBusy();
   }
   return { start, index, count, sum };
 }

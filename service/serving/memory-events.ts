@@ -112,7 +112,7 @@ class MemoryEvents implements EventReader {
     const isTarget = event.event_type === this.data.targetEventType;
     const history = isTarget ? this.target : this.others.get(event.event_type);
     if (!history && !isTarget) return;
-    const user = deployed.users.of(event.user_id);
+    const user = deployed.users.add(event.user_id);
     const item = deployed.addItem(event.item_id);
     history?.change(user, item, weightOf(event.event_value), by);
     deployed.userChanged(event.user_id);

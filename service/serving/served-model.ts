@@ -15,7 +15,7 @@ import {
   ranked,
   type UserItem,
 } from "../algorithms";
-import type { Places } from "../base/places";
+import type { IdIndex } from "../base/id-index";
 import type { HashedUsers } from "../store/forgotten";
 import type { PlacedModel } from "../threads/build";
 import { UserHashes } from "./user-hashes";
@@ -59,7 +59,7 @@ export interface Ordering {
   /** Scores of the generator. */
   readonly scores: readonly number[];
   /** Numbers of the items in the generator. */
-  readonly placed: Places;
+  readonly placed: IdIndex;
   readonly userId: string | undefined;
   /** Returns the user's events, numbered as in the ranker. */
   readonly own: () => readonly UserItem[];
@@ -90,8 +90,8 @@ export class ServedModel {
   /** Users and items have the same numbers as in the model; newer ones follow. */
   constructor(
     { model, itemVectors, rows, features }: PlacedModel,
-    readonly users: Places,
-    readonly items: Places,
+    readonly users: IdIndex,
+    readonly items: IdIndex,
     private readonly countCached: (isCached: boolean) => void,
     /** Reads the items that a user had at the time of training from the model's file. */
     private readonly itemsOfRow: (row: number) => Promise<number[]>,

@@ -3,8 +3,8 @@
 import { systemClock } from "../base/clock";
 import { ServiceError } from "../base/error";
 import { JobError } from "../base/job-error";
-import type { Basis } from "../files/basis";
 import { modelSource } from "../files/models";
+import type { ServiceContext } from "../files/service-context";
 import type { Change } from "../store/changes";
 import { projectOf } from "../store/find";
 import { type ProjectData, projectData } from "../store/project-data";
@@ -39,7 +39,7 @@ const [firstPauseMs, longestPauseMs] = [2000, 60_000];
 const unknownEveryMs = 100;
 
 /** What the deployments are prepared and served with. */
-export interface ServingContext extends Basis {
+export interface ServingContext extends ServiceContext {
   readonly pool: Pool;
   /** The part of all recommendations that this process may answer. */
   readonly share: () => number;

@@ -27,14 +27,14 @@ export interface Store {
   /** For reading, so that no reader waits for a transaction; writes go through the two below. */
   readonly db: Db;
   /**
-   * For signs of life: a separate connection in PostgreSQL that gives up after 3 s. Neither calls under load nor a
+   * For heartbeats: a separate connection in PostgreSQL that gives up after 3 s. Neither calls under load nor a
    * connection that hangs after an outage keep a process from renewing its leases.
    */
   readonly pulse: Db;
-  /** Carries out all of the work or nothing; one at a time over all processes, so that what it read still holds when it writes. */
+  /** Runs an exclusive transaction: one at a time in all processes, so data that it has read cannot change until it commits. */
   transaction<T>(work: Work<T>): Promise<T>;
-  /** The same beside others, for records. */
-  beside<T>(work: Work<T>): Promise<T>;
+  /** Runs a transaction concurrently with others, for records. */
+  concurrently<T>(work: Work<T>): Promise<T>;
   /** Carries out work while this process writes nothing; writes that come meanwhile wait. For an embedded database. */
   holdWrites<T>(work: () => Promise<T>): Promise<T>;
   /** Whether the database refused a write for lack of disk space within the last minute. */
@@ -97,9 +97,9 @@ async function open(
   const pulse = shared ? connect(place, { ...ofPulse, primaryOnly: true, writes: true }) : records;
   let refusedAt = Number.NEGATIVE_INFINITY;
   const by =
-    (db: Db): Store["beside"] =>
+    (db: Db): Store["concurrently"] =>
     (work) =>
-      carryOut(db, work).catch((error) => {
+      runTransaction(db, work).catch((error) => {
         if (isDiskFull(error)) refusedAt = performance.now();
         return refuse(error, place);
       });
@@ -110,8 +110,8 @@ async function open(
     db: reader,
     pulse,
     isFull: () => performance.now() - refusedAt < fullMs,
-    beside: by(records),
-    transaction: (work) => by(control)((db) => alone(db).then(() => work(db))),
+    concurrently: by(records),
+    transaction: (work) => by(control)((db) => lockExclusively(db).then(() => work(db))),
     // An embedded database has one connection for writing, so whoever holds it is alone.
     holdWrites: (work) => records.connection().execute(work),
     close: async () => {
@@ -139,8 +139,8 @@ async function prepare(
       await scrub(db).catch((error) => {
         if (!diskError(error, place)) throw error;
       });
-    return await carryOut(db, async (all) => {
-      await alone(all);
+    return await runTransaction(db, async (all) => {
+      await lockExclusively(all);
       const id = await instanceOf(all);
       await arrive?.(all);
       return id;
@@ -166,7 +166,7 @@ export function unusable(error: unknown, place: string): unknown {
 
 const mostTries = 20;
 
-function carryOut<T>(db: Db, work: Work<T>): Promise<T> {
+function runTransaction<T>(db: Db, work: Work<T>): Promise<T> {
   return retrying(() => db.transaction().execute(work));
 }
 
@@ -195,7 +195,7 @@ function refuse(error: unknown, place: string): never {
 const controlLock = 7_146_282_301;
 
 /** Waits until no other such transaction runs in any process; in a folder, none does. */
-async function alone(db: Db): Promise<void> {
+async function lockExclusively(db: Db): Promise<void> {
   if (isPostgres(db)) await sql`select pg_advisory_xact_lock(${sql.lit(controlLock)})`.execute(db);
 }
 

@@ -6,7 +6,7 @@ import { databaseTime } from "./time";
 /** What a process does: answer calls, run jobs, or both. */
 export type Role = "api" | "worker" | "all";
 
-/** How often a process gives a sign of life, and how long it counts as alive without one. */
+/** Interval of heartbeats, and how long a process counts as alive without one. */
 export const beatMs = 2000;
 const aliveMs = 3 * beatMs;
 
@@ -19,8 +19,11 @@ export function livingProcesses(db: Db): Promise<{ id: string; role: string }[]>
     .execute();
 }
 
-/** Writes the sign of life of a process. */
-export async function arrive(db: Db, process: { readonly id: string; readonly role: Role }): Promise<void> {
+/** Writes the heartbeat of a process. */
+export async function writeHeartbeat(
+  db: Db,
+  process: { readonly id: string; readonly role: Role },
+): Promise<void> {
   await db
     .insertInto("processes")
     .values({ ...process, version, seen_ts: databaseTime })
@@ -28,7 +31,7 @@ export async function arrive(db: Db, process: { readonly id: string; readonly ro
     .execute();
 }
 
-/** The processes that work on one database, each of which gives a sign of life from time to time. */
+/** The processes that use one database. Each sends heartbeats. */
 export class Processes {
   /** How many answer calls; this one counts itself. */
   apis = 1;
@@ -47,13 +50,13 @@ export class Processes {
    */
   async beat(): Promise<void> {
     if (this.hasLeft) return;
-    this.beating = this.giveSign();
+    this.beating = this.beatAndCount();
     await this.beating;
   }
 
-  private async giveSign(): Promise<void> {
+  private async beatAndCount(): Promise<void> {
     const { pulse: db } = this.store;
-    await arrive(db, { id: this.id, role: this.role });
+    await writeHeartbeat(db, { id: this.id, role: this.role });
     await db
       .deleteFrom("processes")
       .where("seen_ts", "<", sql<number>`${databaseTime} - ${sql.lit(aliveMs)}`)
@@ -66,7 +69,7 @@ export class Processes {
     this.apis = Math.max(1, apis);
   }
 
-  /** Says that this process is gone. */
+  /** Removes this process from the list when it closes. */
   async leave(): Promise<void> {
     this.hasLeft = true;
     await this.beating.catch(() => undefined);

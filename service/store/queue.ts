@@ -244,7 +244,7 @@ export async function recover(db: Db, now: number): Promise<readonly LeftJob[]> 
     .execute();
   const told: LeftJob[] = [];
   for (const job of left) {
-    const what = "was killed, or gave no sign of life for too long";
+    const what = "was killed, or sent no heartbeat for too long";
     const reason = `The process that ran it ${what}.`;
     // Tries before may have ended otherwise.
     const message = `The process that ran the job ${what}, in the last of its ${job.retry_count + 1} tries; submit it again.`;

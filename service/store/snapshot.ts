@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { limits } from "../../contract";
 import { type AttributeSchema, type Attributes, type AttributeTable, sumOf } from "../algorithms";
-import type { Places } from "../base/places";
+import type { IdIndex } from "../base/id-index";
 import { type Db, isPostgres, unindexed } from "./database";
 import type { ProjectData } from "./project-data";
 import { RecordTexts } from "./record-texts";
@@ -269,10 +269,10 @@ export async function* writtenRecords(db: Db, dataset: number, after: number) {
 export async function attributeTable(
   db: Db,
   dataset: { number: number; attribute_schema: string | null },
-  places: Places,
+  places: IdIndex,
 ): Promise<AttributeTable & { readonly records: RecordTexts }> {
   const records = new RecordTexts();
-  await eachRecordText(db, dataset.number, (id, text) => records.set(places.of(id), text));
+  await eachRecordText(db, dataset.number, (id, text) => records.set(places.add(id), text));
   const schema =
     dataset.attribute_schema === null ? null : (JSON.parse(dataset.attribute_schema) as AttributeSchema);
   return { schema, records };

@@ -128,7 +128,7 @@ async function deleteAlongIndex(
   let last: string | null = "";
   while (last !== null) {
     refuseClosing(closing);
-    last = await store.beside(async (db) => {
+    last = await store.concurrently(async (db) => {
       const { rows } = await sql<{ last: string | null; gone: string[] | null }>`
         with page as (
           select event_id from events where dataset = ${dataset.number} and ${ofUser} and event_id > ${last}
@@ -195,7 +195,7 @@ export async function sweepDeleted({ store, closing }: Pick<Walking, "store" | "
         await new Promise(setImmediate);
       }
     if (closing.aborted) return;
-    await store.beside((db) => db.deleteFrom("shards").where("dataset", "=", number).execute());
+    await store.concurrently((db) => db.deleteFrom("shards").where("dataset", "=", number).execute());
   }
 }
 
@@ -207,7 +207,7 @@ function sweepStep(
   after: string,
 ): Promise<string | undefined> {
   const id = sql.ref<string>(table === "records" ? "record_id" : "event_id");
-  return store.beside(async (db) => {
+  return store.concurrently(async (db) => {
     // Starting over from the first id would walk over rows that are deleted but not vacuumed yet.
     const page = await db
       .selectFrom(table)

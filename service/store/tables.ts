@@ -152,7 +152,7 @@ export interface JobTable {
   worker: string | null;
   /** How often it was taken from the queue: what an earlier taking brings does not count any more. */
   attempt: Generated<number>;
-  /** Until when its process has it; without a sign of life it is given to another then. */
+  /** End of the lease. Without a heartbeat until then, another process takes over the job. */
   lease_ts: Generated<number>;
   /** Of the call that submitted it; none where an earlier version took that call. */
   request_id: string | null;
@@ -161,7 +161,7 @@ export interface JobTable {
 /** A job as it is read. */
 export type Job = Selectable<JobTable>;
 
-/** A process that works on the database, by its last sign of life. */
+/** A process that uses the database, with its last heartbeat. */
 export interface ProcessTable {
   id: string;
   role: string;

@@ -7,7 +7,7 @@ import {
   placedVectors,
   type ServableModel,
 } from "../algorithms";
-import { Places } from "../base/places";
+import { IdIndex } from "../base/id-index";
 import type { Stored } from "../files/format/model";
 import { type ModelSource, readServable } from "../files/models";
 import type { Files } from "../files/places/files";
@@ -70,12 +70,12 @@ export async function build(
   const first = await read(generator);
   const second = ranker && (await read(ranker));
   return snapshot(db, async (frozen) => {
-    const users = new Places([...first.userIds]);
-    const items = new Places([...first.itemIds]);
+    const users = new IdIndex([...first.userIds]);
+    const items = new IdIndex([...first.itemIds]);
     const own = new ItemPlacing(first, items, false);
-    const others = second && new ItemPlacing(second, new Places([...second.itemIds]), true);
+    const others = second && new ItemPlacing(second, new IdIndex([...second.itemIds]), true);
     await eachRecord(frozen, data.items.number, (id, attributes) => {
-      own.add(items.of(id), attributes);
+      own.add(items.add(id), attributes);
       others?.add(others.items.find(id), attributes);
     });
     const deletions = await deletionsOf(frozen, data.events);
@@ -84,7 +84,7 @@ export async function build(
     const events = new Map(types.map((type) => [type, new InteractionsBuilder()]));
     if (hasEvents) {
       await eachEvent(frozen, data, types, (userId, itemId, weight, _, type) =>
-        events.get(type)?.add(users.of(userId), items.of(itemId), weight),
+        events.get(type)?.add(users.add(userId), items.add(itemId), weight),
       );
     }
     const pairs = new Map(
@@ -120,7 +120,7 @@ class ItemPlacing {
 
   constructor(
     private readonly stored: Stored<ServableModel>,
-    readonly items: Places,
+    readonly items: IdIndex,
     ranks: boolean,
   ) {
     const { ranking, itemAttributes } = stored.model;

@@ -3,7 +3,7 @@
 import { Worker } from "node:worker_threads";
 import { JobError } from "../base/job-error";
 import { modulePath, threadOptions } from "../base/package-paths";
-import type { Basis, Options } from "../files/basis";
+import type { Options, ServiceContext } from "../files/service-context";
 import type { JobType } from "../store/tables";
 import { type Share, shareOf } from "./share";
 import type { Progress } from "./train";
@@ -73,7 +73,9 @@ export class Pool {
   private readonly lanes: readonly Lane[];
   readonly share: Share;
 
-  constructor(private readonly context: Pick<Basis, "options" | "store" | "files" | "closing" | "clock">) {
+  constructor(
+    private readonly context: Pick<ServiceContext, "options" | "store" | "files" | "closing" | "clock">,
+  ) {
     this.lanes = lanesOf(context.options);
     this.share = shareOf(context.options.threads);
   }

@@ -1,7 +1,7 @@
 import type { Request, routes } from "../../contract";
 import { attributeOf, categoriesOf, histogramOf, usageReader, usersWithin } from "../algorithms";
 import { shortened } from "../base/error";
-import { Places } from "../base/places";
+import { IdIndex } from "../base/id-index";
 import { type ModelSource, readModel, withoutForgotten } from "../files/models";
 import { type Attempt, type Files, resultName } from "../files/places/files";
 import type { Db } from "../store/database";
@@ -87,7 +87,7 @@ export async function modelAndItems(
   const read = await readModel(files, model.modelId, { version: model.version });
   return snapshot(db, async (frozen) => {
     const stored = await withoutForgotten(frozen, read, data, model);
-    const places = new Places([...stored.itemIds]);
+    const places = new IdIndex([...stored.itemIds]);
     const { records } = await attributeTable(frozen, data.items, places);
     return {
       stored,

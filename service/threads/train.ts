@@ -7,8 +7,8 @@ import {
   type TypedPairs,
   trainG1,
 } from "../algorithms";
+import { IdIndex } from "../base/id-index";
 import { JobError } from "../base/job-error";
-import { Places } from "../base/places";
 import { saveModel } from "../files/models";
 import type { Files } from "../files/places/files";
 import type { Db } from "../store/database";
@@ -49,8 +49,8 @@ export async function train(
   onProgress: (progress: Progress) => void,
 ): Promise<Trained> {
   onProgress({ phase: "read", fraction: 0, quality: null });
-  const users = new Places();
-  const items = new Places();
+  const users = new IdIndex();
+  const items = new IdIndex();
   const given = parametersOf(parameters);
   const builders = new Map([[data.targetEventType, new InteractionsBuilder()]]);
   const { seenDeletions, ...tables } = await snapshot(db, async (frozen) => {
@@ -67,29 +67,29 @@ export async function train(
       (userId, itemId, value, ts, type) => {
         const builder = builders.get(type) ?? new InteractionsBuilder();
         builders.set(type, builder);
-        builder.add(users.of(userId), items.of(itemId), value, ts);
+        builder.add(users.add(userId), items.add(itemId), value, ts);
       },
       { withTime: true },
     );
     return { userAttributes, itemAttributes, seenDeletions: deletions };
   });
   // Random draws depend on the order of users and items. Sort them, so the same data gives the same model.
-  const [orderedUsers, orderedItems] = [users.ordered(), items.ordered()];
-  for (const builder of builders.values()) builder.renumber(orderedUsers.places, orderedItems.places);
-  tables.userAttributes.records.renumber(orderedUsers.places);
-  tables.itemAttributes.records.renumber(orderedItems.places);
+  const [sortedUsers, sortedItems] = [users.sorted(), items.sorted()];
+  for (const builder of builders.values()) builder.renumber(sortedUsers.numbers, sortedItems.numbers);
+  tables.userAttributes.records.renumber(sortedUsers.numbers);
+  tables.itemAttributes.records.renumber(sortedItems.numbers);
   const team = new ThreadTeam(share.threads, share);
   try {
     const [{ interactions }, ...others] = [...builders].map(([type, builder]) => ({
       type,
-      interactions: builder.build(orderedUsers.ids.length, orderedItems.ids.length),
+      interactions: builder.build(sortedUsers.ids.length, sortedItems.ids.length),
     })) as [TypedPairs, ...TypedPairs[]];
     // Frees memory before the training, which takes long.
     builders.clear();
     const learned = trainG1({ interactions, others, ...tables }, given, onProgress, team);
     const exposure = measureExposure(learned, interactions);
     const model = { ...learned, report: { ...learned.report, exposure } };
-    await saveModel(files, modelId, { model, userIds: orderedUsers.ids, itemIds: orderedItems.ids });
+    await saveModel(files, modelId, { model, userIds: sortedUsers.ids, itemIds: sortedItems.ids });
     return { report: reportOf(model), seenDeletions };
   } catch (error) {
     if (!(error instanceof NotEnoughEventsError)) throw error;

@@ -8,8 +8,8 @@ import {
   latestOrder,
   sample,
 } from "../algorithms";
+import { IdIndex } from "../base/id-index";
 import { JobError } from "../base/job-error";
-import { Places } from "../base/places";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 import {
@@ -74,18 +74,18 @@ export async function writeTrainingData(
     item: "integer",
     weight: "float",
   });
-  const users = new Places();
-  const items = new Places();
+  const users = new IdIndex();
+  const items = new IdIndex();
   const itemCounts: number[] = [];
   return snapshot(db, async (frozen) => {
     const seenDeletions = await existingDeletions(frozen, data);
-    await eachRecordText(frozen, data.users.number, (id, text) => userTable.add(users.of(id), id, text));
-    await eachRecordText(frozen, data.items.number, (id, text) => itemTable.add(items.of(id), id, text));
+    await eachRecordText(frozen, data.users.number, (id, text) => userTable.add(users.add(id), id, text));
+    await eachRecordText(frozen, data.items.number, (id, text) => itemTable.add(items.add(id), id, text));
     const holdOut = new HoldOut(await usersWithTargetEvents(frozen, data));
     await eachUsersPairs(frozen, data, (userId, pairs) => {
-      const user = users.of(userId);
+      const user = users.add(userId);
       for (const { itemId, sum } of holdOut.seenOf(user, pairs, items)) {
-        const item = items.of(itemId);
+        const item = items.add(itemId);
         interactions.add(user, item, sum);
         itemCounts[item] = (itemCounts[item] ?? 0) + 1;
       }
@@ -141,12 +141,12 @@ class HoldOut {
   }
 
   /** Returns the pairs of a user that are not held out. */
-  seenOf(user: number, pairs: readonly Pair[], items: Places): readonly Pair[] {
+  seenOf(user: number, pairs: readonly Pair[], items: IdIndex): readonly Pair[] {
     if (pairs.length < 2 || this.random.next() >= this.chance) return pairs;
     const row = this.users.push(user) - 1;
     const held = this.heldOf(pairs, Math.max(1, Math.round(pairs.length * heldOutShare)));
     return pairs.filter(({ itemId, sum }, at) => {
-      (held.has(at) ? this.held : this.seen).add(row, items.of(itemId), sum);
+      (held.has(at) ? this.held : this.seen).add(row, items.add(itemId), sum);
       return !held.has(at);
     });
   }

@@ -79,7 +79,7 @@ export function retriesOf({ data }: JobRow): readonly Retry[] {
 }
 
 /** Whether another process took over a job because of missing heartbeats. */
-export const isTakenAway = ({ reason }: Retry): boolean => /no sign of life/.test(reason);
+export const isTakenAway = ({ reason }: Retry): boolean => /no heartbeat/.test(reason);
 
 /**
  * Returns the jobs that were taken from a healthy worker, whose work was discarded. A killed worker logs nothing, so a

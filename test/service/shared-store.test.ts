@@ -40,13 +40,17 @@ const one = (db: Db) => sql`select 1`.execute(db);
 test("gives up connections to a host that does not respond, and reconnects when it does", async () => {
   const cable = await Cable.to(database.url);
   const far = await openStore(cable.url, { limits: { statementMs: 1000 } });
-  await Promise.all([one(far.db), far.beside(one), far.transaction(one)]);
+  await Promise.all([one(far.db), far.concurrently(one), far.transaction(one)]);
   cable.silence();
-  const [read, ...written] = await Promise.allSettled([one(far.db), far.beside(one), far.transaction(one)]);
+  const [read, ...written] = await Promise.allSettled([
+    one(far.db),
+    far.concurrently(one),
+    far.transaction(one),
+  ]);
   expect(unreachable((read as PromiseRejectedResult).reason)).toMatchObject({ code: "UNAVAILABLE" });
   const refused = { code: "UNAVAILABLE", message: expect.stringContaining("may or may not") };
   for (const { reason } of written as PromiseRejectedResult[]) expect(reason).toMatchObject(refused);
-  await Promise.all([one(far.db), far.beside(one), far.transaction(one)]);
+  await Promise.all([one(far.db), far.concurrently(one), far.transaction(one)]);
   await far.close();
   cable.close();
 });
@@ -66,11 +70,11 @@ test("ends an idle transaction in a service, but not in a restore", async () => 
 
 test("cancels a statement that takes too long, and reports that nothing was changed", async () => {
   const quick = await openStore(database.url, { limits: { statementMs: 1000 } });
-  await expect(quick.beside((db) => sql`select pg_sleep(60)`.execute(db))).rejects.toMatchObject({
+  await expect(quick.concurrently((db) => sql`select pg_sleep(60)`.execute(db))).rejects.toMatchObject({
     code: "UNAVAILABLE",
     message: expect.stringContaining("has changed nothing"),
   });
-  await quick.beside(one);
+  await quick.concurrently(one);
   await quick.close();
 });
 
@@ -78,10 +82,10 @@ test("upserts and exclusive transactions do not wait for each other's connection
   const many = (work: () => Promise<unknown>) => Promise.all(Array.from({ length: 8 }, work));
   await other.query("begin; select pg_advisory_xact_lock(7146282301)");
   const calls = many(() => store.transaction(one));
-  await store.beside(one);
+  await store.concurrently(one);
   expect(await waits(calls)).toBe(true);
   await other.query("commit; begin; lock table events");
-  const upserts = many(() => store.beside((db) => db.selectFrom("events").select("seq").execute()));
+  const upserts = many(() => store.concurrently((db) => db.selectFrom("events").select("seq").execute()));
   await calls;
   await store.transaction(one);
   expect(await waits(upserts)).toBe(true);
@@ -163,7 +167,7 @@ describe("a dataset of one shard", () => {
     dataset = await store.db.selectFrom("datasets").selectAll().executeTakeFirstOrThrow();
   });
   const upsert = (id: string, ready: () => void, end: Promise<unknown>) =>
-    store.beside(async (db) => {
+    store.concurrently(async (db) => {
       const free = await freeCapacity(db, dataset);
       await sql`insert into events (dataset, event_id, user_id, item_id, ts, event_type, event_value, attributes)
         values (1, ${id}, 'u', 'i', 1, 't', 1, '{}')`.execute(db);

@@ -14,12 +14,12 @@ const rowBytes = 8 * 1024 * 1024;
 const rows = Math.ceil((longLogBytes * 1.1) / rowBytes);
 
 const fill = (store: Store) =>
-  store.beside((db) => sql`insert into filler values (zeroblob(${sql.lit(rowBytes)}))`.execute(db));
+  store.concurrently((db) => sql`insert into filler values (zeroblob(${sql.lit(rowBytes)}))`.execute(db));
 
 test("commits do not copy a long log, and writes wait while the thread empties it", async () => {
   const file = join(folder, "database.sqlite");
   const store = await openStore(file, { hasLogThread: true });
-  await store.beside((db) => sql`create table filler (data blob)`.execute(db));
+  await store.concurrently((db) => sql`create table filler (data blob)`.execute(db));
   const before = statSync(file).size;
   for (let row = 0; row < rows; row++) await fill(store);
   expect(statSync(`${file}-wal`).size).toBeGreaterThan(longLogBytes);
@@ -64,7 +64,7 @@ test("a running service empties its log only when it is long", async () => {
   const api = await Running.start({ clock });
   const file = folderAt(api.service.dataDir).database;
   const other = await openStore(file, { hasLogThread: true });
-  await other.beside((db) => sql`create table filler (data blob)`.execute(db));
+  await other.concurrently((db) => sql`create table filler (data blob)`.execute(db));
   const short = statSync(`${file}-wal`).size;
   await clock.check();
   expect(statSync(`${file}-wal`).size).toBeGreaterThanOrEqual(short);

@@ -24,7 +24,7 @@ import {
 } from "../../../service/algorithms/training/ranking-lists";
 import { reportUsersOf } from "../../../service/algorithms/training/report-users";
 import { singleThread } from "../../../service/algorithms/training/team";
-import { Places } from "../../../service/base/places";
+import { IdIndex } from "../../../service/base/id-index";
 import { decodeModel, encodeModel } from "../../../service/files/format/model";
 import { type Ordering, ServedModel } from "../../../service/serving/served-model";
 
@@ -108,7 +108,7 @@ test("stores a ranking in the model file, and none for a model without one", asy
 /** A served model whose ids are the indices of users and items. `more` items are added after the training. */
 function serve(of: TrainedModel, more = 0) {
   const ids = (count: number) => Array.from({ length: count }, (_, at) => `id${at}`);
-  const [users, items] = [new Places(ids(of.users)), new Places(ids(of.items + more))];
+  const [users, items] = [new IdIndex(ids(of.users)), new IdIndex(ids(of.items + more))];
   const placed = { model: servable(of), itemVectors: of.itemVectors, userIds: users.ids, itemIds: items.ids };
   const served = new ServedModel(
     { ...placed, features: [] },

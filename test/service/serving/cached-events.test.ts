@@ -1,10 +1,10 @@
-import { Places } from "../../../service/base/places";
+import { IdIndex } from "../../../service/base/id-index";
 import { CachedEvents } from "../../../service/serving/cached-events";
 
 const events = (items: string[], values: number[]) => JSON.stringify([items, values]);
 
 test("events are kept in the places of their items, those of items without a place left out", () => {
-  const kept = new CachedEvents(new Places(["i0", "i1", "i2"]), "purchase");
+  const kept = new CachedEvents(new IdIndex(["i0", "i1", "i2"]), "purchase");
   const read = kept.keep("ada", "3:7", events(["i2", "new", "i0"], [1.5, 4, -2]));
   expect([...read.items]).toEqual([0, 2]);
   expect(read.weights()).toEqual([{ item: 2, weight: 1.5 }]);
@@ -13,7 +13,7 @@ test("events are kept in the places of their items, those of items without a pla
 });
 
 test("the values of several events on one item are summed as a training sums them", () => {
-  const read = new CachedEvents(new Places(["i0", "i1"]), "purchase").keep(
+  const read = new CachedEvents(new IdIndex(["i0", "i1"]), "purchase").keep(
     "ada",
     "3:7",
     events(["i1", "i0", "i1"], [0.1, 1, 0.2]),
@@ -23,7 +23,7 @@ test("the values of several events on one item are summed as a training sums the
 });
 
 test("nothing is kept once items that had no place may have one", () => {
-  const kept = new CachedEvents(new Places(["i0"]), "purchase");
+  const kept = new CachedEvents(new IdIndex(["i0"]), "purchase");
   kept.keep("ada", "1:7", events(["new"], [1]));
   kept.clear();
   expect(kept.find("ada")).toBeUndefined();
@@ -32,7 +32,7 @@ test("nothing is kept once items that had no place may have one", () => {
 test("what was used longest ago makes room for others", () => {
   const items = Array.from({ length: 100 }, (_, item) => `i${item}`);
   const values = items.map(() => 1);
-  const kept = new CachedEvents(new Places(items), "purchase", 4500);
+  const kept = new CachedEvents(new IdIndex(items), "purchase", 4500);
   for (const user of ["ada", "bob", "ada", "cyd", "dan"]) kept.keep(user, "100:7", events(items, values));
   expect(["ada", "bob", "cyd", "dan"].filter((user) => kept.find(user))).toEqual(["ada", "cyd", "dan"]);
   kept.keep("eve", "100:7", events(items, values));
@@ -40,14 +40,14 @@ test("what was used longest ago makes room for others", () => {
 });
 
 test("long ids are counted by their length", () => {
-  const kept = new CachedEvents(new Places(["i0"]), "purchase", 100_000);
+  const kept = new CachedEvents(new IdIndex(["i0"]), "purchase", 100_000);
   const ids = Array.from({ length: 50 }, (_, at) => `${at}${"x".repeat(10_000)}`);
   for (const id of ids) kept.keep(id, "1:7", events(["i0"], [1]));
   expect(ids.filter((id) => kept.find(id)).length).toBeLessThan(5);
 });
 
 test("users without events are not kept", () => {
-  const kept = new CachedEvents(new Places(["i0"]), "purchase");
+  const kept = new CachedEvents(new IdIndex(["i0"]), "purchase");
   kept.keep("ada", "1:7", events(["i0"], [1]));
   for (const user of ["ada", "stranger"]) {
     expect([...kept.keep(user, "0:0", events([], [])).items]).toEqual([]);

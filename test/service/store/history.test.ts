@@ -51,7 +51,7 @@ test("sizes are noted once a day and refusals counted by reason and day, both fo
   expect(await growthOf(db, dataset, now, 60)).toMatchObject({ perDay: 2, fullTs: now.ts + 10 * dayMs });
 
   const refuse = (day: number, ...reasons: string[]) =>
-    store.beside((all) =>
+    store.concurrently((all) =>
       countRefusals(
         all,
         dataset,

@@ -40,7 +40,7 @@ describe("deleting the events of a user", () => {
       ...{ event_type: "view", event_value: 1, attributes: "{}" },
     }));
     // Both databases number the rows themselves.
-    await store.beside((db) =>
+    await store.concurrently((db) =>
       db
         .insertInto("events")
         .values(rows as never)
@@ -52,12 +52,12 @@ describe("deleting the events of a user", () => {
   function deleting(onFirst: () => Promise<void> = async () => undefined) {
     const counted = { transactions: 0 };
     const counting =
-      (run: Store["beside"]): Store["beside"] =>
+      (run: Store["concurrently"]): Store["concurrently"] =>
       async (work) => {
         if (counted.transactions++ === 0) await onFirst();
         return run(work);
       };
-    const counter = { beside: counting(store.beside), transaction: counting(store.transaction) };
+    const counter = { concurrently: counting(store.concurrently), transaction: counting(store.transaction) };
     const still = new AbortController().signal;
     const shared = { closing: still, walks: new Walks<number>(new ManualClock()), leaving: () => still };
     const call = async () => {

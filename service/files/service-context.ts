@@ -8,34 +8,34 @@ import type { Role } from "../store/processes";
 import type { Folder, Secrets } from "./folder";
 import type { Files } from "./places/files";
 
-/** What a service is started with, its defaults filled in. */
+/** Options of a running service, with defaults filled in. */
 export interface Options {
   readonly planShards: number;
   readonly retryDelayMs: number;
   readonly leaseMs: number;
   readonly faults: boolean;
-  /** Whether the web page can be opened. */
+  /** Whether the console is served. */
   readonly console: boolean;
-  /** The shell command that trains models; G1 in this process where left out. */
+  /** Shell command that trains models; undefined to train G1 in this process. */
   readonly trainer?: string | undefined;
-  /** Threads that trainings use together. */
+  /** Number of threads that all trainings share. */
   readonly threads: number;
 }
 
-/** What every part of a running service stands on; each room above adds what it needs. */
-export interface Basis {
+/** Parts of a running service that every module uses. Modules above extend it with their own. */
+export interface ServiceContext {
   readonly options: Options;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly recentCalls: RecentCalls;
   readonly folder: Folder;
-  /** Models and results. */
+  /** Storage of models and results. */
   readonly files: Files;
   readonly secrets: Secrets;
   readonly store: Store;
   readonly addresses: Addresses;
-  /** Tells this process from all others. */
+  /** Identifies this process among those of a database. */
   readonly processId: string;
   readonly role: Role;
   /** Aborted when the service closes. */

@@ -2,7 +2,7 @@
 const blockMs = 5;
 
 /** Creates a function to call in long loops: it yields to other calls if this one has blocked the event loop for long. */
-export function breather(): () => Promise<void> | undefined {
+export function createYielder(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
     if (performance.now() - since < blockMs) return undefined;
