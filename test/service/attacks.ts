@@ -124,7 +124,8 @@ export const attacks: Readonly<Record<string, Attack>> = {
   "downloads that are never read": (target, { connections, stayMs }) => {
     const { pathname, search } = new URL(target.downloadUrl);
     const readers = Math.ceil((connections * 20) / 3);
-    return neverRead(target, get(pathname + search), { connections: readers, stayMs });
+    // Over PostgreSQL, all of them together need most of a minute to fill the memory of a service without a bound.
+    return neverRead(target, get(pathname + search), { connections: readers, stayMs: stayMs * 5 });
   },
 
   "recommendations for users with endless ids": async (target, { connections }) => {
