@@ -43,7 +43,7 @@ const slowTests = [
   "tools/sdk",
   // Long sequences of changes to a stack.
   "engine/backup",
-  "engine/carrier",
+  "engine/binding",
   "engine/drift",
   "engine/interrupted-upload",
   "engine/many",

@@ -6,14 +6,14 @@ import { type ImportMs, importMs, pluginStartMs } from "./up/start-cost";
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 const sizes = [10, 100, 1000].map((size) => Math.ceil(size * scale));
 const largest = sizes.at(-1) as number;
-const carriers = ["dynamic", "plugin"] as const;
+const bindings = ["dynamic", "plugin"] as const;
 
 /** The number of alternating rounds at the largest size. The fastest counts, because other work on the machine only adds time. */
 const rounds = 3;
 
 /** Serialized closures add 12 kB of state each. A thousand of them would take longer than the rest of the benchmark. */
 const programsAt = (size: number): readonly Program[] =>
-  size < largest ? [...carriers, "no-op", "serialised"] : [...carriers, "no-op"];
+  size < largest ? [...bindings, "no-op", "serialised"] : [...bindings, "no-op"];
 
 const stepNames = ["create", "noChange", "refresh", "changeOfOne", "destroy"] as const;
 
@@ -159,27 +159,27 @@ function conclude(
   startMs: number,
 ): void {
   const ratios = Object.fromEntries(
-    carriers.flatMap((carrier) =>
+    bindings.flatMap((binding) =>
       (["no-op", "serialised"] as const).map((other) => [
-        `${carrier} / ${other}`,
-        ratio(lives, carrier, other),
+        `${binding} / ${other}`,
+        ratio(lives, binding, other),
       ]),
     ),
   );
   const noOp = lifeOf(lives, "no-op", largest);
-  const goalsOf = (carrier: Program, bounds: { readonly state: number; readonly create: number }) => {
-    const { create, noChange, refresh, stateBytesPerResource } = lifeOf(lives, carrier, largest);
+  const goalsOf = (binding: Program, bounds: { readonly state: number; readonly create: number }) => {
+    const { create, noChange, refresh, stateBytesPerResource } = lifeOf(lives, binding, largest);
     const state = stateBytesPerResource / noOp.stateBytesPerResource;
     return [
-      goal(`${carrier}: state per resource / no-op's`, "≤", bounds.state, state),
+      goal(`${binding}: state per resource / no-op's`, "≤", bounds.state, state),
       goal(
-        `${carrier}: create of ${largest} / no-op's`,
+        `${binding}: create of ${largest} / no-op's`,
         "≤",
         bounds.create,
         create.seconds / noOp.create.seconds,
       ),
-      goal(`${carrier}: calls of an up that changes nothing`, "=", 0, noChange.calls),
-      goal(`${carrier}: calls of a refresh of ${largest}`, "=", 1, refresh.calls),
+      goal(`${binding}: calls of an up that changes nothing`, "=", 0, noChange.calls),
+      goal(`${binding}: calls of a refresh of ${largest}`, "=", 1, refresh.calls),
     ];
   };
   const goals = [

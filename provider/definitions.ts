@@ -33,7 +33,7 @@ const all: readonly Lifecycle[] = [
   userRecords,
 ];
 
-/** The definitions of the API by their types: what each carrier runs. */
+/** The definitions of the API by their types: what each binding runs. */
 export const definitions: Readonly<Record<string, Lifecycle>> = Object.fromEntries(
   all.map((definition) => [definition.type, definition]),
 );

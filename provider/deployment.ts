@@ -73,7 +73,7 @@ export const deployment = lifecycle({
 
   async create(args, context) {
     const { run, urn } = context;
-    // Deleted before it is replaced, maybe by the other carrier: what the job has deployed may be out of service again.
+    // Deleted before it is replaced, maybe by the other binding: what the job has deployed may be out of service again.
     if (run.shutDown.has(args.projectId) || run.inState.has(urn))
       run.submitted.delete(args.submittedJobId ?? "");
     const outputs = await deploy(

@@ -54,7 +54,7 @@ export class BenchStack {
       PULUMI_CONFIG_PASSPHRASE: "bench",
       PULUMI_SKIP_UPDATE_CHECK: "1",
       PULUMI_NODEJS_TRANSPILE_ONLY: "true",
-      RECOMMENDER_CARRIER: program === "plugin" ? "plugin" : "dynamic",
+      RECOMMENDER_BINDING: program === "plugin" ? "plugin" : "dynamic",
       ...environment,
     });
     await stack.run(["stack", "init", "bench"]);

@@ -15,7 +15,7 @@ package is enough. Programs without the package, such as Python projects, run
 the package of this command.
 
 To use the plugin in a TypeScript stack, run
-\`pulumi config set recommender:carrier plugin\`.
+\`pulumi config set recommender:binding plugin\`.
 
 Examples:
   recommender plugin install

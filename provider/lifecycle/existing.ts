@@ -105,7 +105,7 @@ export async function orphan(id: string, type: OrphanType | undefined, context: 
 /** Reports that an object may stay in the service: its creation got no response. */
 export async function orphanLost(lost: LostCall, row: StateEntry, context: Context): Promise<void> {
   const { resolved, claims } = context.run;
-  // If the other carrier has created the replacement, it has reported what becomes of the call.
+  // If the other binding has created the replacement, it has reported what becomes of the call.
   if (resolved.has(lost.key) || (await claims.isReplaced(row))) return;
   await orphanAll(context);
   const what = `the call of ${lost.at} that creates it got no response`;

@@ -1,7 +1,7 @@
 import type { Properties } from "../run/state-entry";
 import type { Rules } from "./definition";
 
-/** What the carrier knows of a call beside its resource. */
+/** What the binding knows of a call beside its resource. */
 export interface Call {
   /** How long the work may take, where the program says so by the option `customTimeouts`. */
   readonly timeoutMs?: number | undefined;
@@ -24,7 +24,7 @@ export interface Difference {
   readonly deleteBeforeReplace: boolean;
 }
 
-/** A definition as a carrier runs it: every call takes and answers what the engine keeps in the state. */
+/** A definition as a binding runs it: every call takes and answers what the engine keeps in the state. */
 export interface Lifecycle extends Rules {
   /** Says where the configuration comes from, before anything else is called. */
   configure(request: { readonly config: { get(key: string): string | undefined } }): Promise<void>;

@@ -20,8 +20,7 @@ import {
 } from "../../client/settings";
 import { holdsUnknown } from "../lifecycle/arguments";
 import type { Fault } from "../lifecycle/protocol";
-import { configurationKeys, faultOfKey } from "../run/configuration";
-import { carrierKey, carrierVariable } from "../run/engine";
+import { bindingSetting, configurationKeys, faultOfKey } from "../run/configuration";
 import { masked } from "../run/masking";
 import { pinnedModelsKey } from "../run/pinned";
 import type { Properties } from "../run/state-entry";
@@ -41,8 +40,8 @@ export interface Configuration {
   settings(): Settings;
   /** What of it is secret. */
   readonly secrets: Properties;
-  /** Whether its program may go back to dynamic resources: only a program that can have them says what carries its own. */
-  readonly mayGoBack: boolean;
+  /** Whether the program may switch back to dynamic resources. Only a TypeScript program sets a binding. */
+  readonly maySwitchBack: boolean;
 }
 
 /** Checks what a provider is configured with: the keys, and that they are complete and agree. */
@@ -83,8 +82,8 @@ export function configurationOf(request: ConfigureRequest): Configuration {
   // Whatever else reads a variable must not see one that an input replaces.
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
   Object.assign(process.env, environment);
-  const mayGoBack = Boolean(process.env[carrierVariable] || get(carrierKey));
-  return { get, settings: () => readSettings(settingOf), secrets: secretsIn(raw), mayGoBack };
+  const maySwitchBack = bindingSetting(get) !== undefined;
+  return { get, settings: () => readSettings(settingOf), secrets: secretsIn(raw), maySwitchBack };
 }
 
 /** What the plugin can do. */
@@ -144,7 +143,7 @@ function unknownKeys(inputs: Properties, urn: string): Fault[] {
             project: urn.split("::")[1],
             remedy: `Take it out with \`pulumi config rm recommender:${key}\`.`,
           }
-        : // What carries a stack, and which models it pins, is for the stack to say.
+        : // Only the stack selects the binding and pins models.
           { known: settingKeys, project: undefined, remedy: "Take it out of the provider's inputs." };
       const reason = faultOfKey(key, place);
       return reason ? [{ property: "", reason }] : [];

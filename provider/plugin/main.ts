@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasCreated, isCreating } from "../recovery/under-way";
-import { carryFor } from "./carrier";
+import { setEngineAddress } from "./binding";
 import { isAnswering, listen } from "./server";
 
 /** How long answers may take once the engine has asked to end; it kills the process after 5 s. */
@@ -12,7 +12,7 @@ const patienceMs = 1_000;
  */
 async function main(): Promise<void> {
   // With --logflow, options for the log come before it.
-  carryFor(process.argv.slice(2).find((arg) => /:\d+$/.test(arg)));
+  setEngineAddress(process.argv.slice(2).find((arg) => /:\d+$/.test(arg)));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void end());
   const { port } = await listen();
   process.stdout.write(`${port}\n`);

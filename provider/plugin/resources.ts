@@ -62,13 +62,13 @@ export async function diff(request: DiffRequest): Promise<DiffResponse> {
   return reply;
 }
 
-/** `mayGoBack`: whether the program of the row may go back to a dynamic provider. */
-export async function create(request: CreateRequest, mayGoBack: boolean): Promise<CreateResponse> {
+/** `maySwitchBack`: whether the program may switch back to dynamic resources. */
+export async function create(request: CreateRequest, maySwitchBack: boolean): Promise<CreateResponse> {
   const urn = request.getUrn();
   const definition = lifecycleOf(urn);
   const raw = fromStruct(request.getProperties());
   const inputs = { ...unsealed(raw), __urn: urn };
-  const state = (properties: object) => stateOf(definition, properties as Properties, mayGoBack, raw);
+  const state = (properties: object) => stateOf(definition, properties as Properties, maySwitchBack, raw);
   const reply = new CreateResponse();
   if (request.getPreview()) {
     reply.setProperties(toStruct(state(previewOfCreate(definition, inputs))));
@@ -83,7 +83,7 @@ export async function create(request: CreateRequest, mayGoBack: boolean): Promis
 
 export async function read(
   request: ReadRequest,
-  mayGoBack: boolean,
+  maySwitchBack: boolean,
   clientHere: () => Promise<Client>,
 ): Promise<ReadResponse> {
   const urn = request.getUrn();
@@ -104,7 +104,9 @@ export async function read(
   const { __firstName, __named } = isImport ? { __named: true } : origin(rawInputs, found.inputs ?? {});
   // A dynamic provider reads what is declared out of the state alone.
   const props = { ...found.props, ...(__firstName && { __firstName }) };
-  reply.setProperties(toStruct(stateOf(definition, props, mayGoBack || raw.__provider !== undefined, raw)));
+  reply.setProperties(
+    toStruct(stateOf(definition, props, maySwitchBack || raw.__provider !== undefined, raw)),
+  );
   const inputs = declared({
     ...found.inputs,
     ...(__firstName && { __firstName }),
@@ -114,13 +116,13 @@ export async function read(
   return reply;
 }
 
-export async function update(request: UpdateRequest, mayGoBack: boolean): Promise<UpdateResponse> {
+export async function update(request: UpdateRequest, maySwitchBack: boolean): Promise<UpdateResponse> {
   const urn = request.getUrn();
   const definition = lifecycleOf(urn);
   const [rawOlds, raw] = [fromStruct(request.getOlds()), fromStruct(request.getNews())];
   const [olds, news] = [inState(rawOlds, urn), { ...unsealed(raw), __urn: urn }];
   const state = (properties: object) =>
-    stateOf(definition, properties as Properties, mayGoBack, raw, rawOlds);
+    stateOf(definition, properties as Properties, maySwitchBack, raw, rawOlds);
   const reply = new UpdateResponse();
   if (request.getPreview()) {
     reply.setProperties(toStruct(state(previewOfUpdate(definition, olds, news))));
@@ -182,15 +184,15 @@ function inState(raw: Properties, urn: string): Properties {
 function stateOf(
   definition: Lifecycle,
   { __urn, __made, __provider, __firstName, __named: _, ...rest }: Properties,
-  mayGoBack: boolean,
+  maySwitchBack: boolean,
   ...origins: readonly Properties[]
 ): Properties {
   const state = {
     ...rest,
     ...(__firstName !== logicalName(__urn) && { __firstName }),
     // The engine names the resource in every request; a dynamic provider looks for it, and for its lifecycle, in the state.
-    ...together(__made, mayGoBack ? __urn : undefined),
-    ...(mayGoBack && { __provider: stub(definition.type) }),
+    ...together(__made, maySwitchBack ? __urn : undefined),
+    ...(maySwitchBack && { __provider: stub(definition.type) }),
   };
   const sealed = sealedLike(state, ...origins);
   return withSealed(sealed, [...definition.secretOutputs, ...showingSecret(definition, sealed)]);

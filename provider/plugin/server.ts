@@ -8,7 +8,7 @@ import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Client } from "../../client/client";
 import { version } from "../../package.json";
 import { cancel } from "../run/cancellation";
-import { carryFor } from "./carrier";
+import { setEngineAddress } from "./binding";
 import type { Configuration } from "./config";
 import { failureOf } from "./failure";
 import { packageFolder } from "./package-folder";
@@ -21,7 +21,7 @@ const clientHere = async (): Promise<Client> => {
   return (await openSession(configuration.settings())).client;
 };
 
-const mayGoBack = () => configuration?.mayGoBack === true;
+const maySwitchBack = () => configuration?.maySwitchBack === true;
 
 // Loaded when they are first asked for: the engine waits for the port and for the handshake, which need none of it.
 const config = () => import("./config.js");
@@ -30,13 +30,13 @@ const resources = () => import("./resources.js");
 /** What the engine may ask of the plugin; it gets "unimplemented" for anything else. */
 const service: Partial<IResourceProviderServer> = {
   handshake: answering(async (request) => {
-    carryFor(request.getEngineAddress());
+    setEngineAddress(request.getEngineAddress());
     const reply = new ProviderHandshakeResponse();
     reply.setAcceptSecrets(true);
     return reply;
   }),
   attach: answering(async (request) => {
-    carryFor(request.getAddress());
+    setEngineAddress(request.getAddress());
     return new Empty();
   }),
   getPluginInfo: answering(async () => {
@@ -68,9 +68,9 @@ const service: Partial<IResourceProviderServer> = {
 
   check: discreet(async (request) => (await resources()).check(request)),
   diff: discreet(async (request) => (await resources()).diff(request)),
-  create: discreet(async (request) => (await resources()).create(request, mayGoBack())),
-  read: discreet(async (request) => (await resources()).read(request, mayGoBack(), clientHere)),
-  update: discreet(async (request) => (await resources()).update(request, mayGoBack())),
+  create: discreet(async (request) => (await resources()).create(request, maySwitchBack())),
+  read: discreet(async (request) => (await resources()).read(request, maySwitchBack(), clientHere)),
+  update: discreet(async (request) => (await resources()).update(request, maySwitchBack())),
   delete: discreet(async (request) => {
     await (await resources()).remove(request);
     return new Empty();

@@ -6,7 +6,7 @@ import type { Input as CallInput, Reply } from "../../contract";
 import { lookUp, type lookups, type RecommendArgs } from "../lookups";
 import { keepingSecret } from "../run/secrecy";
 import { openSession } from "../run/session";
-import { carrierHere, tokenOf } from "./carrier";
+import { currentBinding, tokenOf } from "./binding";
 import { checkConfiguration, discreetly } from "./program-check";
 
 /**
@@ -22,7 +22,7 @@ type LookupOutput<Args, Result> = (
 ) => pulumi.Output<Result>;
 
 async function session() {
-  checkConfiguration(carrierHere());
+  checkConfiguration(currentBinding());
   const config = new pulumi.Config("recommender");
   const settings = readSettings((key) => config.get(key));
   const root = pulumi.runtime.getRootDirectory();
@@ -36,7 +36,7 @@ type Name = keyof typeof lookups;
 
 async function ask(name: Name, args: object, options: pulumi.InvokeOptions = {}): Promise<object> {
   const isOfProvider = options.provider !== undefined || options.parent !== undefined;
-  return isOfProvider && carrierHere() === "plugin"
+  return isOfProvider && currentBinding() === "plugin"
     ? pulumi.runtime.invoke(tokenOf(name, "plugin"), args, options)
     : discreetly(async () => lookUp((await session()).client, name, args));
 }

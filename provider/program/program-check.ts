@@ -3,7 +3,7 @@ import { secretKeys, settingKeys } from "../../client/settings";
 import { refusalOfHidden } from "../lifecycle/hidden";
 import { configurationKeys, faultOfKey, tellDoubts } from "../run/configuration";
 import { keepingSecret } from "../run/secrecy";
-import { type CarrierName, toPlugin } from "./carrier";
+import { type BindingName, toPlugin } from "./binding";
 
 const namespace = "recommender";
 
@@ -14,7 +14,7 @@ const checked = new Set<string>();
 const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret(key: string): boolean };
 
 /** Looks at the configuration of the running stack, once: what nobody reads, and what is not as safe as it could be. */
-export function checkConfiguration(carrier: CarrierName): void {
+export function checkConfiguration(binding: BindingName): void {
   const stack = `${pulumi.getProject()}/${pulumi.getStack()}`;
   if (checked.has(stack)) return;
   refuseUnknownKeys();
@@ -28,7 +28,7 @@ export function checkConfiguration(carrier: CarrierName): void {
     );
   }
   // The plugin says it itself, in every language.
-  if (carrier === "dynamic") void discreetly(() => tellDoubts((key) => config.get(key)));
+  if (binding === "dynamic") void discreetly(() => tellDoubts((key) => config.get(key)));
 }
 
 /** Keys of the configuration that the stack keeps secret although they need not be, with their namespace. */
@@ -58,15 +58,15 @@ export function checkDeclaration(
   title: string,
   args: pulumi.Inputs,
   options: pulumi.CustomResourceOptions,
-  carrier: CarrierName,
+  binding: BindingName,
 ): void {
-  if (options.import !== undefined && carrier === "dynamic") {
+  if (options.import !== undefined && binding === "dynamic") {
     throw new pulumi.RunError(
       `${title}: the option import needs a provider plugin, and this is a dynamic provider. ` +
         `Adopt what is there with the argument existingId. ${toPlugin}`,
     );
   }
-  if (options.customTimeouts !== undefined && carrier === "dynamic") {
+  if (options.customTimeouts !== undefined && binding === "dynamic") {
     pulumi.log.warn(
       `${title}: the option customTimeouts does not reach a dynamic provider and has no effect. Set how long jobs are ` +
         "waited for with recommender:trainingTimeout, deploymentTimeout, queryingTimeout and clusteringTimeout. " +

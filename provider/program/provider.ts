@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type SettingKey, secretKeys } from "../../client/settings";
-import { carrierHere, toPlugin } from "./carrier";
+import { currentBinding, toPlugin } from "./binding";
 
 /** What a provider is configured with: the keys of the configuration, by their names. */
 export type ProviderArgs = { readonly [Key in SettingKey]?: pulumi.Input<string> };
@@ -8,7 +8,7 @@ export type ProviderArgs = { readonly [Key in SettingKey]?: pulumi.Input<string>
 /** A service that resources belong to which name it by the option `provider`; without it the configuration decides. */
 export class Provider extends pulumi.ProviderResource {
   constructor(name: string, args: ProviderArgs = {}, options: pulumi.ResourceOptions = {}) {
-    if (carrierHere() === "dynamic") {
+    if (currentBinding() === "dynamic") {
       throw new pulumi.RunError(
         `Provider ${name}: dynamic resources belong to the one service that is configured. ${toPlugin}`,
       );

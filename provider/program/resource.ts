@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
-import "../dynamic/carrier";
+import "../dynamic/binding";
 import { stub } from "../dynamic/stub";
 import type { Rules } from "../lifecycle/definition";
 import { eraseStored } from "../recovery/journal";
-import { aliasesOf, carrierHere, tokenOf } from "./carrier";
+import { aliasesOf, currentBinding, tokenOf } from "./binding";
 import { checkConfiguration, checkDeclaration, secretSettings } from "./program-check";
 import { traceProgram } from "./source-position";
 
@@ -17,14 +17,14 @@ export abstract class Resource extends pulumi.CustomResource {
     given: pulumi.CustomResourceOptions = {},
   ) {
     const secret = [...secretOutputs, ...(given.additionalSecretOutputs ?? [])];
-    const carrier = carrierHere();
+    const binding = currentBinding();
     const options = {
-      ...{ ...given, aliases: aliasesOf(type, carrier, given.aliases) },
+      ...{ ...given, aliases: aliasesOf(type, binding, given.aliases) },
       ...(secret.length > 0 && { additionalSecretOutputs: secret }),
     };
-    if (given.provider === undefined) checkConfiguration(carrier);
-    checkDeclaration(`${type} ${name}`, args, options, carrier);
-    const token = tokenOf(type, carrier);
+    if (given.provider === undefined) checkConfiguration(binding);
+    checkDeclaration(`${type} ${name}`, args, options, binding);
+    const token = tokenOf(type, binding);
     const properties: pulumi.Inputs = {
       // What is left out gets its default from the lifecycle, and the program an output for it.
       ...Object.fromEntries([...outputNames, ...argumentNames].map((key) => [key, undefined])),
@@ -34,7 +34,7 @@ export abstract class Resource extends pulumi.CustomResource {
     if (!pulumi.runtime.isDryRun())
       properties.__unresolved = namesWhere(args, async ({ isKnown }) => !(await isKnown));
     const urn = pulumi.createUrn(name, token, options.parent);
-    if (carrier === "dynamic") {
+    if (binding === "dynamic") {
       properties.__provider = stub(type);
       // The engine hands a dynamic provider what is secret like anything else.
       properties.__secret = namesWhere(args, ({ isSecret }) => isSecret, secretSettings());
@@ -96,7 +96,7 @@ export function siblingOptions(
   sibling: string,
 ): pulumi.CustomResourceOptions {
   const { hooks: _, aliases, additionalSecretOutputs: __, ...rest } = options ?? {};
-  if (rest.import !== undefined && carrierHere() === "plugin") {
+  if (rest.import !== undefined && currentBinding() === "plugin") {
     throw new pulumi.RunError(
       `${type}: with the option import, set existingId too; without it a ${sibling} is submitted.`,
     );

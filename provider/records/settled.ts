@@ -5,11 +5,11 @@ import type { Stored } from "../lifecycle/definition";
 import type { Urn } from "../run/engine";
 import type { Run } from "../run/session";
 import type { Properties } from "../run/state-entry";
-import { carriedUrn } from "../run/urn";
+import { canonicalUrn } from "../run/urn";
 
-/** Names the source of a resource in the upload journal, whichever carrier runs it. */
+/** Names the source of a resource in the upload journal, whichever binding runs it. */
 export function ownerOf(urn: Urn): string | undefined {
-  return urn && carriedUrn(urn);
+  return urn && canonicalUrn(urn);
 }
 
 /** Uploads of a resource that killed runs began and that the state does not hold. */

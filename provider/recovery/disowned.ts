@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createDirectory, stateDirectory } from "../../client/state-directory";
-import { carriedUrn } from "../run/urn";
+import { canonicalUrn } from "../run/urn";
 import { digest, type Entry, keptMs } from "./journal";
 
 /**
@@ -25,7 +25,7 @@ export function isDisowned(entry: Entry, urn: string): boolean {
 }
 
 function fileOf({ key, at }: Entry, urn: string): string {
-  return join(stateDirectory("disowned"), digest([key, at, carriedUrn(urn)]));
+  return join(stateDirectory("disowned"), digest([key, at, canonicalUrn(urn)]));
 }
 
 /** A note is needed only as long as the journal keeps its entry. */

@@ -4,7 +4,7 @@ import type { Reply, Route } from "../../contract";
 import type { Context } from "../run/context";
 import type { Run } from "../run/session";
 import { mayShare } from "../run/state-entry";
-import { carriedUrn, logicalName } from "../run/urn";
+import { canonicalUrn, logicalName } from "../run/urn";
 import { idNamedByUser } from "./adoption";
 import type { Creation } from "./creation";
 import type { CreationEvidence } from "./decision";
@@ -120,7 +120,7 @@ function nameIn(request: unknown): string | undefined {
 function createdForOthers({ client, urn = "" }: Context, { path }: Route): string[] {
   return allEntries()
     .filter(
-      (entry) => carriedUrn(entry.urn) !== carriedUrn(urn) && isOf(entry, client) && entry.path === path,
+      (entry) => canonicalUrn(entry.urn) !== canonicalUrn(urn) && isOf(entry, client) && entry.path === path,
     )
     .flatMap(({ id }) => id ?? []);
 }

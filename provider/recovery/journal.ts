@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { isRunning } from "../../client/process";
 import { createDirectory, stateDirectory } from "../../client/state-directory";
 import { backendHere, lineageOf, spellingsHere } from "../run/backend";
-import { carriedUrn, partsOf } from "../run/urn";
+import { canonicalUrn, partsOf } from "../run/urn";
 
 /** A call that creates, recorded before it is sent. */
 export interface Entry {
@@ -61,7 +61,7 @@ export function digest(value: unknown): string {
  */
 export function entriesOf(urn: string): Entry[] {
   const backend = backendHere();
-  const isOwn = (entry: Entry) => entry.backend === backend && carriedUrn(entry.urn) === carriedUrn(urn);
+  const isOwn = (entry: Entry) => entry.backend === backend && canonicalUrn(entry.urn) === canonicalUrn(urn);
   return [...entriesIn(folderOf(urn)).filter(isOwn), ...legacyFolders(urn).flatMap(entriesIn)];
 }
 
@@ -69,7 +69,7 @@ export function entriesOf(urn: string): Entry[] {
 export function straysOf(urn: string): Entry[] {
   const backend = backendHere();
   return entriesIn(folderOf(urn)).filter(
-    (entry) => entry.backend === backend && carriedUrn(entry.urn) !== carriedUrn(urn),
+    (entry) => entry.backend === backend && canonicalUrn(entry.urn) !== canonicalUrn(urn),
   );
 }
 
@@ -85,7 +85,7 @@ export async function rehome(entry: Entry, urn: string): Promise<Entry> {
   const { lineage: _, ...rest } = entry;
   const moved = { ...rest, urn, ...placeOf(urn) };
   await put(moved);
-  if (entry.backend === undefined || carriedUrn(entry.urn) !== carriedUrn(urn)) await forget(entry);
+  if (entry.backend === undefined || canonicalUrn(entry.urn) !== canonicalUrn(urn)) await forget(entry);
   return moved;
 }
 
@@ -247,16 +247,16 @@ function lastIn(text: string): Entry {
   return JSON.parse(first);
 }
 
-/** One folder for all stacks: a stack may be renamed between a kill and the next run, and carriers may change. */
+/** One folder for all stacks: a stack may be renamed between a kill and the next run, and bindings may change. */
 function folderOf(urn: string): string {
-  const { type, name } = partsOf(carriedUrn(urn));
+  const { type, name } = partsOf(canonicalUrn(urn));
   return join(stateDirectory("creations"), `resource-${digest([type, name])}`);
 }
 
 /** Where 0.1.0 kept the entries of a resource: under its URN and the variable PULUMI_BACKEND_URL as it was spelled. */
 function legacyFolders(urn: string): string[] {
   return spellingsHere().map((spelled) =>
-    join(stateDirectory("creations"), digest([carriedUrn(urn), spelled])),
+    join(stateDirectory("creations"), digest([canonicalUrn(urn), spelled])),
   );
 }
 

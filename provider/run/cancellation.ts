@@ -14,7 +14,7 @@ setMaxListeners(0, later.signal);
 /** Is aborted a moment after that: what is nearly done may end well, but a service that is away is not waited for. */
 export const stopped: AbortSignal = later.signal;
 
-/** Ends all waits; called by the carrier when the engine asks to stop. */
+/** Ends all waits; called by the binding when the engine asks to stop. */
 export function cancel(): void {
   const reason = new Error("the engine asked to stop");
   controller.abort(reason);

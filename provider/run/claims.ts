@@ -1,6 +1,6 @@
 import type { StackState } from "./stack-state";
 import { isSame, mayShare, type StateEntry } from "./state-entry";
-import { carriedUrn, isOfPlugin } from "./urn";
+import { canonicalUrn, isOfPlugin } from "./urn";
 
 /** Something in a service that resources may hold. Without a service, things of any service count. */
 export type Thing = Pick<StateEntry, "type" | "id" | "service">;
@@ -53,7 +53,7 @@ export class Claims {
       .all()
       .filter((other) => !isSame(other, row) && !this.isReleased(other));
     this.#released.add(row);
-    return others.some(({ urn }) => carriedUrn(urn) === carriedUrn(row.urn));
+    return others.some(({ urn }) => canonicalUrn(urn) === canonicalUrn(row.urn));
   }
 
   /** Whether a row was given up in this run. */
@@ -65,7 +65,7 @@ export class Claims {
     this.#stored ??= this.#read(own);
     const holder = await this.#holderBeside(own);
     if (!holder || isOfPlugin(holder.urn) === isOfPlugin(own.urn)) return holder;
-    // The process of the other carrier may have given it up since: only the state shows that.
+    // The process of the other binding may have given it up since: only the state shows that.
     this.#stored = this.#read(own);
     return this.#holderBeside(own);
   }
@@ -78,7 +78,7 @@ export class Claims {
       const at = others.findIndex((row) => isSame(row, gone));
       if (at >= 0) others.splice(at, 1);
     }
-    // If both rows leave, each by another carrier, each process would leave the deletion to the other one.
+    // If both rows leave, each by another binding, each process would leave the deletion to the other one.
     const leavesElsewhere = (row: StateEntry) =>
       isLeaving && row.isLeaving && isOfPlugin(row.urn) !== isOfPlugin(own.urn);
     return others.find((row) => !leavesElsewhere(row));

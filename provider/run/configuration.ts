@@ -10,11 +10,34 @@ import {
   settingKeys,
 } from "../../client/settings";
 import { closestMatch, unknownKey } from "../../contract/messages";
-import { carrierKey, log } from "./engine";
+import { log } from "./engine";
 import { pinnedModelsKey } from "./pinned";
 
 /** Every key of a stack's configuration, under `recommender:`. */
-export const configurationKeys: readonly string[] = [...settingKeys, pinnedModelsKey, carrierKey];
+export const configurationKeys: readonly string[] = [...settingKeys, pinnedModelsKey, "binding"];
+
+/** Deprecated keys that still work, and their replacements. */
+const renamedKeys: ReadonlyMap<string, string> = new Map([["carrier", "binding"]]);
+
+/** Environment variable or configuration key that selects the binding of a stack. */
+interface BindingSetting {
+  readonly name: string;
+  readonly value: string | undefined;
+  /** New name, if this one is deprecated. */
+  readonly replacement?: string;
+}
+
+/** Returns the setting that selects the binding, if there is one. The environment takes precedence. */
+export function bindingSetting(config: (key: string) => string | undefined): BindingSetting | undefined {
+  const { RECOMMENDER_BINDING, RECOMMENDER_CARRIER } = process.env;
+  const settings: readonly BindingSetting[] = [
+    { name: "RECOMMENDER_BINDING", value: RECOMMENDER_BINDING },
+    { name: "RECOMMENDER_CARRIER", value: RECOMMENDER_CARRIER, replacement: "RECOMMENDER_BINDING" },
+    { name: "recommender:binding", value: config("binding") },
+    { name: "recommender:carrier", value: config("carrier"), replacement: "recommender:binding" },
+  ];
+  return settings.find(({ value }) => value);
+}
 
 /** Where a key stands. */
 interface Place {
@@ -27,7 +50,7 @@ interface Place {
 
 /** Why a key is refused, if it is: a mistyped one leaves a default in force, which for the address is a service on this machine. */
 export function faultOfKey(key: string, { known, project, remedy }: Place): string | undefined {
-  if (known.includes(key)) return undefined;
+  if (known.includes(renamedKeys.get(key) ?? key)) return undefined;
   // The keys of a project of this name lie in the same namespace.
   if (project === "recommender" && closestMatch(key, known) === undefined) return undefined;
   const what = unknownKey(key, known).replace(/[^?]$/, "$&.");

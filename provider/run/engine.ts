@@ -4,17 +4,11 @@ import { masked } from "./masking";
 /** Where the resource of a message stands in the stack; unknown for state of before it was kept. */
 export type Urn = string | undefined;
 
-/** The key, under `recommender:`, of what carries the resources of a stack. */
-export const carrierKey = "carrier";
-
-/** The same in the environment. */
-export const carrierVariable = "RECOMMENDER_CARRIER";
-
 /** How much a message matters. */
 export type Severity = "debug" | "info" | "warn";
 
-/** Runs the lifecycles for an engine: as resources of a dynamic provider, or as a plugin. */
-export interface Carrier {
+/** Connection to the engine: as a dynamic provider or as a plugin. */
+export interface Binding {
   /** Called before the first lifecycle runs. */
   connect(): void;
   /** Address of the engine that this process works for; undefined in any other process. */
@@ -23,26 +17,26 @@ export interface Carrier {
   log(severity: Severity, message: string, urn: Urn, isEphemeral: boolean): Promise<void>;
 }
 
-/** Nobody listens to a process that no carrier has set up. */
-let carrier: Carrier = { connect: () => {}, engineAddress: () => undefined, log: async () => {} };
+/** Discards messages until a binding is set. */
+let binding: Binding = { connect: () => {}, engineAddress: () => undefined, log: async () => {} };
 
-/** Names the carrier of this process. */
-export function carryBy(chosen: Carrier): void {
-  carrier = chosen;
+/** Sets the binding of this process. */
+export function setBinding(chosen: Binding): void {
+  binding = chosen;
 }
 
 /** Connects this process to its engine. */
 export function connectToEngine(): void {
-  carrier.connect();
+  binding.connect();
 }
 
 /** Address of the engine that this process works for; undefined in any other process. */
 export function engineAddress(): string | undefined {
-  return carrier.engineAddress();
+  return binding.engineAddress();
 }
 
 const say = (severity: Severity, isEphemeral: boolean) => (urn: Urn, message: string) =>
-  carrier.log(severity, masked(message), urn, isEphemeral);
+  binding.log(severity, masked(message), urn, isEphemeral);
 
 /** Logs to the output of the running command, beside the resource it is about. */
 export const log = {

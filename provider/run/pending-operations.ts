@@ -1,7 +1,7 @@
 import { engineAddress } from "./engine";
 import { type Cli, type ExportedState, exportState, pulumiCli, StackStateError } from "./stack-state";
 import type { Properties } from "./state-entry";
-import { carriedUrn, partsOf } from "./urn";
+import { canonicalUrn, partsOf } from "./urn";
 
 /** A create or an update that the engine began in an earlier run and has not recorded the end of. */
 export interface PendingOperation {
@@ -33,9 +33,9 @@ export class PendingOperations {
 
   /** The pending operations of a resource; undefined if the state cannot be read. */
   async of(urn: string | undefined): Promise<PendingOperation[] | undefined> {
-    const own = carriedUrn(urn ?? "");
+    const own = canonicalUrn(urn ?? "");
     const found = await this.look(urn);
-    return found?.filter((operation) => carriedUrn(operation.urn) === own);
+    return found?.filter((operation) => canonicalUrn(operation.urn) === own);
   }
 }
 

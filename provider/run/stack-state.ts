@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { engineProcess } from "./engine-command";
 import { isSame, type Properties, rowOf, type StateEntry } from "./state-entry";
-import { carriedUrn, partsOf, resourceTypeOf } from "./urn";
+import { canonicalUrn, partsOf, resourceTypeOf } from "./urn";
 
 /** What the stacks of a backend hold. */
 export interface StackState {
@@ -80,7 +80,7 @@ export function cliStackState(given: Partial<Cli> = {}): StackState {
     const { stack } = partsOf(urn);
     const all = before.get(stack) ?? exported(["--stack", stack], cli).catch(() => []);
     before.set(stack, all);
-    return (await all).filter((row) => carriedUrn(row.urn) === carriedUrn(urn));
+    return (await all).filter((row) => canonicalUrn(row.urn) === canonicalUrn(urn));
   };
   return { rows, rowsNamed, everywhere: () => everywhere(cli), stacks: (project) => stacks(project, cli) };
 }

@@ -10,8 +10,8 @@ export interface HiddenProperties {
   /** The resource that the row is of; a dynamic provider is not told otherwise. */
   readonly __urn?: string | undefined;
   /**
-   * Tells rows of one id apart: a replacement may have adopted what it replaces. The URN stands behind it where the plugin
-   * carries the resource and a dynamic provider may have to later: the engine saves the whole state twice for each
+   * Tells rows of one id apart: a replacement may have adopted what it replaces. The URN follows it if the
+   * plugin manages the resource and the stack may switch to dynamic resources: the engine saves the whole state twice for each
    * resource, and that takes the longer the more properties there are.
    */
   readonly __made?: string;
@@ -29,7 +29,7 @@ export interface HiddenProperties {
   readonly __rollbackOf?: string | undefined;
   /** The logical name that became the name in the service, where an alias has changed the former since. */
   readonly __firstName?: string;
-  /** Whether the program gives the name; only where the plugin carries the resource, which keeps no URN among the inputs. */
+  /** Whether the program gives the name; only with the plugin binding, which keeps no URN among the inputs. */
   readonly __named?: boolean;
   /** The option `replaceOnChanges`, which a dynamic provider must heed by itself. */
   readonly __replaceOn?: readonly string[];

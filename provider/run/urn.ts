@@ -1,7 +1,7 @@
-/** Begins the type of every resource of this package that a dynamic provider carries. */
+/** Type prefix of the resources with the dynamic binding. */
 export const typePrefix = "pulumi-nodejs:dynamic/recommender:";
 
-/** Begins the type of every resource of this package that the plugin carries. */
+/** Type prefix of the resources with the plugin binding. */
 export const pluginTypePrefix = "recommender:index:";
 
 const ours = new RegExp(`(?:^|\\$)(?:${typePrefix}|${pluginTypePrefix})(\\w+)$`);
@@ -32,19 +32,19 @@ export function resourceTypeOf(type: string): string | undefined {
   return ours.exec(type)?.[1];
 }
 
-/** The name of a resource that is the same under both carriers, whose types differ: the one of a dynamic provider. */
-export function carriedUrn(urn: string): string {
+/** Returns the URN that a resource has with the dynamic binding, to compare URNs of both bindings. */
+export function canonicalUrn(urn: string): string {
   const parts = urn.split("::");
   parts[2] = (parts[2] ?? "").replace(/(^|\$)recommender:index:/g, `$1${typePrefix}`);
   return parts.join("::");
 }
 
-/** Whether the plugin carries a resource. */
+/** Whether a resource has the plugin binding. */
 export function isOfPlugin(urn: string): boolean {
-  return carriedUrn(urn) !== urn;
+  return canonicalUrn(urn) !== urn;
 }
 
-/** The name of the same resource under the plugin. */
+/** Returns the URN that a resource has with the plugin binding. */
 export function pluginUrn(urn: string): string {
   const parts = urn.split("::");
   parts[2] = (parts[2] ?? "").replaceAll(typePrefix, pluginTypePrefix);

@@ -148,8 +148,8 @@ export class Environments {
       key,
       { value, secret: /Key|Secret/.test(key) },
     ]);
-    // Promotions go from one carrier to the other, and a rollback is one of the plugin's state.
-    const carrier = { value: name === "staging" ? "plugin" : "dynamic" };
-    await this.stacks[name].setAllConfig({ ...Object.fromEntries(config), "recommender:carrier": carrier });
+    // Promotions go from one binding to the other, and a rollback is one of the plugin's state.
+    const binding = { value: name === "staging" ? "plugin" : "dynamic" };
+    await this.stacks[name].setAllConfig({ ...Object.fromEntries(config), "recommender:binding": binding });
   }
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { folderAt } from "../../service";
 import { connect } from "../../service/store/database";
 import { FaultProxy, send } from "../faults/proxy";
-import { type Carrier, type Kill, KillingGround } from "./killing";
+import { type Binding, type Kill, KillingGround } from "./killing";
 import { ObservedService } from "./observed-service";
 import { installPlugin } from "./workspace";
 
@@ -70,19 +70,19 @@ const refuseSecondBatch = () =>
     { nth: 2 },
   );
 
-describe.each<Carrier>(["dynamic", "plugin"])("over the carrier %s", (carrier) => {
+describe.each<Binding>(["dynamic", "plugin"])("over the binding %s", (binding) => {
   test.each(kills)("a source that is reverted after %s is sent again", async (name, kill, machine) => {
     const ground = await KillingGround.make(program, {
       ...observed.environment,
       RECOMMENDER_BASE_URL: proxy.url,
     });
-    const stack = name.replaceAll(/\W+/g, "-").slice(-30) + carrier;
-    if (carrier === "plugin") await installPlugin(ground.directory);
+    const stack = name.replaceAll(/\W+/g, "-").slice(-30) + binding;
+    if (binding === "plugin") await installPlugin(ground.directory);
     try {
       const write = (version: string) =>
         writeFileSync(join(ground.directory, "users.ndjson"), userLines(version));
       const environment = (on: string) => ({
-        RECOMMENDER_CARRIER: carrier,
+        RECOMMENDER_BINDING: binding,
         XDG_STATE_HOME: join(ground.directory, on),
       });
       const up = (on: string, struck?: Kill) =>

@@ -1,6 +1,6 @@
 import { routes } from "../../contract";
 import { FaultProxy, send } from "../faults/proxy";
-import { type Carrier, KillingGround } from "./killing";
+import { type Binding, KillingGround } from "./killing";
 import { ObservedService } from "./observed-service";
 import { installPlugin } from "./workspace";
 
@@ -27,9 +27,9 @@ afterAll(async () => {
   await observed.close();
 });
 
-test("with a service that honours no keys, what a killed run made is asked about with its candidates, by the other carrier too, and never made twice", async () => {
-  const up = (RECOMMENDER_CARRIER: Carrier, env: Record<string, string> = {}) =>
-    ground.run(["up", "--yes", "--skip-preview"], { RECOMMENDER_CARRIER, ...env });
+test("with a service that honours no keys, what a killed run made is asked about with its candidates, by the other binding too, and never made twice", async () => {
+  const up = (RECOMMENDER_BINDING: Binding, env: Record<string, string> = {}) =>
+    ground.run(["up", "--yes", "--skip-preview"], { RECOMMENDER_BINDING, ...env });
   const made = (call: string) => proxy.taken.filter((taken) => taken.call === call);
   await ground.init("unkeyed");
 

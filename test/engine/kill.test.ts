@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { FaultProxy } from "../faults/proxy";
 import { heldAt, KilledStack, killedProgram, type Stage, stages } from "./killed-stack";
-import { type Carrier, type Ended, type Kill, KillingGround, type Moment } from "./killing";
+import { type Binding, type Ended, type Kill, KillingGround, type Moment } from "./killing";
 import { ObservedService } from "./observed-service";
 import { spread, type Width } from "./window";
 import { installPlugin } from "./workspace";
@@ -41,8 +41,8 @@ const plan: Drawn[] = fc
   .sample(moments, { seed, numRuns: kills * 4 })
   .map((drawn, at) => ({ ...(means[(at + Math.floor(at / 6)) % 6] as (typeof means)[number]), ...drawn }));
 
-/** What carries the runs of a lane, one after the other: each carrier follows itself and the other. */
-const turns: readonly Carrier[] = ["dynamic", "plugin", "plugin", "dynamic"];
+/** Bindings of the runs of a lane, in order: each binding follows itself and the other. */
+const turns: readonly Binding[] = ["dynamic", "plugin", "plugin", "dynamic"];
 
 function momentOf({ place, phase, ms, anyMs }: Drawn, stage: Stage, remaining: number): Moment {
   // Nothing is waited for by what takes a stack away, so that it is soon over.
@@ -67,9 +67,9 @@ afterAll(async () => {
 const tally = {
   struck: 0,
   ofDestroys: 0,
-  /** Of these by what carried the run that was killed. */
+  /** Kills by the binding of the killed run. */
   killed: { dynamic: 0, plugin: 0 },
-  /** Of these by the carrier that recovered what a run of the other had left. */
+  /** Of these by the binding that recovered what a run of the other had left. */
   recovered: { dynamic: 0, plugin: 0 },
   runs: 0,
   stacks: 0,
@@ -79,7 +79,7 @@ const tally = {
 };
 const widths: Width[] = [];
 
-/** Whether all kills have struck, and each carrier was killed and had to recover what the other had left. */
+/** Whether all kills have struck, and each binding was killed and had to recover what the other had left. */
 const isEnough = () =>
   tally.struck >= kills &&
   [tally.killed, tally.recovered].every(({ dynamic, plugin }) => dynamic > 0 && plugin > 0);
@@ -88,11 +88,11 @@ const isEnough = () =>
 async function lane(at: number): Promise<void> {
   const proxy = await FaultProxy.start(observed.service);
   let turn = 2 * at;
-  const nextCarrier = () => turns[turn++ % turns.length] as Carrier;
+  const nextBinding = () => turns[turn++ % turns.length] as Binding;
   try {
     for (let number = 0; !isEnough() && plan.length > 0 && !tally.failed; number++) {
       const name = `lane${at}n${number}`;
-      const stack = new KilledStack(name, ground, proxy, observed.service.dataDir, nextCarrier);
+      const stack = new KilledStack(name, ground, proxy, observed.service.dataDir, nextBinding);
       await stack.init();
       const { name: of } = stack;
       for (const stage of stages) {
@@ -119,11 +119,11 @@ async function lane(at: number): Promise<void> {
   }
 }
 
-/** Brings a stack to a stage, and counts where one carrier recovers what a killed run of the other has left. */
+/** Brings a stack to a stage, and counts where one binding recovers what a killed run of the other has left. */
 async function bring(stack: KilledStack, stage: Stage, kill?: Kill): Promise<Ended> {
-  const { carrier: former, wasStruck } = stack;
+  const { binding: former, wasStruck } = stack;
   const ended = await stack.bring(stage, kill);
-  if (wasStruck && former !== stack.carrier) tally.recovered[stack.carrier as Carrier]++;
+  if (wasStruck && former !== stack.binding) tally.recovered[stack.binding as Binding]++;
   return ended;
 }
 
@@ -137,15 +137,15 @@ async function killOnTheWay(stack: KilledStack, stage: Stage): Promise<void> {
     tally.runs++;
     if (struck) tally.struck++;
     if (struck && stage === "destroyed") tally.ofDestroys++;
-    if (struck) tally.killed[stack.carrier as Carrier]++;
+    if (struck) tally.killed[stack.binding as Binding]++;
     again = drawn.again && code !== 0;
     const when = `${signal} to the ${target} at ${JSON.stringify(moment)}`;
-    const line = `${stack.name} ${stage} by ${stack.carrier}: ${when}: ${struck ? "struck" : "too late"}, exit code ${code}\n`;
+    const line = `${stack.name} ${stage} by ${stack.binding}: ${when}: ${struck ? "struck" : "too late"}, exit code ${code}\n`;
     if (atLength) process.stderr.write(line);
   }
 }
 
-test(`after each of ${kills} kills the next run carries on, whatever carries it: nothing is made twice, nothing is lost`, async () => {
+test(`after each of ${kills} kills the next run continues with either binding: nothing is created twice and nothing is lost`, async () => {
   const began = Date.now();
   const ended = await Promise.allSettled(Array.from({ length: lanes }, (_, at) => lane(at)));
   const seconds = Math.round((Date.now() - began) / 1000);

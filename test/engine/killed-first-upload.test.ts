@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { folderAt } from "../../service";
 import { connect } from "../../service/store/database";
 import { FaultProxy } from "../faults/proxy";
-import { type Carrier, type Kill, KillingGround } from "./killing";
+import { type Binding, type Kill, KillingGround } from "./killing";
 import { ObservedService } from "./observed-service";
 import { installPlugin } from "./workspace";
 
@@ -49,14 +49,14 @@ async function versions(): Promise<Record<string, number>> {
 }
 
 /** A stack whose first upload was killed on machine `one`, with version A. */
-async function killedStack(carrier: Carrier, stack: string) {
+async function killedStack(binding: Binding, stack: string) {
   const ground = await KillingGround.make(program, {
     ...observed.environment,
     RECOMMENDER_BASE_URL: proxy.url,
   });
-  if (carrier === "plugin") await installPlugin(ground.directory);
+  if (binding === "plugin") await installPlugin(ground.directory);
   const environment = (machine: string) => ({
-    RECOMMENDER_CARRIER: carrier,
+    RECOMMENDER_BINDING: binding,
     XDG_STATE_HOME: join(ground.directory, machine),
   });
   const write = (version: string) =>
@@ -78,11 +78,11 @@ async function killedStack(carrier: Carrier, stack: string) {
   return { ground, up, write };
 }
 
-describe.each<Carrier>(["dynamic", "plugin"])(
-  "over the carrier %s, a first upload that was killed",
-  (carrier) => {
+describe.each<Binding>(["dynamic", "plugin"])(
+  "over the binding %s, a first upload that was killed",
+  (binding) => {
     test("is sent again in full after another machine has uploaded and removed the records", async () => {
-      const { ground, up, write } = await killedStack(carrier, `removed-${carrier}`);
+      const { ground, up, write } = await killedStack(binding, `removed-${binding}`);
       try {
         write("B");
         expect(await up("two")).toMatchObject({ code: 0 });
@@ -97,7 +97,7 @@ describe.each<Carrier>(["dynamic", "plugin"])(
     });
 
     test("is completed by the next run, and the run after that sends nothing", async () => {
-      const { ground, up } = await killedStack(carrier, `completed-${carrier}`);
+      const { ground, up } = await killedStack(binding, `completed-${binding}`);
       try {
         expect((await up("one")).output).toContain("4,000 users uploaded");
         expect(await versions()).toEqual({ A: 4000 });

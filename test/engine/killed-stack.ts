@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Database from "libsql";
 import type { FaultProxy } from "../faults/proxy";
-import type { Carrier, Ended, Kill, KillingGround } from "./killing";
+import type { Binding, Ended, Kill, KillingGround } from "./killing";
 import { type Width, watchWindow } from "./window";
 
 /** Every kind of resource; the second version retrains, redeploys, asks again, renames and loads one more event. */
@@ -81,8 +81,8 @@ export class KilledStack {
   mended = 0;
   /** What runs that were not killed measured. */
   readonly widths: Width[] = [];
-  /** What carried its last run, and whether that was killed. */
-  carrier: Carrier | undefined;
+  /** Binding of the last run, and whether that run was killed. */
+  binding: Binding | undefined;
   wasStruck = false;
 
   constructor(
@@ -90,7 +90,7 @@ export class KilledStack {
     private readonly ground: KillingGround,
     private readonly proxy: FaultProxy,
     private readonly dataDir: string,
-    private readonly nextCarrier: () => Carrier,
+    private readonly nextBinding: () => Binding,
   ) {}
 
   async init(): Promise<void> {
@@ -100,8 +100,8 @@ export class KilledStack {
 
   /** Brings it to a stage; a stack that a killed engine left locked is unlocked first, as its message says. */
   async bring(stage: Stage, kill?: Kill): Promise<Ended> {
-    // What is destroyed is carried as the state says.
-    if (stage !== "destroyed") this.carrier = this.nextCarrier();
+    // A destroy uses the bindings in the state.
+    if (stage !== "destroyed") this.binding = this.nextBinding();
     if (this.ground.mend(this.name)) this.mended++;
     if (this.ground.isLocked(this.name)) await this.#engine(["cancel", "--yes"], stage);
     this.pendingSeen += this.ground.state(this.name).pending.length;
@@ -164,8 +164,8 @@ export class KilledStack {
   #engine(args: string[], stage: Stage, kill?: Kill): Promise<Ended> {
     // A destroy does not run the program.
     const version = stage === "destroyed" ? {} : { VERSION: stage.replace("version ", "") };
-    const carrier = this.carrier && { RECOMMENDER_CARRIER: this.carrier };
-    const env = { ...version, ...carrier, RECOMMENDER_BASE_URL: this.proxy.url };
+    const binding = this.binding && { RECOMMENDER_BINDING: this.binding };
+    const env = { ...version, ...binding, RECOMMENDER_BASE_URL: this.proxy.url };
     return this.ground.run([...args, "--stack", this.name], env, this.proxy, kill);
   }
 }

@@ -7,11 +7,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type FaultProxy, type Passage, send } from "../faults/proxy";
 import { linkedFolder, secretsProvider } from "./workspace";
 
-/** What carries the resources of a run; what it only deletes is carried as it was before. */
-export type Carrier = "dynamic" | "plugin";
+/** Binding of a run. Resources that the run only deletes keep their earlier binding. */
+export type Binding = "dynamic" | "plugin";
 
 /** The command of the process that runs the lifecycles. */
-const processOf: Record<Carrier, RegExp> = {
+const processOf: Record<Binding, RegExp> = {
   dynamic: /node .*dynamic-provider/,
   plugin: /node .*provider\/plugin\/main/,
 };
@@ -92,7 +92,7 @@ export class KillingGround {
     }
     const exit = once(child, "exit");
     const blow =
-      kill && proxy ? new Blow(child, kill, proxy, this.#providers, env.RECOMMENDER_CARRIER) : undefined;
+      kill && proxy ? new Blow(child, kill, proxy, this.#providers, env.RECOMMENDER_BINDING) : undefined;
     await exit;
     blow?.miss();
     return { code: child.exitCode, output, struck: blow?.struck ?? false };
@@ -188,7 +188,7 @@ class Blow {
     private readonly kill: Kill,
     proxy: FaultProxy,
     private readonly providers: Set<number>,
-    private readonly carrier?: string,
+    private readonly binding?: string,
   ) {
     this.miss = proxy.on("*", (passage) => this.#look(passage), { times: Number.POSITIVE_INFINITY });
   }
@@ -215,7 +215,7 @@ class Blow {
   /** At the first call, since at the moment itself it would take too long. */
   #findProvider(moment: Moment): void {
     if (this.#provider !== undefined) return;
-    this.#provider = providerOf(this.engine.pid as number, this.carrier);
+    this.#provider = providerOf(this.engine.pid as number, this.binding);
     this.providers.add(this.#provider);
     if (!("at" in moment)) void sleep(moment.ms).then(() => this.#strike());
   }
@@ -250,8 +250,8 @@ function processes(): Process[] {
   });
 }
 
-/** The process that runs the lifecycles for an engine: that of a carrier, where there are two. */
-function providerOf(engine: number, carrier?: string): number {
+/** The process that runs the lifecycles for an engine: that of a binding, where there are two. */
+function providerOf(engine: number, binding?: string): number {
   const all = processes();
   const below = new Set([engine]);
   // Parents may stand after their children; a few rounds reach every depth there is.
@@ -259,7 +259,7 @@ function providerOf(engine: number, carrier?: string): number {
     for (const { pid, parent } of all) if (below.has(parent)) below.add(pid);
   const ours = all.filter(({ pid }) => below.has(pid));
   const found = Object.entries(processOf)
-    .sort(([name]) => (name === carrier ? -1 : 1))
+    .sort(([name]) => (name === binding ? -1 : 1))
     .flatMap(([, pattern]) => ours.filter(({ command }) => pattern.test(command)));
   if (!found[0]) throw new Error("no process runs the lifecycles");
   return found[0].pid;

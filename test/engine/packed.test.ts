@@ -81,11 +81,11 @@ async function movesToPlugin(folder: string, stack: Stack): Promise<void> {
   const options = { cwd: folder, env: { ...process.env, ...stack.workspace.envVars } };
   const { stdout: said } = await run("npx", ["recommender", "plugin", "install", "--json"], options);
   expect(JSON.parse(said)).toEqual({ plugin: "recommender", version });
-  for (const [carrier, prefix] of [
+  for (const [binding, prefix] of [
     ["plugin", "recommender:index:"],
     ["dynamic", "pulumi-nodejs:dynamic/recommender:"],
   ] as const) {
-    await run("pulumi", ["config", "set", "recommender:carrier", carrier, "--stack", stack.name], options);
+    await run("pulumi", ["config", "set", "recommender:binding", binding, "--stack", stack.name], options);
     expect((await stack.up()).summary.resourceChanges).toEqual({ same: 8 });
     const { deployment } = await stack.exportStack();
     const types = (deployment.resources as { type: string }[]).map(({ type }) => type);
@@ -103,7 +103,7 @@ async function movesToPlugin(folder: string, stack: Stack): Promise<void> {
 }
 
 describe("the package as a user gets it", () => {
-  test("works when npm installed it, with no configuration, on the embedded service, by either carrier", async () => {
+  test("works when npm installed it, with no configuration, on the embedded service, by either binding", async () => {
     const folder = await install("npm");
     const lookup = "recommender.getEventDatasetOutput({ eventDatasetId: events.id })";
     await writeFile(join(folder, "index.ts"), `${program}export const found = ${lookup}.name;`);

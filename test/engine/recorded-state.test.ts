@@ -60,7 +60,7 @@ test.each(["state-v1.json"])(
       ["plugin", "recommender:index:"],
       ["dynamic", "pulumi-nodejs:dynamic/recommender:"],
     ] as const) {
-      await workspace.stack.setConfig("recommender:carrier", { value });
+      await workspace.stack.setConfig("recommender:binding", { value });
       const moved = await workspace.stack.up({ expectNoChanges: true });
       expect(moved.summary.resourceChanges).toEqual({ same: 10 });
       const { resources } = (await workspace.stack.exportStack()).deployment;

@@ -80,14 +80,14 @@ describe("keys, tokens and secret addresses", () => {
 
   const quietly = (environment: Record<string, string>) => loudly(["--skip-preview"], environment);
 
-  const carriers = ["dynamic", "plugin"] as const;
+  const bindings = ["dynamic", "plugin"] as const;
   /** By the environment, which wins: the configuration is changed in between. */
-  const by = (carrier: (typeof carriers)[number]) => ({ RECOMMENDER_CARRIER: carrier });
+  const by = (binding: (typeof bindings)[number]) => ({ RECOMMENDER_BINDING: binding });
 
-  test.each(carriers)("are nowhere in what a run by %s and its preview say at -v=9", async (carrier) => {
-    const said = await loudly(["-v=9", "--debug", "--diff"], by(carrier));
+  test.each(bindings)("are nowhere in what a run by %s and its preview say at -v=9", async (binding) => {
+    const said = await loudly(["-v=9", "--debug", "--diff"], by(binding));
     expect(said.filter((line) => line.includes(observed.service.key))).toEqual([]);
-    const prefix = carrier === "plugin" ? "recommender:index:" : "pulumi-nodejs:dynamic/recommender:";
+    const prefix = binding === "plugin" ? "recommender:index:" : "pulumi-nodejs:dynamic/recommender:";
     expect((await workspace.stack.exportStack()).deployment.resources).toContainEqual(
       expect.objectContaining({ type: `${prefix}EventDataset` }),
     );
@@ -96,11 +96,11 @@ describe("keys, tokens and secret addresses", () => {
 
   // The engine's own trace shows the configuration that it hands to any provider, decrypted; what comes from the
   // environment it never sees.
-  test.each(carriers)(
+  test.each(bindings)(
     "that come from the environment are not even in the engine's own trace of a run by %s",
-    async (carrier) => {
+    async (binding) => {
       await workspace.stack.removeAllConfig(Object.keys(observed.config));
-      const environment = { ...observed.environment, ...by(carrier) };
+      const environment = { ...observed.environment, ...by(binding) };
       await quietly(environment);
       const said = await loudly(["-v=9", "--debug", "--logtostderr", "--logflow"], environment);
       expect(said.length).toBeGreaterThan(500);
@@ -117,13 +117,13 @@ describe("keys, tokens and secret addresses", () => {
     }
   });
 
-  test.each(carriers)(
+  test.each(bindings)(
     "that a command printed are neither in the state nor in what a run by %s says",
-    async (carrier) => {
-      const log = join(workspace.directory, `tokens-${carrier}.txt`);
+    async (binding) => {
+      const log = join(workspace.directory, `tokens-${binding}.txt`);
       await writeFile(join(workspace.directory, "token.js"), tokenScript(observed, log));
       const said = await loudly(["-v=9", "--debug"], {
-        ...by(carrier),
+        ...by(binding),
         RECOMMENDER_BASE_URL: observed.service.url,
         RECOMMENDER_API_KEY: observed.service.key,
         RECOMMENDER_TOKEN_COMMAND: "node token.js",

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Database from "libsql";
 import { allEntries, type Entry } from "../../provider/recovery/journal";
-import { carriedUrn } from "../../provider/run/urn";
+import { canonicalUrn } from "../../provider/run/urn";
 import type { FaultProxy } from "./proxy";
 
 /** What a lifecycle has told the user, and of which resource. */
@@ -56,7 +56,7 @@ export class Account {
   journal(): Entry[] {
     const own = allEntries()
       .filter(({ urn }) => urn.includes(`:${this.stack}::`))
-      .map((entry) => ({ ...entry, urn: carriedUrn(entry.urn) }));
+      .map((entry) => ({ ...entry, urn: canonicalUrn(entry.urn) }));
     for (const entry of own) this.#begun.set(entry.key, entry);
     return own;
   }

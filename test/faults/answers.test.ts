@@ -1,7 +1,7 @@
 import { routes } from "../../contract";
 import { ObservedService } from "../engine/observed-service";
 import { Folder } from "../records/folder";
-import { Carriers, carrierNames } from "./carriers";
+import { Bindings, bindingNames } from "./bindings";
 import { htmlPage, instead, noDeployment, noRoute, refuse } from "./faults";
 import { type Fault, FaultProxy, send } from "./proxy";
 import { LocalStack } from "./runs";
@@ -10,7 +10,7 @@ import { makeWorld, type Scene, scenes, type World } from "./scenes";
 jest.setTimeout(300_000);
 const always = { times: Number.POSITIVE_INFINITY };
 const folder = new Folder();
-const carriers = new Carriers();
+const bindings = new Bindings();
 let observed: ObservedService;
 let proxy: FaultProxy;
 let stack: LocalStack;
@@ -22,13 +22,13 @@ beforeAll(async () => {
   proxy = await FaultProxy.start(observed.service);
   const { url } = proxy;
   const addresses = { "recommender:baseUrl": url, "recommender:tokenUrl": `${url}/oauth/token` };
-  stack = new LocalStack({ ...observed.config, ...addresses }, carriers);
+  stack = new LocalStack({ ...observed.config, ...addresses }, bindings);
   world = await makeWorld(observed);
   all = scenes(observed, stack, world, folder);
 });
 afterAll(async () => {
   await stack.close();
-  carriers.close();
+  bindings.close();
   await proxy.close();
   await observed.close();
   folder.remove();
@@ -47,11 +47,11 @@ const named = /the response did not come from the service, so it is unknown whet
 test("no operation takes a gateway's 404 for an answer: each fails, and the next run does it once", async () => {
   for (const [at, scene] of all.entries()) {
     const { call } = scene;
-    const carrier = carrierNames[at % 2] as (typeof carrierNames)[number];
+    const binding = bindingNames[at % 2] as (typeof bindingNames)[number];
     proxy.clear();
-    await stack.begin(carrier);
+    await stack.begin(binding);
     const act = await scene.prepare(`g${at}`);
-    await stack.begin(carrier);
+    await stack.begin(binding);
     const heal = proxy.on(call, instead(404, noRoute, { taken: false }), always);
     const said = await messageOf(act.act());
     expect({ call, said, done: await act.done() }).toEqual({
@@ -62,7 +62,7 @@ test("no operation takes a gateway's 404 for an answer: each fails, and the next
     if (call.startsWith("DELETE") || call.startsWith("GET /get-"))
       expect({ call, said }).toEqual({ call, said: expect.stringMatching(named) });
     heal();
-    await stack.begin(carrier);
+    await stack.begin(binding);
     expect({ call, said: await messageOf(act.act()), done: await act.done() }).toEqual({
       call,
       said: "it succeeded",
@@ -79,15 +79,15 @@ const terse: Fault = async ({ response, pass }) => {
 };
 
 test("a service whose 404 names nothing is believed if its list lacks the object and its other objects are found", async () => {
-  for (const carrier of carrierNames) {
+  for (const binding of bindingNames) {
     proxy.clear();
-    await stack.begin(carrier);
-    const name = `terse-${carrier}`;
+    await stack.begin(binding);
+    const name = `terse-${binding}`;
     const { id } = await stack.up("EventDataset", name, { name, numShards: 1 });
     proxy.on("*", terse, always);
     expect(await stack.refresh("EventDataset", name)).toMatchObject({ name });
     await observed.call(routes.deleteEventDataset, { eventDatasetId: id });
-    await stack.begin(carrier);
+    await stack.begin(binding);
     expect(await stack.refresh("EventDataset", name)).toBeUndefined();
     await stack.destroy("EventDataset", name);
   }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { ObservedService } from "../engine/observed-service";
 import type { Said } from "./account";
-import { carriages } from "./carriage";
-import { Carriers } from "./carriers";
+import { bindingChoices } from "./binding-choice";
+import { Bindings } from "./bindings";
 import type { Harm } from "./harm";
 import type { Meddling } from "./meddling";
 import { first, type Place, type Program, places } from "./program";
@@ -20,7 +20,7 @@ jest.setTimeout(SEQUENCES ? 2 * longestMs : 1_800_000);
 let observed: ObservedService;
 let proxy: FaultProxy;
 const said: Said[] = [];
-const carriers = new Carriers((urn, message, isEphemeral) => {
+const bindings = new Bindings((urn, message, isEphemeral) => {
   if (!isEphemeral) said.push({ urn, message });
 });
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
   proxy = await FaultProxy.start(observed.service);
 });
 afterAll(async () => {
-  carriers.close();
+  bindings.close();
   await proxy.close();
   await observed.close();
 });
@@ -169,13 +169,13 @@ test("whatever happens to a run, the next ones bring the service to what is decl
     fc.boolean(),
     commands,
     destroyHarms,
-    carriages,
-    async (hidesKeys, sequence, lastHarm, carriage) => {
+    bindingChoices,
+    async (hidesKeys, sequence, lastHarm, bindingChoice) => {
       tried++;
       proxy.clear();
       proxy.hidesKeys = hidesKeys;
       said.length = 0;
-      const world = new World(observed, proxy, carriers, said, { carriage });
+      const world = new World(observed, proxy, bindings, said, { bindingChoice });
       const model = { program: first };
       try {
         await fc.asyncModelRun(() => ({ model, real: world }), sequence);
@@ -196,7 +196,7 @@ test("two datasets that are replaced at once are each created once more", async 
   proxy.clear();
   proxy.hidesKeys = false;
   said.length = 0;
-  const world = new World(observed, proxy, carriers, said);
+  const world = new World(observed, proxy, bindings, said);
   const two = { ...first, second: true };
   try {
     world.reasons.toChange(first, two);
@@ -216,7 +216,7 @@ test("a dataset that broke off before it was made is not mistaken for its twin t
     proxy.clear();
     proxy.hidesKeys = true;
     said.length = 0;
-    const world = new World(observed, proxy, carriers, said);
+    const world = new World(observed, proxy, bindings, said);
     try {
       world.reasons.toChange(first, two);
       await world.up(two, { how: "killBefore", at });
@@ -239,7 +239,7 @@ test("a training whose response was lost is found by the name that it was submit
     proxy.clear();
     proxy.hidesKeys = true;
     said.length = 0;
-    const world = new World(observed, proxy, carriers, said);
+    const world = new World(observed, proxy, bindings, said);
     try {
       await world.up(first, { how: "killAfter", at });
       submitted.push(world.account.made(callOf.TrainingJob).length);
@@ -257,7 +257,7 @@ test("what a killed destroy has taken out of service is not said to go on servin
   proxy.clear();
   proxy.hidesKeys = false;
   said.length = 0;
-  const world = new World(observed, proxy, carriers, said);
+  const world = new World(observed, proxy, bindings, said);
   try {
     await world.recover(first);
     await world.down({ how: "killAfter", at: 1 });
@@ -281,7 +281,7 @@ test.each([
   proxy.clear();
   proxy.hidesKeys = false;
   said.length = 0;
-  const world = new World(observed, proxy, carriers, said);
+  const world = new World(observed, proxy, bindings, said);
   const faster = { ...program, qps: 600 };
   try {
     await world.recover(first);

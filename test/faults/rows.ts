@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { CarrierName } from "./carriers";
+import type { BindingName } from "./bindings";
 
 /** What a resource is declared with, or has become. */
 export type Properties = Record<string, unknown>;
@@ -21,8 +21,8 @@ export interface Held {
   readonly kind: Kind;
   readonly name: string;
   readonly id: string;
-  /** What it was last carried by, and is deleted by. */
-  readonly carrier: CarrierName;
+  /** Binding of its last run, which also deletes it. */
+  readonly binding: BindingName;
   /** What it was declared with, as its lifecycle has checked it. */
   readonly inputs: Properties;
   readonly state: Properties;

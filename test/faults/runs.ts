@@ -3,7 +3,7 @@ import type { Client } from "../../client/client";
 import { stub } from "../../provider/dynamic/stub";
 import type { StateEntry } from "../../provider/run/state-entry";
 import { TestClock } from "../client/server";
-import { type Carried, type CarrierName, type Carriers, passed } from "./carriers";
+import { type BindingName, type Bindings, type BoundLifecycle, passed } from "./bindings";
 
 type Properties = Record<string, unknown>;
 
@@ -28,23 +28,23 @@ interface Kept {
 export class LocalStack {
   readonly clock = new BriskClock();
   readonly #kept = new Map<string, Kept>();
-  /** What carries the run. */
-  carrier: CarrierName = "dynamic";
+  /** Binding of the run. */
+  binding: BindingName = "dynamic";
   #client: Client | undefined;
 
   constructor(
     private readonly config: Record<string, string>,
-    private readonly carriers: Carriers,
+    private readonly bindings: Bindings,
   ) {}
 
   /** Begins another run: what an earlier one knew is known no more, but for what was written down. */
-  async begin(carrier: CarrierName, { bodyMs = 60_000 } = {}): Promise<void> {
+  async begin(binding: BindingName, { bodyMs = 60_000 } = {}): Promise<void> {
     const { clock, config } = this;
     await this.close();
-    this.carrier = carrier;
+    this.binding = binding;
     // Each resource stands for a stack of its own: several deploy to one project.
     const rows = async (of: StateEntry) => [of];
-    this.#client = await this.carriers.of(carrier).begin({ config, clock, rows, timeouts: { bodyMs } });
+    this.#client = await this.bindings.of(binding).begin({ config, clock, rows, timeouts: { bodyMs } });
     // The address is known to be that of the service.
     await this.#client.honoursKeys();
   }
@@ -57,7 +57,7 @@ export class LocalStack {
   async up(type: string, name: string, args: Properties): Promise<Kept> {
     const { check, diff, create, update, delete: remove } = this.#lifecycleOf(type, name);
     const old = this.#kept.get(`${type} ${name}`);
-    const own = this.carrier === "dynamic" ? this.#own(type, name) : {};
+    const own = this.binding === "dynamic" ? this.#own(type, name) : {};
     const { inputs, failures } = await check(old?.inputs ?? {}, passed({ ...args, ...own }));
     if (failures.length > 0) throw new Error(JSON.stringify(failures));
     const keep = (id: string, state: Properties, partial = false) => {
@@ -114,8 +114,8 @@ export class LocalStack {
     this.#kept.delete(`${type} ${name}`);
   }
 
-  #lifecycleOf(type: string, name: string): Carried {
-    return this.carriers.of(this.carrier).lifecycleOf(urnOf(type, name));
+  #lifecycleOf(type: string, name: string): BoundLifecycle {
+    return this.bindings.of(this.binding).lifecycleOf(urnOf(type, name));
   }
 
   #own(type: string, name: string): Properties {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { eraseStored } from "../../provider/recovery/journal";
 import { rowOf } from "../../provider/run/state-entry";
 import { pluginUrn } from "../../provider/run/urn";
-import { type Carried, type CarrierName, type Carriers, passed } from "./carriers";
+import { type BindingName, type Bindings, type BoundLifecycle, passed } from "./bindings";
 import { type Declared, dependenciesOf, levelsOf } from "./declared";
 import { fastClock, type MortalClient } from "./mortal-client";
 import { byDependency, type Held, type Kind, keyOf, type Properties, Rows } from "./rows";
@@ -21,8 +21,8 @@ const runs = new AsyncLocalStorage<{ isDead: boolean }>();
 export class SmallEngine extends Rows {
   /** Is told of each thing that was made. */
   onMade: (made: Held) => Promise<void> = async () => undefined;
-  /** What carries the next run. */
-  carrier: CarrierName = "dynamic";
+  /** Binding of the next run. */
+  binding: BindingName = "dynamic";
   /** Whether the program lives to hear of each id that the state holds. */
   programHears = true;
   /** Whether the program is in TypeScript, by the classes of the package; others do not tell what only those know. */
@@ -37,7 +37,7 @@ export class SmallEngine extends Rows {
   constructor(
     readonly stack: string,
     private readonly service: { readonly url: string; readonly key: string },
-    private readonly carriers: Carriers,
+    private readonly bindings: Bindings,
   ) {
     super();
   }
@@ -95,14 +95,14 @@ export class SmallEngine extends Rows {
         "recommender:apiKey": key,
       },
       ...{ "recommender:clientId": "test", "recommender:clientSecret": key, "recommender:jobPollMs": "500" },
-      ...(this.isTypeScript && { "recommender:carrier": this.carrier }),
+      ...(this.isTypeScript && { "recommender:binding": this.binding }),
     };
     const rows = async () =>
       this.all().map((row) => ({
         ...{ ...rowOf(row.kind, row.id, row.state), urn: this.#storedUrnOf(row) },
         isLeaving: this.replaced.includes(row),
       }));
-    const clients = await this.carriers.begin({ config, clock: fastClock, rows, keepsTokens: true });
+    const clients = await this.bindings.begin({ config, clock: fastClock, rows, keepsTokens: true });
     this.#clients.push(...clients);
     const run = { isDead: false };
     const end = new Promise<never>((_, reject) => {
@@ -151,10 +151,10 @@ export class SmallEngine extends Rows {
     replace: boolean,
   ): Promise<void> {
     const { kind, name } = declared;
-    const { carrier } = this;
-    const lifecycle = this.#lifecycleOf({ kind, name, carrier });
-    const __urn = this.#storedUrnOf({ kind, name, carrier });
-    const given = passed({ ...this.#argsOf(declared, old), ...(carrier === "dynamic" && { __urn }) });
+    const { binding } = this;
+    const lifecycle = this.#lifecycleOf({ kind, name, binding });
+    const __urn = this.#storedUrnOf({ kind, name, binding });
+    const given = passed({ ...this.#argsOf(declared, old), ...(binding === "dynamic" && { __urn }) });
     const checked = await lifecycle.check(old?.inputs ?? {}, given);
     if (checked.failures.length > 0) throw new Error(JSON.stringify(checked));
     const news = passed(checked.inputs);
@@ -162,13 +162,13 @@ export class SmallEngine extends Rows {
     const diff =
       old && (replace ? { changes: true, replaces: ["id"] } : await lifecycle.diff(old.id, old.state, news));
     if (old && !diff?.changes && !old.broken) {
-      await this.#keep({ ...old, name, carrier, inputs: news, dependencies }, old);
+      await this.#keep({ ...old, name, binding, inputs: news, dependencies }, old);
       return;
     }
     this.steps.set(kind, (this.steps.get(kind) ?? 0) + 1);
     const isReplaced = old && (diff?.replaces?.length ?? 0) > 0;
     const made = (id: string, state: object = {}, broken = false): Held => ({
-      ...{ kind, name, id, carrier, inputs: news, state: passed(state as Properties), broken, dependencies },
+      ...{ kind, name, id, binding, inputs: news, state: passed(state as Properties), broken, dependencies },
     });
     try {
       if (old && !isReplaced) {
@@ -247,15 +247,15 @@ export class SmallEngine extends Rows {
     }
   }
 
-  #lifecycleOf(row: Pick<Held, "kind" | "name" | "carrier">): Carried {
-    return this.carriers.of(row.carrier).lifecycleOf(this.urnOf(row));
+  #lifecycleOf(row: Pick<Held, "kind" | "name" | "binding">): BoundLifecycle {
+    return this.bindings.of(row.binding).lifecycleOf(this.urnOf(row));
   }
 
-  #storedUrnOf(row: Pick<Held, "kind" | "name" | "carrier">): string {
-    return row.carrier === "plugin" ? pluginUrn(this.urnOf(row)) : this.urnOf(row);
+  #storedUrnOf(row: Pick<Held, "kind" | "name" | "binding">): string {
+    return row.binding === "plugin" ? pluginUrn(this.urnOf(row)) : this.urnOf(row);
   }
 
-  /** The URN of a resource, as it is while a dynamic provider carries it. */
+  /** URN of a resource with the dynamic binding. */
   urnOf({ kind, name }: { kind: Kind; name: string }): string {
     return `urn:pulumi:${this.stack}::small::pulumi-nodejs:dynamic/recommender:${kind}::${name}`;
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Route, routes } from "../../contract";
 import { ObservedService } from "../engine/observed-service";
 import { Folder } from "../records/folder";
-import { type CarrierName, Carriers, carrierNames } from "./carriers";
+import { type BindingName, Bindings, bindingNames } from "./bindings";
 import { stall } from "./faults";
 import { FaultProxy } from "./proxy";
 import { LocalStack } from "./runs";
@@ -12,7 +12,7 @@ import { type Trouble, troubles } from "./troubles";
 
 /**
  * In the short form a trouble meets a call at one of the two services, and the next trouble meets it at the other. Each
- * cell then has one of the carriers, which take turns; in two rounds it has both, for the scenes are odd in number.
+ * cell then has one of the bindings, which take turns; in two rounds it has both, for the scenes are odd in number.
  */
 const isShort = process.env.RECOMMENDER_TESTS === "short";
 const rounds = Number(process.env.ROUNDS ?? (isShort ? 1 : 2));
@@ -37,7 +37,7 @@ function promised(what: string, kind: Kind, keys: boolean): Outcome {
 }
 
 const folder = new Folder();
-const carriers = new Carriers();
+const bindings = new Bindings();
 let observed: ObservedService;
 let proxy: FaultProxy;
 let stack: LocalStack;
@@ -48,12 +48,12 @@ beforeAll(async () => {
   proxy = await FaultProxy.start(observed.service);
   const { url } = proxy;
   const addresses = { "recommender:baseUrl": url, "recommender:tokenUrl": `${url}/oauth/token` };
-  stack = new LocalStack({ ...observed.config, ...addresses }, carriers);
+  stack = new LocalStack({ ...observed.config, ...addresses }, bindings);
   all = scenes(observed, stack, await makeWorld(observed), folder);
 });
 afterAll(async () => {
   await stack.close();
-  carriers.close();
+  bindings.close();
   await proxy.close();
   await observed.close();
   folder.remove();
@@ -63,13 +63,13 @@ let cell = 0;
 /** Does a scene under a fault. */
 async function play(scene: Scene, { fault, lasts }: Trouble, keys: boolean) {
   const name = `n${cell}`;
-  const carrier = carrierNames[cell++ % 2] as CarrierName;
+  const binding = bindingNames[cell++ % 2] as BindingName;
   proxy.hidesKeys = !keys;
   proxy.clear();
-  await stack.begin(carrier);
+  await stack.begin(binding);
   const act = await scene.prepare(name);
   const stalls = fault(stack) === stall;
-  await stack.begin(carrier, stalls ? { bodyMs: 200 } : {});
+  await stack.begin(binding, stalls ? { bodyMs: 200 } : {});
   proxy.clear();
   proxy.on(scene.call, fault(stack), lasts ? { times: Number.POSITIVE_INFINITY } : {});
   const before = stack.clock.now();
@@ -77,12 +77,12 @@ async function play(scene: Scene, { fault, lasts }: Trouble, keys: boolean) {
     () => undefined,
     (thrown: Error) => thrown,
   );
-  return { act, carrier, error, waitedMs: stack.clock.now() - before };
+  return { act, binding, error, waitedMs: stack.clock.now() - before };
 }
 
-/** Does it again in another run, without faults; the other carrier has it then. */
+/** Does it again in another run, without faults; the other binding has it then. */
 async function again(act: Act, env: Record<string, string> = {}): Promise<Error | undefined> {
-  await stack.begin(carrierNames[1 - carrierNames.indexOf(stack.carrier)] as CarrierName);
+  await stack.begin(bindingNames[1 - bindingNames.indexOf(stack.binding)] as BindingName);
   proxy.clear();
   Object.assign(process.env, env);
   try {
@@ -105,7 +105,7 @@ test("the table of the page names every trouble, and the scenes every call of a 
   const calls = Object.values(routes)
     .filter(isCalled)
     .map(({ method, path }) => `${method} ${path}`);
-  expect(all.length % carrierNames.length).toBe(1);
+  expect(all.length % bindingNames.length).toBe(1);
   const played = new Set(all.map(({ call }) => call));
   expect([...played].sort()).toEqual(calls.filter((call) => !notOurs.includes(call)).sort());
 });
@@ -117,11 +117,11 @@ describe.each([
   test.each(Object.keys(troubles))("%s", async (what) => {
     const trouble = troubles[what] as Trouble;
     const tried = all.filter((scene) => isTried(what, scene, keys));
-    const carried: Record<CarrierName, Set<Scene>> = { dynamic: new Set(), plugin: new Set() };
+    const covered: Record<BindingName, Set<Scene>> = { dynamic: new Set(), plugin: new Set() };
     for (const scene of Array<Scene[]>(rounds).fill(tried).flat()) {
       const outcome = promised(what, scene.kind, keys);
-      const { act, carrier, error, waitedMs } = await play(scene, trouble, keys);
-      carried[carrier].add(scene);
+      const { act, binding, error, waitedMs } = await play(scene, trouble, keys);
+      covered[binding].add(scene);
       const seen = { call: scene.call, outcome: outcome as string, error: error?.message };
       expect(proxy.came).toContain(scene.call);
       const [least, most] = trouble.waitMs ?? [0, Number.POSITIVE_INFINITY];
@@ -156,7 +156,7 @@ describe.each([
         });
       }
     }
-    for (const { size } of Object.values(carried))
+    for (const { size } of Object.values(covered))
       expect(size).toBeGreaterThanOrEqual(rounds > 1 ? tried.length : Math.floor(tried.length / 2));
   });
 });

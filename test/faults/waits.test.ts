@@ -1,7 +1,7 @@
 import { unsealed } from "../../provider/plugin/values";
 import { ObservedService } from "../engine/observed-service";
 import { Folder } from "../records/folder";
-import { type CarrierName, Carriers, carrierNames } from "./carriers";
+import { type BindingName, Bindings, bindingNames } from "./bindings";
 import { cutJson, cutReply, htmlPage, refuse, resetBefore, stall, stillRunning, whole } from "./faults";
 import { FaultProxy } from "./proxy";
 import { LocalStack } from "./runs";
@@ -9,7 +9,7 @@ import { makeWorld, type World } from "./scenes";
 import { troubles } from "./troubles";
 
 const folder = new Folder();
-const carriers = new Carriers();
+const bindings = new Bindings();
 let observed: ObservedService;
 let proxy: FaultProxy;
 let stack: LocalStack;
@@ -24,13 +24,13 @@ beforeAll(async () => {
       "recommender:baseUrl": proxy.url,
       "recommender:tokenUrl": `${proxy.url}/oauth/token`,
     },
-    carriers,
+    bindings,
   );
   world = await makeWorld(observed);
 });
 afterAll(async () => {
   await stack.close();
-  carriers.close();
+  bindings.close();
   await proxy.close();
   await observed.close();
   folder.remove();
@@ -57,11 +57,11 @@ async function cluster(): Promise<unknown> {
 
 test.each(
   Object.entries(troubles).map(
-    ([what, trouble], at) => [what, carrierNames[at % 2] as CarrierName, trouble] as const,
+    ([what, trouble], at) => [what, bindingNames[at % 2] as BindingName, trouble] as const,
   ),
-)("a wait goes on after %s in the middle of it, by %s", async (_, carrier, trouble) => {
+)("a wait goes on after %s in the middle of it, by %s", async (_, binding, trouble) => {
   const fault = trouble.fault(stack);
-  await stack.begin(carrier, fault === stall ? { bodyMs: 200 } : {});
+  await stack.begin(binding, fault === stall ? { bodyMs: 200 } : {});
   proxy.on("GET /get-job", stillRunning, { times: 2 });
   proxy.on("GET /get-job", fault, { times: trouble.lasts ? Number.POSITIVE_INFINITY : 1 });
   expect(await cluster()).toMatch(/^http/);
@@ -92,7 +92,7 @@ test("a wait that runs out keeps the job, and the next run waits on without subm
       "recommender:baseUrl": proxy.url,
       "recommender:trainingTimeout": "10ms",
     },
-    carriers,
+    bindings,
   );
   await short.begin("dynamic");
   proxy.on("GET /get-job", stillRunning, { times: 2 });
@@ -100,7 +100,7 @@ test("a wait that runs out keeps the job, and the next run waits on without subm
   const { id } = await short.up("TrainingJob", "slow", { ...args, triggers: [] });
   const model = { ...args, submittedJobId: id };
   await expect(short.up("Model", "slow", model)).rejects.toThrow(/is still .* does not submit it again/);
-  const patient = new LocalStack({ ...observed.config, "recommender:baseUrl": proxy.url }, carriers);
+  const patient = new LocalStack({ ...observed.config, "recommender:baseUrl": proxy.url }, bindings);
   await patient.begin("plugin");
   expect((await patient.up("Model", "slow", model)).state.trainingJobId).toBe(id);
   expect(submissions()).toEqual(["POST /submit-training-job"]);

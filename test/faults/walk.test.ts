@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { ObservedService } from "../engine/observed-service";
 import { type Said, servingIn } from "./account";
-import { carriages } from "./carriage";
-import { type CarrierName, Carriers } from "./carriers";
+import { bindingChoices } from "./binding-choice";
+import { type BindingName, Bindings } from "./bindings";
 import { declared, first, type Place, type Program, places } from "./program";
 import { FaultProxy } from "./proxy";
 import { type Kind, keyOf, kinds, type Rows } from "./rows";
@@ -20,7 +20,7 @@ let observed: ObservedService;
 let proxy: FaultProxy;
 let watch: Watch | undefined;
 const said: Said[] = [];
-const carriers = new Carriers((urn, message, isEphemeral) => {
+const bindings = new Bindings((urn, message, isEphemeral) => {
   if (isEphemeral) return;
   said.push({ urn, message });
   watch?.hear(message);
@@ -30,7 +30,7 @@ beforeAll(async () => {
   proxy = await FaultProxy.start(observed.service);
 });
 afterAll(async () => {
-  carriers.close();
+  bindings.close();
   await proxy.close();
   await observed.close();
 });
@@ -252,12 +252,12 @@ function isServing(id: string): boolean {
 test("whatever options a run has, nothing that the state holds is taken away or said to be nobody's", async () => {
   const seed = Number(SEED);
   let tried = 0;
-  const property = fc.asyncProperty(commands, carriages, async (sequence, carriage) => {
+  const property = fc.asyncProperty(commands, bindingChoices, async (sequence, bindingChoice) => {
     tried++;
     proxy.clear();
     proxy.hidesKeys = false;
     said.length = 0;
-    const world = new World(observed, proxy, carriers, said, { anyStep: true, carriage });
+    const world = new World(observed, proxy, bindings, said, { anyStep: true, bindingChoice });
     watch = watchOver(world);
     const model: Model = { program: { ...first, second: true } };
     try {
@@ -275,14 +275,14 @@ test("whatever options a run has, nothing that the state holds is taken away or 
   process.stdout.write(`${tried} walks, seed ${seed}\n`);
 });
 
-test.each<readonly [string, readonly CarrierName[]]>([
+test.each<readonly [string, readonly BindingName[]]>([
   ["", ["dynamic"]],
-  [", by the other carrier too", ["dynamic", "dynamic", "plugin"]],
+  [", by the other binding too", ["dynamic", "dynamic", "plugin"]],
 ])("a deployment that is deleted before it is replaced, with its job, serves again%s", async (_, drawn) => {
   proxy.clear();
   said.length = 0;
-  const carriage = { isTypeScript: true, carriers: drawn };
-  const world = new World(observed, proxy, carriers, said, { anyStep: true, carriage });
+  const bindingChoice = { isTypeScript: true, bindings: drawn };
+  const world = new World(observed, proxy, bindings, said, { anyStep: true, bindingChoice });
   const program: Program = { ...first, deleteFirst: ["DeploymentJob", "Deployment"] };
   try {
     await world.recover(first);

@@ -6,8 +6,8 @@ import type { Entry } from "../../provider/recovery/journal";
 import { lostCallOf } from "../../provider/recovery/unknown-creation";
 import type { ObservedService } from "../engine/observed-service";
 import { Account, failuresIn, type Made, type Said, servingIn } from "./account";
-import { type Carriage, onlyDynamic } from "./carriage";
-import type { CarrierName, Carriers } from "./carriers";
+import { type BindingChoice, onlyDynamic } from "./binding-choice";
+import type { BindingName, Bindings } from "./bindings";
 import { faultOf, type Harm } from "./harm";
 import { type Meddling, meddle, undone } from "./meddling";
 import { declared, first, type Program } from "./program";
@@ -22,7 +22,7 @@ import { verify } from "./verdict";
 interface Options {
   /** Whether any step of the engine is a reason to make something. */
   readonly anyStep?: boolean;
-  readonly carriage?: Carriage;
+  readonly bindingChoice?: BindingChoice;
 }
 
 /** One stack, its program, and a user who does what the messages say. */
@@ -36,7 +36,7 @@ export class World {
   readonly forgotten = new Set<unknown>();
   readonly reasons: Reasons;
   readonly account: Account;
-  readonly #carriers: readonly CarrierName[];
+  readonly #bindings: readonly BindingName[];
   #runs = 0;
   readonly #loaded = new Set<string>();
   /** Whether the service may be other than the state says, so that a user looks. */
@@ -51,14 +51,14 @@ export class World {
   constructor(
     readonly observed: ObservedService,
     private readonly proxy: FaultProxy,
-    carriers: Carriers,
+    bindings: Bindings,
     /** What the lifecycles have told the user. */
     readonly said: readonly Said[],
-    { anyStep = false, carriage = onlyDynamic }: Options = {},
+    { anyStep = false, bindingChoice = onlyDynamic }: Options = {},
   ) {
-    this.engine = new SmallEngine(newStack(), { url: proxy.url, key: observed.service.key }, carriers);
-    this.engine.isTypeScript = carriage.isTypeScript;
-    this.#carriers = carriage.carriers;
+    this.engine = new SmallEngine(newStack(), { url: proxy.url, key: observed.service.key }, bindings);
+    this.engine.isTypeScript = bindingChoice.isTypeScript;
+    this.#bindings = bindingChoice.bindings;
     this.reasons = new Reasons(anyStep ? this.engine.steps : undefined);
     this.reasons.toMakeAll(first);
     this.account = new Account(this.engine.stack, proxy, said);
@@ -123,7 +123,7 @@ export class World {
   }
 
   async #run(harm: Harm, work: () => Promise<Error[]>): Promise<Error[]> {
-    this.engine.carrier = this.#carriers[this.#runs++ % this.#carriers.length] as CarrierName;
+    this.engine.binding = this.#bindings[this.#runs++ % this.#bindings.length] as BindingName;
     const fault = faultOf(harm, (call) => this.#kill(call));
     if (fault) this.proxy.on("*", fault, { nth: harm.at });
     if (harm.how === "failTraining") {

@@ -9,7 +9,7 @@ import { eventRecords } from "../../provider/event-records";
 import { type PendingOperation, PendingOperations } from "../../provider/run/pending-operations";
 import { Run, useSession } from "../../provider/run/session";
 import type { Properties } from "../../provider/run/state-entry";
-import { stackState } from "../faults/carriers";
+import { stackState } from "../faults/bindings";
 import { type Fault, RemoteModel } from "./remote-model";
 import { type Change, changes, SourceModel } from "./source-model";
 

@@ -141,14 +141,14 @@ describe("import rules", () => {
     const found = await violations({
       "provider/plugin/server.ts": 'export { Server } from "@grpc/grpc-js";\n',
       "provider/plugin/resources.ts": 'export { value } from "../dynamic/stub";\n',
-      "provider/plugin/main.ts": 'export { value } from "../dynamic/carrier";\n',
+      "provider/plugin/main.ts": 'export { value } from "../dynamic/binding";\n',
       "provider/dynamic/stub.ts": value,
-      "provider/dynamic/carrier.ts": 'export { Struct } from "google-protobuf/google/protobuf/struct_pb";\n',
+      "provider/dynamic/binding.ts": 'export { Struct } from "google-protobuf/google/protobuf/struct_pb";\n',
       "provider/run/engine.ts": 'export { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";\n',
     });
     expect(found.sort()).toEqual([
-      "plugin-without-dynamic-binding: provider/plugin/main.ts → provider/dynamic/carrier.ts",
-      "protocol-in-plugin-only: provider/dynamic/carrier.ts → google-protobuf/google/protobuf/struct_pb",
+      "plugin-without-dynamic-binding: provider/plugin/main.ts → provider/dynamic/binding.ts",
+      "protocol-in-plugin-only: provider/dynamic/binding.ts → google-protobuf/google/protobuf/struct_pb",
       "protocol-in-plugin-only: provider/run/engine.ts → @pulumi/pulumi/proto/engine_grpc_pb",
     ]);
   });

@@ -28,9 +28,9 @@ const live = (generatorModelId: string, dependency?: string) =>
 
 describe.each([typePrefix, pluginTypePrefix])(
   "the contents of a stack with the type prefix %s",
-  (carrier) => {
+  (binding) => {
     beforeAll(() => {
-      prefix = carrier;
+      prefix = binding;
     });
 
     test("are sorted by name at every depth, and have no secrets", () => {

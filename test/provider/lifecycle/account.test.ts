@@ -1,7 +1,7 @@
 import { routes } from "../../../contract";
 import { type AccountEvidence, accountVerdict } from "../../../provider/lifecycle/account-proof";
 import { ObservedService } from "../../engine/observed-service";
-import { Carriers } from "../../faults/carriers";
+import { Bindings } from "../../faults/bindings";
 import type { Declared } from "../../faults/declared";
 import { instead } from "../../faults/faults";
 import { FaultProxy } from "../../faults/proxy";
@@ -28,7 +28,7 @@ test.each(rows)("if %s", (_, evidence, verdict) => {
 
 describe("a stack whose key changes", () => {
   const said: string[] = [];
-  const carriers = new Carriers((_, message) => said.push(message));
+  const bindings = new Bindings((_, message) => said.push(message));
   let proxy: FaultProxy;
   let ours: ObservedService;
   let theirs: ObservedService;
@@ -40,7 +40,7 @@ describe("a stack whose key changes", () => {
   });
   afterAll(async () => {
     for (const engine of engines) await engine.close();
-    carriers.close();
+    bindings.close();
     await proxy.close();
     await theirs.close();
     await ours.close();
@@ -53,14 +53,14 @@ describe("a stack whose key changes", () => {
   };
   const more: Declared = { ...events, name: "more" };
   const withKeyOf = (engine: SmallEngine, { service: { url, key } }: ObservedService) => {
-    const next = new SmallEngine(engine.stack, { url, key }, carriers);
+    const next = new SmallEngine(engine.stack, { url, key }, bindings);
     next.import(engine.export());
     engines.push(next);
     return next;
   };
   const users: Declared = { ...events, kind: "UserDataset", name: "users" };
   const first = async (program = [events, more], url = ours.service.url) => {
-    const engine = new SmallEngine(newStack(), { url, key: ours.service.key }, carriers);
+    const engine = new SmallEngine(newStack(), { url, key: ours.service.key }, bindings);
     engines.push(engine);
     expect(await engine.up(program)).toEqual([]);
     return engine;
@@ -115,7 +115,7 @@ describe("a stack whose key changes", () => {
       kind: "EventDataset",
     } as const;
     const id = `unknown-key.identity.${Date.now()}`;
-    engine.held.set("EventDataset events", { ...lost, name: "events", id, carrier: "plugin" });
+    engine.held.set("EventDataset events", { ...lost, name: "events", id, binding: "plugin" });
     withOldKey(engine);
     const before = proxy.came.length;
     expect(await engine.refresh()).toEqual([]);

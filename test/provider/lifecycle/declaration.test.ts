@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../../contract";
 import { definitions } from "../../../provider/definitions";
-import { carryBy } from "../../../provider/run/engine";
+import { setBinding } from "../../../provider/run/engine";
 import type { Properties } from "../../../provider/run/state-entry";
 import { unknownValue } from "../../../provider/run/unknown-value";
 import { inlineText } from "../../../records/inline";
@@ -16,7 +16,7 @@ const folder = fs.mkdtempSync(join(tmpdir(), "recommender-declaration-"));
 
 beforeAll(async () => {
   observed = await ObservedService.start();
-  carryBy({
+  setBinding({
     connect: () => {},
     engineAddress: () => undefined,
     log: async (_severity, message, urn) => void said.push({ message, urn }),
@@ -30,7 +30,7 @@ beforeEach(() => {
   said.length = 0;
 });
 
-/** A definition as any carrier runs it: no class, no program, no SDK. */
+/** A definition as any binding runs it: no class, no program, no SDK. */
 async function definition(type: string, more: Record<string, string> = {}) {
   const found = definitions[type];
   if (!found) throw new Error(`no definition ${type}`);

@@ -3,7 +3,7 @@ import { idempotencyHeader, routes } from "../../../contract";
 import { originHeader } from "../../../contract/origin";
 import { contentHash, findFiles } from "../../../records/source";
 import { ObservedService } from "../../engine/observed-service";
-import { Carriers, carrierNames } from "../../faults/carriers";
+import { Bindings, bindingNames } from "../../faults/bindings";
 import { htmlPage, instead, noRoute } from "../../faults/faults";
 import { FaultProxy } from "../../faults/proxy";
 import { LocalStack } from "../../faults/runs";
@@ -13,7 +13,7 @@ import { Folder } from "../../records/folder";
 const always = { times: Number.POSITIVE_INFINITY };
 const folder = new Folder();
 const said: string[] = [];
-const carriers = new Carriers((_, message) => said.push(message));
+const bindings = new Bindings((_, message) => said.push(message));
 let observed: ObservedService;
 let proxy: FaultProxy;
 let stack: LocalStack;
@@ -26,12 +26,12 @@ beforeAll(async () => {
     "recommender:baseUrl": proxy.url,
     "recommender:tokenUrl": `${proxy.url}/oauth/token`,
   };
-  stack = new LocalStack({ ...observed.config, ...addresses }, carriers);
+  stack = new LocalStack({ ...observed.config, ...addresses }, bindings);
   world = await makeWorld(observed);
 });
 afterAll(async () => {
   await stack.close();
-  carriers.close();
+  bindings.close();
   await proxy.close();
   await observed.close();
   folder.remove();
@@ -77,10 +77,10 @@ const removed = async (type: keyof typeof written, objectId: string) => {
   await observed.call(routes.deleteOrphan, ref);
 };
 
-describe.each(carrierNames)("a refresh, carried as %s", (carrier) => {
+describe.each(bindingNames)("a refresh with the %s binding", (binding) => {
   test.each(types)("of a %s keeps it as it is, and finds that it is gone", async (type) => {
-    const name = `${type}-${carrier}`;
-    await stack.begin(carrier);
+    const name = `${type}-${binding}`;
+    await stack.begin(binding);
     const { id, state } = await stack.up(type, name, { name, ...written[type]() });
     expect(await stack.refresh(type, name)).toEqual(expect.objectContaining(withoutHidden(state)));
     await removed(type, id);
@@ -88,18 +88,18 @@ describe.each(carrierNames)("a refresh, carried as %s", (carrier) => {
   });
 
   test.each(types)("of a %s keeps the state if the service knows only the specification", async (type) => {
-    const name = `${type}-plain-${carrier}`;
-    await stack.begin(carrier);
+    const name = `${type}-plain-${binding}`;
+    await stack.begin(binding);
     const { id } = await stack.up(type, name, { name, ...written[type]() });
     await removed(type, id);
     withoutExtensions();
-    await stack.begin(carrier);
+    await stack.begin(binding);
     expect(await stack.refresh(type, name)).toMatchObject({ name });
   });
 
   test.each(types)("of a %s is never misled by a gateway", async (type) => {
-    const name = `${type}-gateway-${carrier}`;
-    await stack.begin(carrier);
+    const name = `${type}-gateway-${binding}`;
+    await stack.begin(binding);
     await stack.up(type, name, { name, ...written[type]() });
     const call = `GET /get-${type.replace("Dataset", "-dataset").toLowerCase()}`;
     for (const fault of [instead(404, noRoute, { taken: false }), htmlPage(404, { taken: false })]) {

@@ -1,20 +1,20 @@
 import { routes } from "../../../contract";
 import { originHeader } from "../../../contract/origin";
 import { ObservedService } from "../../engine/observed-service";
-import { Carriers, carrierNames } from "../../faults/carriers";
+import { Bindings, bindingNames } from "../../faults/bindings";
 import { LocalStack } from "../../faults/runs";
 
 const said: string[] = [];
-const carriers = new Carriers((_, message) => said.push(message));
+const bindings = new Bindings((_, message) => said.push(message));
 let observed: ObservedService;
 let stack: LocalStack;
 beforeAll(async () => {
   observed = await ObservedService.start();
-  stack = new LocalStack(observed.config, carriers);
+  stack = new LocalStack(observed.config, bindings);
 });
 afterAll(async () => {
   await stack.close();
-  carriers.close();
+  bindings.close();
   await observed.close();
 });
 
@@ -23,10 +23,10 @@ const ref = (objectId: string) => ({ objectType: "USER_DATASET" as const, object
 const isOrphaned = async (id: string) =>
   (await observed.call(routes.listOrphans, {})).orphans.some(({ objectId }) => objectId === id);
 
-describe.each(carrierNames)("a dataset that two stacks use, carried as %s", (carrier) => {
+describe.each(bindingNames)("a dataset that two stacks use, with the %s binding", (binding) => {
   test("is kept when the stack that created it is destroyed, and a message names the other stack", async () => {
-    const name = `created-${carrier}`;
-    await stack.begin(carrier);
+    const name = `created-${binding}`;
+    await stack.begin(binding);
     const { id } = await stack.up("UserDataset", name, { name, numShards: 1 });
     await observed.client.call(routes.markOrphaned, { ...ref(id), orphaned: false }, ofOther);
     said.length = 0;
@@ -36,10 +36,10 @@ describe.each(carrierNames)("a dataset that two stacks use, carried as %s", (car
   });
 
   test("is kept when its creator leaves it after this stack has adopted it", async () => {
-    const name = `adopted-${carrier}`;
+    const name = `adopted-${binding}`;
     const fields = { name, numShards: 1 };
     const { userDatasetId: id } = await observed.client.call(routes.createUserDataset, fields, ofOther);
-    await stack.begin(carrier);
+    await stack.begin(binding);
     await stack.up("UserDataset", name, { ...fields, existingId: id });
     const left = await observed.client.call(routes.markOrphaned, ref(id), ofOther);
     expect(left).toMatchObject({ orphaned: false, heldBy: ["test/faults"] });

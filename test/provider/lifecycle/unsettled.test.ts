@@ -3,10 +3,10 @@ import { Client, fixedToken } from "../../../client/client";
 import { systemClock } from "../../../client/clock";
 import { readSettings } from "../../../client/settings";
 import { lifecycle } from "../../../provider/lifecycle/lifecycle";
-import { carryBy } from "../../../provider/run/engine";
+import { setBinding } from "../../../provider/run/engine";
 import { PendingOperations } from "../../../provider/run/pending-operations";
 import { Run, useSession } from "../../../provider/run/session";
-import { stackState } from "../../faults/carriers";
+import { stackState } from "../../faults/bindings";
 
 const config: Record<string, string> = {
   ...{ "recommender:baseUrl": "http://127.0.0.1:9", "recommender:apiKey": "k" },
@@ -30,7 +30,7 @@ const probe = lifecycle({
 
 let client: Client;
 beforeAll(async () => {
-  carryBy({ connect: () => {}, engineAddress: () => undefined, log: async () => {} });
+  setBinding({ connect: () => {}, engineAddress: () => undefined, log: async () => {} });
   const settings = readSettings((key) => config[`recommender:${key}`], {});
   client = new Client({ baseUrl: settings.baseUrl, apiKey: "k", token: fixedToken("t") });
   const pending = new PendingOperations(async (urn) => {

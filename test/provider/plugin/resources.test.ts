@@ -220,10 +220,10 @@ test("the preview of another name of a model shows what its training has found, 
   });
 });
 
-test("only a program that says what carries it stores what a dynamic provider needs, once for each resource", async () => {
+test("only a program that sets a binding stores what a dynamic provider needs, once for each resource", async () => {
   const { state, inputs } = await createDataset();
   expect([state, inputs]).toEqual(Array(2).fill(expect.not.objectContaining({ __urn: expect.anything() })));
-  const fromNode = await PluginProcess.start({ ...observed.config, "recommender:carrier": "plugin" });
+  const fromNode = await PluginProcess.start({ ...observed.config, "recommender:binding": "plugin" });
   try {
     const declared = (await fromNode.check("EventDataset", { numShards: 1 })).inputs;
     expect(Object.keys(declared).sort()).toEqual(["name", "numShards"]);

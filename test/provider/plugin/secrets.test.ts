@@ -31,8 +31,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A carrier, and properties as they reach it where the named ones are secret. */
-const carriers = [
+/** A binding, and properties as they reach it where the named ones are secret. */
+const bindings = [
   {
     name: "plugin",
     of: () => plugin,
@@ -48,12 +48,12 @@ const carriers = [
   },
 ];
 
-describe.each(carriers)("carried by $name", (carrier) => {
-  const everything = () => JSON.stringify([carrier.of().said, plugin.errors]);
+describe.each(bindings)("with the binding $name", (binding) => {
+  const everything = () => JSON.stringify([binding.of().said, plugin.errors]);
 
   test("what is wrong with a secret argument is said without it", async () => {
     const refused = async (type: string, properties: Properties, ...names: string[]) =>
-      (await carrier.of().check(type, carrier.with(properties, names))).failures.join();
+      (await binding.of().check(type, binding.with(properties, names))).failures.join();
     const schema = { numShards: 1, attributeSchema: { "hush-key": "hush-value" } };
     expect(await refused("UserDataset", schema, "attributeSchema")).toBe(
       "attributeSchema.[secret]: expected NUMERICAL or CATEGORICAL",
@@ -73,9 +73,9 @@ describe.each(carriers)("carried by $name", (carrier) => {
 
   test("what the service says of a secret argument is passed on without it", async () => {
     const args = { projectId: "hush-project", name: "it", algorithmType: "G1", algorithmParameters: {} };
-    const error = await carrier
+    const error = await binding
       .of()
-      .create("Algorithm", carrier.with(args, ["projectId"]))
+      .create("Algorithm", binding.with(args, ["projectId"]))
       .catch((e) => e);
     expect(error.message).toMatch(/Algorithm .*404/);
     expect(error.message).not.toContain("hush");
@@ -85,11 +85,11 @@ describe.each(carriers)("carried by $name", (carrier) => {
     const { eventDatasetId } = await observed.call(routes.createEventDataset, { name: "x", numShards: 1 });
     const record = { userId: "hush-user", itemId: "i", eventType: "v", ts: "hush-time" };
     const properties = { eventDatasetId, source: [record], rejectsFile };
-    const { inputs, failures } = await carrier
+    const { inputs, failures } = await binding
       .of()
-      .check("EventRecords", carrier.with(properties, ["source"]));
+      .check("EventRecords", binding.with(properties, ["source"]));
     expect(failures).toEqual([]);
-    const error = await carrier
+    const error = await binding
       .of()
       .create("EventRecords", inputs)
       .catch((e) => e);
@@ -108,19 +108,19 @@ describe.each(carriers)("carried by $name", (carrier) => {
     const path = join(folder, "hush folder.csv");
     writeFileSync(path, "userId,itemId,eventType,ts\nu,i,v,never\n");
     const source = pathToFileURL(path).href;
-    const { inputs } = await carrier
+    const { inputs } = await binding
       .of()
-      .check("EventRecords", carrier.with({ eventDatasetId, source, rejectsFile }, ["source"]));
-    const error = await carrier
+      .check("EventRecords", binding.with({ eventDatasetId, source, rejectsFile }, ["source"]));
+    const error = await binding
       .of()
       .create("EventRecords", inputs)
       .catch((e) => e);
     const file = readFileSync(rejectsFile, "utf8");
     expect(JSON.parse(file)).toMatchObject({ source: "file 1 of the source", line: 2 });
     rmSync(path);
-    const gone = await carrier
+    const gone = await binding
       .of()
-      .check("EventRecords", carrier.with({ eventDatasetId, source }, ["source"]));
+      .check("EventRecords", binding.with({ eventDatasetId, source }, ["source"]));
     expect(gone.failures.join()).toMatch(/there is no such file/);
     expect([error.message, file, ...gone.failures, everything()].join()).not.toContain("hush");
   });
@@ -128,11 +128,11 @@ describe.each(carriers)("carried by $name", (carrier) => {
   test("an output that repeats a secret argument is secret, and what is said of it does not show it", async () => {
     const { userDatasetId } = await observed.call(routes.createUserDataset, { name: "it", numShards: 1 });
     const adopt = (numShards: number) =>
-      carrier
+      binding
         .of()
         .create(
           "UserDataset",
-          carrier.with({ name: "it", numShards, existingId: userDatasetId }, ["existingId"]),
+          binding.with({ name: "it", numShards, existingId: userDatasetId }, ["existingId"]),
         );
     expect((await adopt(1)).state.userDatasetId).toEqual(secret(userDatasetId));
     const error = await adopt(2).catch((e) => e);

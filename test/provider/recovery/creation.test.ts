@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { routes } from "../../../contract";
 import { digest, type Entry, entriesOf, put } from "../../../provider/recovery/journal";
 import { ObservedService } from "../../engine/observed-service";
-import { Carriers, carrierNames } from "../../faults/carriers";
+import { Bindings, bindingNames } from "../../faults/bindings";
 import type { Declared } from "../../faults/declared";
 import { keyOf, newStack } from "../../faults/rows";
 import { SmallEngine } from "../../faults/small-engine";
@@ -16,19 +16,19 @@ let observed: ObservedService;
 let engine: SmallEngine;
 let folder: string;
 const said: string[] = [];
-const carriers = new Carriers((_, message) => said.push(message));
+const bindings = new Bindings((_, message) => said.push(message));
 beforeAll(async () => {
   observed = await ObservedService.start();
 });
 afterAll(async () => {
-  carriers.close();
+  bindings.close();
   await observed.close();
 });
 beforeEach(() => {
   said.length = 0;
   folder = mkdtempSync(join(tmpdir(), "recommender-state-"));
   process.env.XDG_STATE_HOME = folder;
-  engine = new SmallEngine(newStack(), { url: observed.service.url, key: observed.service.key }, carriers);
+  engine = new SmallEngine(newStack(), { url: observed.service.url, key: observed.service.key }, bindings);
 });
 afterEach(async () => {
   await engine.close();
@@ -87,7 +87,7 @@ test("what the state alone knows of is asked about when the key is old, on any m
   const [at, identity] = [Date.now() - 30 * 3_600_000, digest(request)];
   const state = { ...request, __urn: engine.urnOf(users) };
   engine.held.set("UserDataset users", {
-    ...{ kind: "UserDataset", name: "users", inputs: state, state, carrier: "dynamic" },
+    ...{ kind: "UserDataset", name: "users", inputs: state, state, binding: "dynamic" },
     ...{ broken: true, dependencies: [] },
     id: `unknown-${randomUUID()}.${identity}.${at}`,
   });
@@ -157,11 +157,11 @@ test("a replacement that is asked for makes another one, for the state is known 
   expect(eventDatasets.map(({ eventDatasetId }) => eventDatasetId)).not.toContain(before[1]);
 });
 
-test.each(carrierNames)(
+test.each(bindingNames)(
   "a replacement makes another one if the state holds the first, although the journal has it still: %s",
-  async (carrier) => {
+  async (binding) => {
     engine.programHears = false;
-    engine.carrier = carrier;
+    engine.binding = binding;
     expect(await engine.up([events])).toEqual([]);
     const { id } = engine.of("EventDataset", "events");
     expect(entriesOf(engine.urnOf(events))).toHaveLength(1);
@@ -254,7 +254,7 @@ test("RECOMMENDER_ADOPT that is still set adopts nothing because of an entry of 
 const asked = (more: { key: string; at: number }) => {
   const state = { ...request, __urn: engine.urnOf(users) };
   engine.held.set("UserDataset users", {
-    ...{ kind: "UserDataset", name: "users", inputs: state, state, carrier: "dynamic" },
+    ...{ kind: "UserDataset", name: "users", inputs: state, state, binding: "dynamic" },
     ...{ broken: true, dependencies: [] },
     id: `unknown-${more.key}.${digest(request)}.${more.at}`,
   });
@@ -289,7 +289,7 @@ test("a service that is down leaves what broke off to the next run, and no place
   const down = await ObservedService.start();
   const { url, key } = down.service;
   await down.close();
-  const unreachable = new SmallEngine(newStack(), { url, key }, carriers);
+  const unreachable = new SmallEngine(newStack(), { url, key }, bindings);
   await put(entry({ urn: unreachable.urnOf(users), service: url }));
   const [error] = await unreachable.up([users]);
   expect(error?.message).toMatch(/refuses connections \(ECONNREFUSED\)/);

@@ -7,7 +7,7 @@ import { digest, put } from "../../../provider/recovery/journal";
 import type { Context } from "../../../provider/run/context";
 import { Run } from "../../../provider/run/session";
 import { ObservedService } from "../../engine/observed-service";
-import { stackState } from "../../faults/carriers";
+import { stackState } from "../../faults/bindings";
 import { newStack } from "../../faults/rows";
 
 const dataset = { name: "users", numShards: 1 };

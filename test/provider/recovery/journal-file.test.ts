@@ -4,7 +4,7 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { digest, type Entry, put, unreadableFiles } from "../../../provider/recovery/journal";
 import { ObservedService } from "../../engine/observed-service";
-import { Carriers } from "../../faults/carriers";
+import { Bindings } from "../../faults/bindings";
 import type { Declared } from "../../faults/declared";
 import { newStack } from "../../faults/rows";
 import { SmallEngine } from "../../faults/small-engine";
@@ -13,19 +13,19 @@ let observed: ObservedService;
 let engine: SmallEngine;
 let folder: string;
 const said: string[] = [];
-const carriers = new Carriers((_, message) => said.push(message));
+const bindings = new Bindings((_, message) => said.push(message));
 beforeAll(async () => {
   observed = await ObservedService.start();
 });
 afterAll(async () => {
-  carriers.close();
+  bindings.close();
   await observed.close();
 });
 beforeEach(() => {
   said.length = 0;
   folder = mkdtempSync(join(tmpdir(), "recommender-state-"));
   process.env.XDG_STATE_HOME = folder;
-  engine = new SmallEngine(newStack(), { url: observed.service.url, key: observed.service.key }, carriers);
+  engine = new SmallEngine(newStack(), { url: observed.service.url, key: observed.service.key }, bindings);
 });
 afterEach(async () => {
   await engine.close();

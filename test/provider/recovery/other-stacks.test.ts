@@ -12,7 +12,7 @@ import { lineageOf } from "../../../provider/run/backend";
 import type { Context } from "../../../provider/run/context";
 import { Run } from "../../../provider/run/session";
 import { ObservedService } from "../../engine/observed-service";
-import { stackState } from "../../faults/carriers";
+import { stackState } from "../../faults/bindings";
 
 let observed: ObservedService;
 let folder: string;

@@ -53,7 +53,7 @@ test.each<[string, StateEntry[], StateEntry[], StateEntry[], number]>([
   },
 );
 
-test("rows of one thing that both carriers have replaced do not each leave it to the other", async () => {
+test("rows of one thing that both bindings have replaced do not each leave it to the other", async () => {
   const leaving = (type: string, made: string): StateEntry => ({
     ...rowOf("EventDataset", "x", { __urn: `urn:pulumi:s::p::${type}:EventDataset::a`, __made: made }),
     isLeaving: true,
@@ -68,7 +68,7 @@ test("rows of one thing that both carriers have replaced do not each leave it to
   expect(await deleting([dynamic, { ...dynamic, made: "3" }], [dynamic])).toEqual([]);
 });
 
-test("a row that the engine is to delete holds its thing against a row of the other carrier", async () => {
+test("a row that the engine is to delete holds its thing against a row of the other binding", async () => {
   const at = (type: string, made: string, isLeaving: boolean): StateEntry => ({
     ...rowOf("EventDataset", "x", { __urn: `urn:pulumi:s::p::${type}:EventDataset::a`, __made: made }),
     isLeaving,
@@ -76,7 +76,7 @@ test("a row that the engine is to delete holds its thing against a row of the ot
   const leaving = at("recommender:index", "1", true);
   const own = at("pulumi-nodejs:dynamic/recommender", "2", false);
   expect(await deleting([leaving, own], [own])).toEqual([]);
-  // The state shows that the other carrier has given it up since.
+  // The state shows that the other binding has given it up since.
   let reads = 0;
   const claims = new Claims({ rows: async () => (++reads === 1 ? [leaving, own] : [leaving]) });
   await claims.release(leaving, async (holder) => expect(holder).toBeUndefined());

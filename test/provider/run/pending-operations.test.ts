@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { carryBy } from "../../../provider/run/engine";
+import { setBinding } from "../../../provider/run/engine";
 import { PendingOperations, readPending } from "../../../provider/run/pending-operations";
 
 const folder = mkdtempSync(join(tmpdir(), "recommender-pending-"));
 const program = join(folder, "pulumi");
-beforeAll(() => carryBy({ connect: () => {}, engineAddress: () => "127.0.0.1:1", log: async () => {} }));
+beforeAll(() => setBinding({ connect: () => {}, engineAddress: () => "127.0.0.1:1", log: async () => {} }));
 afterAll(() => {
-  carryBy({ connect: () => {}, engineAddress: () => undefined, log: async () => {} });
+  setBinding({ connect: () => {}, engineAddress: () => undefined, log: async () => {} });
   rmSync(folder, { recursive: true });
 });
 

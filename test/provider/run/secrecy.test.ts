@@ -1,4 +1,4 @@
-import { carryBy, log } from "../../../provider/run/engine";
+import { log, setBinding } from "../../../provider/run/engine";
 import { masked } from "../../../provider/run/masking";
 import { keepingSecret } from "../../../provider/run/secrecy";
 
@@ -59,7 +59,7 @@ test.each<[string, object, string, string]>([
 
 test("neither does an error, its stack, its cause or its reasons, nor what is logged; other resources are not touched", async () => {
   const said: string[] = [];
-  carryBy({
+  setBinding({
     connect: () => {},
     engineAddress: () => undefined,
     log: async (_severity, message) => void said.push(message),

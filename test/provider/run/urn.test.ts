@@ -1,4 +1,4 @@
-import { carriedUrn, partsOf, resourceTypeOf, titleOf, typePrefix } from "../../../provider/run/urn";
+import { canonicalUrn, partsOf, resourceTypeOf, titleOf, typePrefix } from "../../../provider/run/urn";
 
 test("a URN is split into stack, project, type and name, within components and with colons in the name", () => {
   const urn = `urn:pulumi:dev::shop::my:index:Group$${typePrefix}EventDataset::clicks::eu`;
@@ -15,10 +15,10 @@ test("only a resource of this package has a definition, not what stands below on
   expect(resourceTypeOf(`${typePrefix}Project$my:index:Thing`)).toBeUndefined();
 });
 
-test("a resource is the same under both carriers, in components and under parents of ours too", () => {
+test("a resource is the same under both bindings, in components and under parents of ours too", () => {
   const urnOf = (types: string) => `urn:pulumi:dev::shop::${types}::recommender:index:a$b::c`;
   const dynamic = urnOf(`my:Comp$${typePrefix}Project$${typePrefix}Model`);
-  expect(carriedUrn(urnOf("my:Comp$recommender:index:Project$recommender:index:Model"))).toBe(dynamic);
-  expect(carriedUrn(dynamic)).toBe(dynamic);
+  expect(canonicalUrn(urnOf("my:Comp$recommender:index:Project$recommender:index:Model"))).toBe(dynamic);
+  expect(canonicalUrn(dynamic)).toBe(dynamic);
   expect(resourceTypeOf("recommender:index:Model")).toBe("Model");
 });

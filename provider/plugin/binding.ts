@@ -1,7 +1,7 @@
 import { credentials } from "@grpc/grpc-js";
 import type * as engineGrpc from "@pulumi/pulumi/proto/engine_grpc_pb";
 import type * as engine from "@pulumi/pulumi/proto/engine_pb";
-import { carryBy, type Severity, type Urn } from "../run/engine";
+import { type Severity, setBinding, type Urn } from "../run/engine";
 
 const levels = { debug: "DEBUG", info: "INFO", warn: "WARNING" } as const;
 
@@ -11,13 +11,13 @@ let send: ((request: engine.LogRequest) => Promise<void>) | undefined;
 let last: Promise<void> = Promise.resolve();
 
 /** The plugin's way to its engine, whose address the engine gives when it starts the plugin. */
-export function carryFor(engineAddress: string | undefined): void {
+export function setEngineAddress(engineAddress: string | undefined): void {
   if (engineAddress === address) return;
   address = engineAddress;
   send = undefined;
 }
 
-carryBy({ connect: () => {}, engineAddress: () => address, log });
+setBinding({ connect: () => {}, engineAddress: () => address, log });
 
 function log(severity: Severity, message: string, urn: Urn, isEphemeral: boolean): Promise<void> {
   if (!address) return Promise.resolve();

@@ -1,16 +1,16 @@
 import type { Http2Server, IncomingHttpHeaders } from "node:http2";
 import * as pulumi from "@pulumi/pulumi";
 import { cancel } from "../run/cancellation";
-import { type Carrier, carryBy, type Urn } from "../run/engine";
+import { type Binding, setBinding, type Urn } from "../run/engine";
 
 /** The SDK, in a program and in the process of its dynamic provider. */
-const dynamicCarrier: Carrier = {
+const dynamicBinding: Binding = {
   /**
    * The process of a dynamic provider gets the engine's address but does not pass it to the SDK, so that messages would
    * come out as text of no severity and of no resource.
    */
   connect() {
-    const address = dynamicCarrier.engineAddress();
+    const address = dynamicBinding.engineAddress();
     if (!address) return;
     listenForCancel();
     pulumi.runtime.resetOptions(pulumi.getProject(), pulumi.getStack(), -1, address, "", false, "");
@@ -26,7 +26,7 @@ const dynamicCarrier: Carrier = {
     pulumi.log[severity](message, named(urn), undefined, isEphemeral),
 };
 
-carryBy(dynamicCarrier);
+setBinding(dynamicBinding);
 
 /** The log needs a resource only for its URN. */
 function named(urn: Urn): pulumi.Resource | undefined {

@@ -9,16 +9,16 @@ import { fromStruct } from "../../provider/plugin/values";
 import type { Urn } from "../../provider/run/engine";
 import type { StackState } from "../../provider/run/stack-state";
 import type { Properties } from "../../provider/run/state-entry";
-import { carriedUrn, partsOf, pluginUrn, resourceTypeOf } from "../../provider/run/urn";
+import { canonicalUrn, partsOf, pluginUrn, resourceTypeOf } from "../../provider/run/urn";
 import { PluginConnection, shortKeys } from "../provider/plugin/plugin-connection";
 import type { MortalClient } from "./mortal-client";
 import * as code from "./provider-code";
 
-/** What carries the resources of a run. */
-export type CarrierName = "dynamic" | "plugin";
+/** Binding of a run. */
+export type BindingName = "dynamic" | "plugin";
 
 /** Both of them. */
-export const carrierNames: readonly CarrierName[] = ["dynamic", "plugin"];
+export const bindingNames: readonly BindingName[] = ["dynamic", "plugin"];
 
 /** What a process of the provider finds when it starts. */
 interface Surroundings {
@@ -34,7 +34,7 @@ interface Surroundings {
 export type Hear = (urn: Urn, message: string, isEphemeral: boolean) => void;
 
 /** A lifecycle as the engine calls it: the plugin is told the inputs of what it reads. */
-export type Carried = Omit<Lifecycle, "read"> & {
+export type BoundLifecycle = Omit<Lifecycle, "read"> & {
   read(id: string, state?: Properties, inputs?: Properties): ReturnType<Lifecycle["read"]>;
 };
 
@@ -43,22 +43,22 @@ export function stackState(rows: StackState["rows"]): StackState {
   const all = () => rows({ urn: "", type: "", id: "", made: undefined });
   return {
     rows,
-    rowsNamed: async (urn) => (await all()).filter((row) => carriedUrn(row.urn) === carriedUrn(urn)),
+    rowsNamed: async (urn) => (await all()).filter((row) => canonicalUrn(row.urn) === canonicalUrn(urn)),
     everywhere: async () => ({ rows: await all(), unread: [] }),
     stacks: async () => ({ has: () => true }) as unknown as ReadonlySet<string>,
   };
 }
 
 /** How the engine gets at the lifecycles: in the process of a dynamic provider, or by the protocol of a plugin. */
-abstract class Carrier {
+abstract class Binding {
   constructor(
     protected readonly code: typeof import("./provider-code"),
     hear: Hear,
   ) {
-    code.carryBy({
+    code.setBinding({
       ...{ connect: () => {}, engineAddress: () => undefined },
       log: async (severity, message, urn, isEphemeral) => {
-        if (severity !== "debug") hear(urn && carriedUrn(urn), message, isEphemeral);
+        if (severity !== "debug") hear(urn && canonicalUrn(urn), message, isEphemeral);
       },
     });
   }
@@ -77,7 +77,7 @@ abstract class Carrier {
   }
 
   /** The lifecycle of a resource, as the engine calls it. */
-  abstract lifecycleOf(urn: string): Carried;
+  abstract lifecycleOf(urn: string): BoundLifecycle;
   protected abstract start(config: Record<string, string>): Promise<void>;
   abstract close(): void;
 
@@ -86,7 +86,7 @@ abstract class Carrier {
   }
 }
 
-class Dynamic extends Carrier {
+class Dynamic extends Binding {
   constructor(hear: Hear) {
     // The plugin has the first copy: it loads some of the code later, and not from another one.
     let copy = code;
@@ -109,12 +109,12 @@ class Dynamic extends Carrier {
   close(): void {}
 }
 
-class Plugin extends Carrier {
+class Plugin extends Binding {
   #config: Record<string, string> = {};
   #process: Promise<{ readonly connection: PluginConnection; stop(): void }> | undefined;
 
-  lifecycleOf(carried: string): Carried {
-    const urn = pluginUrn(carried);
+  lifecycleOf(dynamicUrn: string): BoundLifecycle {
+    const urn = pluginUrn(dynamicUrn);
     const ask = <T>(work: (plugin: PluginConnection) => Promise<T>) => this.#ask(work);
     return {
       ...this.definitionAt(urn),
@@ -183,25 +183,25 @@ function partIn(packed: Buffer): { id: string; properties: object } {
   return { id: part.getId(), properties: fromStruct(part.getProperties()) };
 }
 
-/** Both carriers of one stack. */
-export class Carriers {
-  readonly #all: Readonly<Record<CarrierName, Carrier>>;
+/** Both bindings of one stack. */
+export class Bindings {
+  readonly #all: Readonly<Record<BindingName, Binding>>;
 
   constructor(hear: Hear = () => {}) {
     this.#all = { dynamic: new Dynamic(hear), plugin: new Plugin(code, hear) };
   }
 
-  of(name: CarrierName): Carrier {
+  of(name: BindingName): Binding {
     return this.#all[name];
   }
 
-  /** Begins another run, which may need both: what is only deleted is carried as it was. */
+  /** Begins another run, which may need both: resources that are only deleted keep their earlier binding. */
   begin(surroundings: Surroundings): Promise<MortalClient[]> {
-    return Promise.all(carrierNames.map((name) => this.of(name).begin(surroundings)));
+    return Promise.all(bindingNames.map((name) => this.of(name).begin(surroundings)));
   }
 
   close(): void {
-    for (const name of carrierNames) this.of(name).close();
+    for (const name of bindingNames) this.of(name).close();
   }
 }
 

@@ -18,9 +18,9 @@ const generation = ${generation};
 const before = generation - 1;
 const aliased = (alias) => (generation > 0 ? { aliases: [alias] } : {});
 const types = { dynamic: "pulumi-nodejs:dynamic/recommender:", plugin: "recommender:index:" };
-const here = new pulumi.Config("recommender").get("carrier") ?? "dynamic";
+const here = new pulumi.Config("recommender").get("binding") ?? "dynamic";
 const there = here === "plugin" ? "dynamic" : "plugin";
-const urnBefore = (carrier, type, name) => ["urn:pulumi:test::test", types[carrier] + type, name + before].join("::");
+const urnBefore = (binding, type, name) => ["urn:pulumi:test::test", types[binding] + type, name + before].join("::");
 class Shelf extends pulumi.ComponentResource {
   constructor(name) {
     super("shop:Shelf", name);
@@ -75,7 +75,7 @@ afterAll(async () => {
   await observed.close();
 });
 
-const carryBy = (value: string) => workspace.stack.setConfig("recommender:carrier", { value });
+const setBinding = (value: string) => workspace.stack.setConfig("recommender:binding", { value });
 
 async function up() {
   observed.calls();
@@ -105,12 +105,12 @@ test("a stack moves to the plugin and back without a change: parents, components
   expect(changes).toEqual({ create: declared });
   expect(await types()).toEqual(["pulumi-nodejs:dynamic/recommender:"]);
   await workspace.setProgram(program(1));
-  await carryBy("plugin");
+  await setBinding("plugin");
   expect(await up()).toEqual({ ...unchanged, hash });
   expect(await types()).toEqual(["recommender:index:"]);
   await workspace.stack.refresh();
   expect(await up()).toEqual({ ...unchanged, hash });
-  await carryBy("dynamic");
+  await setBinding("dynamic");
   await workspace.setProgram(program(2));
   expect(await up()).toEqual({ ...unchanged, hash });
   expect(await types()).toEqual(["pulumi-nodejs:dynamic/recommender:"]);
@@ -131,13 +131,13 @@ test("what dynamic resources cannot do names the plugin, which does it", async (
     const theirs = new recommender.EventDataset("elsewhere", { numShards: 1 }, { provider: other });
     export const found = recommender.getEventDatasetOutput({ eventDatasetId: theirs.id }, { provider: other }).name;
     export const job = recommender.getJobOutput({ projectId, jobId: groups.jobId });`;
-  const remedy = /recommender plugin install.*pulumi config set recommender:carrier plugin/;
+  const remedy = /recommender plugin install.*pulumi config set recommender:binding plugin/;
   try {
     for (const more of [imported, elsewhere]) {
       await workspace.setProgram(program(2, more));
       await expect(workspace.stack.preview()).rejects.toThrow(remedy);
     }
-    await carryBy("plugin");
+    await setBinding("plugin");
     await workspace.setProgram(program(2, imported + elsewhere));
     const { changes, found, isJobSecret } = await up();
     expect(changes).toEqual({ same: declared, create: 2, import: 1 });
@@ -145,7 +145,7 @@ test("what dynamic resources cannot do names the plugin, which does it", async (
     expect((await other.call(routes.listEventDatasets, {})).eventDatasets).toHaveLength(1);
     const stored = join(workspace.directory, "state/.pulumi/stacks/test/test.json");
     expect(await readFile(stored, "utf8")).not.toContain(other.service.key);
-    await carryBy("dynamic");
+    await setBinding("dynamic");
     await workspace.setProgram(program(2, imported.replace(/\{ import.*\}/, "{}")));
     expect((await up()).changes).toEqual({ same: declared + 1, delete: 2 });
     expect((await other.call(routes.listEventDatasets, {})).eventDatasets).toEqual([]);
@@ -157,8 +157,10 @@ test("what dynamic resources cannot do names the plugin, which does it", async (
   }
 });
 
-test("another carrier than the two is refused", async () => {
+test("a preview rejects an unknown binding", async () => {
   await workspace.setProgram(program(2));
-  await carryBy("pigeon");
-  await expect(workspace.stack.preview()).rejects.toThrow(/recommender:carrier: expected dynamic or plugin/);
+  await setBinding("pigeon");
+  await expect(workspace.stack.preview()).rejects.toThrow(
+    /recommender:binding is "pigeon". Expected "dynamic" or "plugin"/,
+  );
 });

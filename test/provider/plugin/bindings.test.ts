@@ -48,7 +48,7 @@ test("what the plugin has created is the same to a dynamic provider, which chang
 });
 
 test("a dynamic provider takes the URN out of a row that the plugin has written", async () => {
-  const fromNode = await PluginProcess.start({ ...observed.config, "recommender:carrier": "plugin" });
+  const fromNode = await PluginProcess.start({ ...observed.config, "recommender:binding": "plugin" });
   const { inputs } = await fromNode.check("EventDataset", args);
   const { id, state } = await fromNode.create("EventDataset", inputs).finally(() => fromNode.stop());
   const [, made, urn] = /^(\S+) (.+)$/.exec(String(state.__made)) ?? [];
@@ -59,7 +59,7 @@ test("a dynamic provider takes the URN out of a row that the plugin has written"
 });
 
 test("a dynamic provider knows the first name of what was renamed by an alias and then read by the plugin", async () => {
-  const fromNode = await PluginProcess.start({ ...observed.config, "recommender:carrier": "plugin" });
+  const fromNode = await PluginProcess.start({ ...observed.config, "recommender:binding": "plugin" });
   const urn = (name: string) => `urn:pulumi:test::test::recommender:index:EventDataset::${name}`;
   const { inputs } = await fromNode.check(urn("before"), { numShards: 1 });
   const { id, state } = await fromNode.create(urn("before"), inputs);
@@ -89,7 +89,7 @@ test("state of before rows had tokens is deleted by the plugin too", async () =>
 });
 
 test.each(["plugin", "dynamic"])(
-  "what a run of the %s carrier created and did not store is resumed by the other",
+  "what a run of the %s binding created and did not store is resumed by the other",
   async (first) => {
     const user = { name: "it", numShards: 1, attributeSchema: { [first]: "NUMERICAL" } };
     const { inputs } = await plugin.check("UserDataset", user);
