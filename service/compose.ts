@@ -42,7 +42,7 @@ export async function open(folder: Folder, files: Files, options: StartOptions):
   const ownSecret = isShared ? undefined : secretText(folder.secretFile);
   // The heartbeat is written first: a restore that begins from now on sees that the database is in use.
   const opening = isShared
-    ? { arrive: (db: Db) => writeHeartbeat(db, { id: processId, role }) }
+    ? { register: (db: Db) => writeHeartbeat(db, { id: processId, role }) }
     : { hasLogThread: true };
   const store = await openStore(options.store ?? folder.database, opening);
   const context = {
@@ -70,7 +70,7 @@ export async function compose(
   options: StartOptions,
 ): Promise<ServerContext> {
   const { store, clock } = context;
-  let seq = store.shared ? 0 : await lastSeqIn(store.db);
+  let seq = store.isShared ? 0 : await lastSeqIn(store.db);
   const servingContext = { ...context, pool: new Pool(context), share: () => 1 / processes.apis };
   const jobContext = {
     ...servingContext,

@@ -41,7 +41,7 @@ export async function keepLogShort(context: ServerContext): Promise<void> {
   for (;;) {
     await clock.wait(logCheckMs, closing);
     if (closing.aborted) return;
-    if (logBytes(store.place) < longLogBytes) continue;
+    if (logBytes(store.location) < longLogBytes) continue;
     await emptyLog(context).catch((error) => {
       if (!closing.aborted) log.error({ err: error }, "cannot empty the write-ahead log; trying again soon");
     });
@@ -60,7 +60,7 @@ export async function cleanUp(context: ServerContext): Promise<void> {
   await idempotency.prune(now);
   await removeOldJobs(context, now);
   if ((await modelsWithForgotten(store.db)).length > 0) await removeForgottenUsers(context);
-  await store.transaction(async (db) => {
+  await store.exclusively(async (db) => {
     await tidyTombstones(db);
     await dropRefusals(db, now);
     await noteSizes(db, now);
@@ -68,7 +68,7 @@ export async function cleanUp(context: ServerContext): Promise<void> {
 }
 
 async function removeOldJobs({ store }: ServerContext, now: number): Promise<void> {
-  await store.transaction((db) =>
+  await store.exclusively((db) =>
     db
       .deleteFrom("jobs")
       .where("finished_ts", "<=", now - jobsKeptMs)

@@ -27,7 +27,7 @@ export function followOtherProcesses(context: Context): void {
       .sync()
       .catch((error) => log.error({ err: error }, "cannot read the deployments; trying again soon"));
   };
-  void hear(store.place, closing, {
+  void hear(store.location, closing, {
     jobs: () => {
       if (role !== "api") jobs.wake();
     },

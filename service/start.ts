@@ -80,7 +80,7 @@ async function serveFolder(opened: Opened, unlock: () => void, options: StartOpt
       [
         () => closeServer(app, clock),
         () => context.jobs.close(),
-        () => (store.shared ? opened.processes.leave() : undefined),
+        () => (store.isShared ? opened.processes.leave() : undefined),
         () => sweeper.settled,
         () => forgetRunning(folder),
         () => store.close(),
@@ -97,7 +97,7 @@ async function serveFolder(opened: Opened, unlock: () => void, options: StartOpt
 
   const warnings: string[] = [];
   try {
-    if (store.shared) void sendHeartbeats(context, opened.processes);
+    if (store.isShared) void sendHeartbeats(context, opened.processes);
     await recover(context, warnings);
     const url = await listen(app, folder, options, warnings);
     addresses.localUrl = url;
@@ -116,7 +116,7 @@ async function serveFolder(opened: Opened, unlock: () => void, options: StartOpt
   return {
     url: addresses.localUrl,
     dataDir: folder.path,
-    place: store.shared ? withoutPassword(store.place) : folder.path,
+    place: store.isShared ? withoutPassword(store.location) : folder.path,
     key: secrets.key,
     keyFile: folder.keyFile,
     warnings,
@@ -129,7 +129,7 @@ async function serveFolder(opened: Opened, unlock: () => void, options: StartOpt
 async function recover(context: ServerContext, warnings: string[]): Promise<void> {
   const { files, store, jobs, log, role, serving } = context;
   await files.check(store.instanceId);
-  if (!store.shared)
+  if (!store.isShared)
     await jobs.recover().catch((error) => {
       // On a full disk the service can still answer calls that only read. Jobs.watch tries again.
       if (!(error instanceof ServiceError)) throw error;
@@ -142,7 +142,7 @@ async function recover(context: ServerContext, warnings: string[]): Promise<void
 function startBackgroundWork(context: ServerContext): void {
   const { store, jobs, role } = context;
   if (role !== "api") void jobs.watch();
-  if (store.shared) followOtherProcesses(context);
+  if (store.isShared) followOtherProcesses(context);
   else void keepLogShort(context);
   void runHousekeeping(context);
   context.sweep();

@@ -60,14 +60,14 @@ export async function restoreService(
     // No time limits: statements over whole tables take long, and the transaction is idle while files are written.
     const store = await openStore(target.database, { limits: {} });
     try {
-      await store.transaction(async (db) => {
+      await store.exclusively(async (db) => {
         await rejectIfInUse(db, target);
         await rejectIfNotEmpty(db, target);
         await new Restore(db, target, dir, manifest, onProgress, forgotten.length === 0).run();
         await forgetEverywhere(db, forgotten);
       });
       await removeFromModels(store, target.files);
-      if (store.shared) await sql`analyze`.execute(store.db);
+      if (store.isShared) await sql`analyze`.execute(store.db);
     } finally {
       await store.close();
     }

@@ -44,7 +44,7 @@ export async function removeFromModels(store: Store, files: Files): Promise<void
   for (const id of await modelsWithForgotten(store.db)) {
     const forgotten_until = await removeForgotten(store.db, files, id);
     if (forgotten_until !== undefined)
-      await store.transaction((db) =>
+      await store.exclusively((db) =>
         db.updateTable("models").set({ forgotten_until }).where("id", "=", id).execute(),
       );
   }

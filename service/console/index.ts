@@ -225,7 +225,7 @@ async function sessionResponse(context: Context, visitor: Visitor): Promise<Sess
     ...visitor,
     service: {
       url: addresses.url,
-      place: store.shared ? withoutPassword(store.place) : folder.path,
+      place: store.isShared ? withoutPassword(store.location) : folder.path,
     },
     projects: await projectChoices(store.db, { limit: 200 }),
   };

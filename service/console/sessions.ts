@@ -47,7 +47,7 @@ export class Sessions {
   /** Creates a code that opens one session. */
   async newCode(clientId: string | undefined, access: Access): Promise<{ code: string; validSec: number }> {
     const code = newSecret();
-    await this.context.store.transaction(async (db) => {
+    await this.context.store.exclusively(async (db) => {
       const now = this.nowIn(db);
       await db.deleteFrom("console_sessions").where("expires_ts", "<=", now).execute();
       await db
@@ -67,7 +67,7 @@ export class Sessions {
   /** Opens a session with a code. The code cannot be used again. */
   async open(code: string): Promise<NewSession> {
     const [cookie, token] = [newSecret(), newSecret()];
-    await this.context.store.transaction(async (db) => {
+    await this.context.store.exclusively(async (db) => {
       const now = this.nowIn(db);
       const link = await db
         .deleteFrom("console_sessions")
@@ -126,7 +126,7 @@ export class Sessions {
 
   /** Ends a session. */
   async end(token: string): Promise<void> {
-    await this.context.store.transaction((db) =>
+    await this.context.store.exclusively((db) =>
       db.deleteFrom("console_sessions").where("token_hash", "=", hashOf(token)).execute(),
     );
   }

@@ -14,7 +14,7 @@ export const recommendationHandlers: Handlers<"recommendItemsToUser"> = {
       return await answer(input, call, deployed);
     } catch (error) {
       const isGone = error instanceof ServiceError && error.code === "NOT_DEPLOYED";
-      if (!isGone || call.addressedProject !== undefined || !call.store.shared) throw error;
+      if (!isGone || call.addressedProject !== undefined || !call.store.isShared) throw error;
       // Another process may have deployed another project as it shut this one down, also behind a stable address.
       await call.serving.sync();
       return answer(input, call, await deploymentFor(call));

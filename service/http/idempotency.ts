@@ -58,7 +58,7 @@ export class Idempotency {
 
   /** Forgets the answers that were given a day before `now`. */
   async prune(now: number): Promise<void> {
-    await this.store.transaction((db) =>
+    await this.store.exclusively((db) =>
       db
         .deleteFrom("idempotency_keys")
         .where("created_ts", "<=", now - keptMs)

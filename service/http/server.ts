@@ -189,7 +189,7 @@ function callOf(
     addressedStack: stackIn(request.params as StackParams),
     countFor: (projectId: string) => answering.set(request, projectId),
     write: <T>(work: (db: Db) => Promise<T>) =>
-      store.transaction(async (db) => {
+      store.exclusively(async (db) => {
         if (!keyed) return work(db);
         const { reply: kept, replayed } = await idempotency.once(db, keyed, () => work(db));
         if (replayed) reply.header("idempotent-replayed", "true");

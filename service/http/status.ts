@@ -79,7 +79,7 @@ export async function status(context: ServerContext): Promise<unknown> {
     version,
     url: addresses.url,
     pid: process.pid,
-    dataDir: store.shared ? withoutPassword(store.place) : folder.path,
+    dataDir: store.isShared ? withoutPassword(store.location) : folder.path,
     instanceId: store.instanceId,
     uptimeSec: (clock.now() - startedTs) / 1000,
     memoryBytes: process.memoryUsage.rss(),

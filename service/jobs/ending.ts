@@ -19,11 +19,11 @@ export function endWithSuccess<T>(
 ): Promise<T | undefined> {
   return outlast(
     (tries) =>
-      store.transaction(async (db) =>
+      store.exclusively(async (db) =>
         tries > 0 && (await hasSucceeded(db, job)) ? undefined : await work(db),
       ),
     async (error) => {
-      if (!store.shared || closing.aborted || lost.aborted) return false;
+      if (!store.isShared || closing.aborted || lost.aborted) return false;
       const about = { requestId: job.request_id ?? undefined, jobId: job.id };
       log.warn({ ...about, err: error }, "cannot write the end of a job; trying again soon");
       await clock.wait(pauseMs, AbortSignal.any([closing, lost]));

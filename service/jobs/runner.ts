@@ -53,9 +53,9 @@ export class Jobs {
   /** Requeues the jobs of processes that died, or fails them if they have no retries left. */
   async recover(): Promise<void> {
     const { store, clock, log, metrics } = this.context;
-    const left = await store.transaction(async (db) => {
+    const left = await store.exclusively(async (db) => {
       const now = await timeIn(db, clock.now());
-      return !store.shared || this.contact.isSteadyAt(now) ? recover(db, now) : [];
+      return !store.isShared || this.contact.isSteadyAt(now) ? recover(db, now) : [];
     });
     this.hasRecovered = true;
     for (const { job, again, reason } of left) {
@@ -82,12 +82,12 @@ export class Jobs {
     const { clock, closing, store, log } = this.context;
     while (!closing.aborted) {
       // If the disk was full, the start could not recover. Recovery comes before `wake`, or it would requeue new jobs.
-      if (!store.shared && !this.hasRecovered)
+      if (!store.isShared && !this.hasRecovered)
         await this.recover().catch((error) => log.error({ err: error }, "cannot check the queue"));
-      if (store.shared || this.hasRecovered) this.wake();
+      if (store.isShared || this.hasRecovered) this.wake();
       await clock.wait(pollMs, closing);
       this.context.pool.check();
-      if (store.shared && !closing.aborted)
+      if (store.isShared && !closing.aborted)
         await this.recover().catch((error) => log.error({ err: error }, "cannot check the queue"));
     }
   }
@@ -101,14 +101,14 @@ export class Jobs {
       const running = [...this.running];
       try {
         const renewed = await renew(
-          store.pulse,
+          store.heartbeat,
           running.map(([job]) => job),
           this.lease(),
         );
         for (const [job, lost] of running)
           if (!renewed.has(job))
             lost.abort(new LostLeaseError("another process has the job, or it has ended"));
-        this.contact.confirm(await timeIn(store.pulse, clock.now()));
+        this.contact.confirm(await timeIn(store.heartbeat, clock.now()));
         pauseMs = options.leaseMs / 5;
       } catch (error) {
         log.error({ err: error }, "cannot renew the leases of jobs; trying again soon");
@@ -133,7 +133,7 @@ export class Jobs {
   /** Whether other processes have unfinished jobs. If so, it waits a moment before it returns. */
   private async hasUnfinished(): Promise<boolean> {
     const { store, closing } = this.context;
-    if (!store.shared || closing.aborted) return false;
+    if (!store.isShared || closing.aborted) return false;
     const jobs = store.db.selectFrom("jobs").select("number").where("finished_ts", "is", null);
     if (!(await jobs.limit(1).executeTakeFirst())) return false;
     await sleep(20);
@@ -212,13 +212,13 @@ export class Jobs {
     for (;;) {
       try {
         if (closing.aborted) {
-          await store.transaction((db) => putBack(db, job));
+          await store.exclusively((db) => putBack(db, job));
           await this.removeFiles(job);
           return log.info(about(job), "job requeued: the service closes");
         }
         if (uncounted) {
           const ending = { why: uncounted, reason: message, now: clock.now(), pauseMs };
-          await store.transaction((db) => runAgain(db, job, ending));
+          await store.exclusively((db) => runAgain(db, job, ending));
           this.follow(clock.wait(pauseMs, closing));
           await this.removeFiles(job);
           ended("run again");
@@ -226,7 +226,7 @@ export class Jobs {
         }
         const now = clock.now();
         const ending = { message, final, now, pauseMs };
-        const again = await store.transaction((db) => fail(db, job, ending));
+        const again = await store.exclusively((db) => fail(db, job, ending));
         if (again) this.follow(clock.wait(pauseMs, closing));
         await this.removeFiles(job);
         ended(outcomeOf(again));
@@ -244,7 +244,7 @@ export class Jobs {
   /** Returns the reason that a failure does not count as a retry: an outdated result, or a database outage. */
   private uncounted(job: Job, error: unknown): Uncounted | undefined {
     if (error instanceof OutdatedError) return "outdated";
-    const isInterrupted = this.context.store.shared && isOutage(error);
+    const isInterrupted = this.context.store.isShared && isOutage(error);
     // The job itself may crash the database, so interruptions are limited.
     return isInterrupted && interruptedRuns(job) < mostInterrupted ? "interrupted" : undefined;
   }

@@ -25,7 +25,7 @@ async function removeAll(context: ServingContext & { readonly serving: Serving }
     try {
       const until = await pool.run({ kind: "REMOVE_USERS", modelId });
       if (until === undefined) continue;
-      await store.transaction((db) =>
+      await store.exclusively((db) =>
         db
           .updateTable("models")
           .set({ forgotten_until: until })

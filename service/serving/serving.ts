@@ -79,7 +79,7 @@ export class Serving {
 
   /** Reads which deployments exist if another process may have made the one that a call asks for. */
   private async lookForUnknown(): Promise<void> {
-    if (!this.context.store.shared) return;
+    if (!this.context.store.isShared) return;
     this.unknownLook ??= (async () => {
       // By the time of the machine, because it protects the database from load.
       await systemClock.wait(Math.max(0, this.unknownDue - performance.now()), this.context.closing);
@@ -164,7 +164,7 @@ export class Serving {
 
   private eventSource(data: ProjectData): EventSource {
     const { store, log } = this.context;
-    if (!store.shared) return new MemoryEventSource(data, this.subscribe);
+    if (!store.isShared) return new MemoryEventSource(data, this.subscribe);
     const onOutdated = () =>
       void this.sync().catch((error) => log.error({ err: error }, "deployments cannot be read"));
     const onSeveral = async () => {

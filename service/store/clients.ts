@@ -33,7 +33,7 @@ export class Clients {
     const id = newId("client");
     const secret = newSecret(id);
     const createdTs = Date.now();
-    await this.store.transaction(async (db) => {
+    await this.store.exclusively(async (db) => {
       if (await findByName(db, name))
         throw new Error(
           `There is a client ${name} already. Change its scopes with \`recommender clients update ${name}\`, ` +
@@ -62,7 +62,7 @@ export class Clients {
   /** Gives a client other scopes; its secret stays. */
   async update(name: string, scopeWords: readonly string[]): Promise<Client> {
     const scopes = expandScopes(scopeWords);
-    return this.store.transaction(async (db) => {
+    return this.store.exclusively(async (db) => {
       const found = await existing(db, name);
       await db
         .updateTable("clients")
@@ -75,7 +75,7 @@ export class Clients {
 
   /** Removes a client, so that neither its secret nor any of its tokens is taken any more. */
   async revoke(name: string): Promise<Client> {
-    return this.store.transaction(async (db) => {
+    return this.store.exclusively(async (db) => {
       const found = await existing(db, name);
       await db.deleteFrom("clients").where("id", "=", found.id).execute();
       return clientIn(found);

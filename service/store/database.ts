@@ -13,136 +13,139 @@ import { diskError, type SqliteOptions, sqlite } from "./sqlite";
 import type { Tables } from "./tables";
 import { scrub } from "./write-ahead-log";
 
-/** A way to the tables, inside a transaction or not. */
+/** A connection to the tables, inside a transaction or not. */
 export type Db = Kysely<Tables>;
 
 /** The open database of a service. */
 export interface Store {
   /** The file of the database, or its address in PostgreSQL. */
-  readonly place: string;
-  /** Whether other processes work with the same database. */
-  readonly shared: boolean;
-  /** Made once with the data. */
+  readonly location: string;
+  /** Whether several processes use the database. True for PostgreSQL. */
+  readonly isShared: boolean;
+  /** Identifies the data. Created with the database. */
   readonly instanceId: string;
-  /** For reading, so that no reader waits for a transaction; writes go through the two below. */
+  /** For reads, which never wait for a transaction. Writes use `exclusively` or `concurrently`. */
   readonly db: Db;
   /**
-   * For heartbeats: a separate connection in PostgreSQL that gives up after 3 s. Neither calls under load nor a
-   * connection that hangs after an outage keep a process from renewing its leases.
+   * For heartbeats and lease renewals. PostgreSQL has a separate connection for them with a timeout of 3 s, so a process
+   * keeps its leases under load, and while other connections hang after an outage.
    */
-  readonly pulse: Db;
-  /** Runs an exclusive transaction: one at a time in all processes, so data that it has read cannot change until it commits. */
-  transaction<T>(work: Work<T>): Promise<T>;
-  /** Runs a transaction concurrently with others, for records. */
+  readonly heartbeat: Db;
+  /** Runs a transaction while no process runs another exclusive one. Rows that it has read do not change until it commits. */
+  exclusively<T>(work: Work<T>): Promise<T>;
+  /** Runs a transaction concurrently with others. For records and events. */
   concurrently<T>(work: Work<T>): Promise<T>;
-  /** Carries out work while this process writes nothing; writes that come meanwhile wait. For an embedded database. */
+  /** Runs work while this process writes nothing: writes wait until it ends. For an embedded database. */
   holdWrites<T>(work: () => Promise<T>): Promise<T>;
-  /** Whether the database refused a write for lack of disk space within the last minute. */
+  /** Whether a write failed within the last minute because the disk of the database is full. */
   isFull(): boolean;
   close(): Promise<void>;
 }
 
-/** What a transaction does; it may have to be done anew, so nothing else may come of it. */
+/** Statements of a transaction. They run again after a conflict, so they must have no effect outside the database. */
 type Work<T> = (db: Transaction<Tables>) => Promise<T>;
 
-/** Whether a way to the tables leads to PostgreSQL. */
+/** Whether a connection leads to PostgreSQL. */
 export function isPostgres(db: Db): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }
 
-/** A way of its own to an existing database, as each thread has; for reading unless it says otherwise. */
-export function connect(place: string, options: Limits & SqliteOptions = {}): Db {
+/** Opens a separate connection to an existing database, such as for a thread. Read-only unless `writes` is set. */
+export function connect(location: string, options: Limits & SqliteOptions = {}): Db {
   return new Kysely<Tables>({
-    dialect: isPostgresUrl(place) ? postgres(place, options) : sqlite(place, options),
+    dialect: isPostgresUrl(location) ? postgres(location, options) : sqlite(location, options),
   });
 }
 
-/** Longer than a transaction or a statement of a call takes: what hangs must not keep all others waiting. */
-const ofCalls: Limits = { pausedTransactionMs: 5000, statementMs: 30_000 };
-const ofPulse: Limits = { statementMs: 3000, connectMs: 3000, connections: 1 };
+/** Longer than any call needs. Without the limits, a hanging transaction would block all others. */
+const callLimits: Limits = { pausedTransactionMs: 5000, statementMs: 30_000 };
+const heartbeatLimits: Limits = { statementMs: 3000, connectMs: 3000, connections: 1 };
 
 /** How a store is opened. */
 export interface Opening {
   readonly limits?: Limits;
-  /** Written before anything else is done with the store, in the transaction that a restore waits for. */
-  readonly arrive?: (db: Db) => Promise<unknown>;
-  /** Whether a thread copies the log of an embedded database into it, so commits need not. */
+  /** Registers this process before it uses the store, in the exclusive transaction that a restore waits for. */
+  readonly register?: (db: Db) => Promise<unknown>;
+  /** Whether a thread copies the write-ahead log of an embedded database into it, so commits need not. */
   readonly hasLogThread?: boolean;
 }
 
-/** Opens the database, made first where there is none, and brings its tables up to date. */
-export function openStore(place: string, opening: Opening = {}): Promise<Store> {
-  return retrying(() => open(place, opening, (db) => migrate(db)));
+/** Opens the database, creates it if it does not exist, and migrates its tables. */
+export function openStore(location: string, opening: Opening = {}): Promise<Store> {
+  return retryConflicts(() => open(location, opening, (db) => migrate(db)));
 }
 
-/** Opens a database as it is; fails if its tables are not those of this version. */
-export function openMigratedStore(place: string): Promise<Store> {
-  return retrying(() => open(place, {}, (db) => refusePending(db, place)));
+/** Opens a database without migrating it. Fails if its tables are not those of this version. */
+export function openMigratedStore(location: string): Promise<Store> {
+  return retryConflicts(() => open(location, {}, (db) => refusePending(db, location)));
 }
 
 async function open(
-  place: string,
-  { limits: given = ofCalls, arrive, hasLogThread = false }: Opening,
+  location: string,
+  { limits: given = callLimits, register, hasLogThread = false }: Opening,
   ready: (db: Db) => Promise<void>,
 ): Promise<Store> {
-  const shared = isPostgresUrl(place);
+  const isShared = isPostgresUrl(location);
   const limits = { ...given, primaryOnly: true };
-  const instanceId = await prepare(place, ready, arrive).catch((error) => {
-    throw shared ? unusable(error, place) : error;
+  const instanceId = await prepare(location, ready, register).catch((error) => {
+    throw isShared ? unusable(error, location) : error;
   });
-  const reader = connect(place, { ...limits, connections: 10 });
-  // Calls that wait for each other must not take the connections of those that need not, nor the other way round.
-  const records = connect(place, { ...limits, connections: 4, writes: true, hasLogThread });
-  const control = shared ? connect(place, { ...limits, connections: 2, writes: true }) : records;
-  const pulse = shared ? connect(place, { ...ofPulse, primaryOnly: true, writes: true }) : records;
-  let refusedAt = Number.NEGATIVE_INFINITY;
-  const by =
+  const reader = connect(location, { ...limits, connections: 10 });
+  // Exclusive transactions wait for each other. With separate connections, they do not block upserts, and vice versa.
+  const records = connect(location, { ...limits, connections: 4, writes: true, hasLogThread });
+  const control = isShared ? connect(location, { ...limits, connections: 2, writes: true }) : records;
+  const heartbeat = isShared
+    ? connect(location, { ...heartbeatLimits, primaryOnly: true, writes: true })
+    : records;
+  let fullAt = Number.NEGATIVE_INFINITY;
+  const transactionsOn =
     (db: Db): Store["concurrently"] =>
     (work) =>
-      runTransaction(db, work).catch((error) => {
-        if (isDiskFull(error)) refusedAt = performance.now();
-        return refuse(error, place);
+      runInTransaction(db, work).catch((error) => {
+        if (isDiskFull(error)) fullAt = performance.now();
+        throw unreachable(error) ?? diskError(error, location) ?? error;
       });
   return {
-    place,
-    shared,
+    location,
+    isShared,
     instanceId,
     db: reader,
-    pulse,
-    isFull: () => performance.now() - refusedAt < fullMs,
-    concurrently: by(records),
-    transaction: (work) => by(control)((db) => lockExclusively(db).then(() => work(db))),
-    // An embedded database has one connection for writing, so whoever holds it is alone.
+    heartbeat,
+    isFull: () => performance.now() - fullAt < fullMs,
+    concurrently: transactionsOn(records),
+    exclusively: (work) => transactionsOn(control)((db) => lockExclusively(db).then(() => work(db))),
+    // An embedded database has one connection for writes, so other writes wait for it.
     holdWrites: (work) => records.connection().execute(work),
     close: async () => {
-      // A clean stop leaves no log behind that holds deleted rows.
-      if (!shared) await scrub(records).catch(() => false);
-      for (const db of new Set([reader, records, control, pulse])) await db.destroy();
+      // A log that stays behind after a clean stop could contain deleted rows.
+      if (!isShared) await scrub(records).catch(() => false);
+      for (const db of new Set([reader, records, control, heartbeat])) await db.destroy();
     },
   };
 }
 
-/** How long a full disk is reported after the last write that failed for it. */
+/** How long a full disk is reported after the last write that failed because of it. */
 const fullMs = 60_000;
 
-/** Gives the id of the instance once its tables are ready; a migration or a restore may take its time. */
+/** Migrates or checks the tables, registers the process, and returns the id of the instance. */
 async function prepare(
-  place: string,
+  location: string,
   ready: (db: Db) => Promise<void>,
-  arrive: Opening["arrive"],
+  register: Opening["register"],
 ): Promise<string> {
-  const db = connect(place, { writes: true, primaryOnly: true });
+  // No limits: a migration, or a restore that holds the exclusive lock, may take long.
+  const db = connect(location, { writes: true, primaryOnly: true });
   try {
     await ready(db);
-    // A process that was killed leaves the log behind, with rows that were deleted since. On a full disk it stays.
-    if (!isPostgresUrl(place))
+    // A killed process leaves a log with rows that were deleted since. On a full disk the log stays.
+    if (!isPostgresUrl(location))
       await scrub(db).catch((error) => {
-        if (!diskError(error, place)) throw error;
+        if (!diskError(error, location)) throw error;
       });
-    return await runTransaction(db, async (all) => {
-      await lockExclusively(all);
-      const id = await instanceOf(all);
-      await arrive?.(all);
+    return await runInTransaction(db, async (transaction) => {
+      await lockExclusively(transaction);
+      const id = await instanceOf(transaction);
+      await register?.(transaction);
       return id;
     });
   } finally {
@@ -150,53 +153,49 @@ async function prepare(
   }
 }
 
-/** The database cannot be used; the message names it. */
+/** A database that cannot be used. The message names it. */
 class UnusableDatabaseError extends Error {}
 
-/** Names the database in an error that the database itself or the way to it reports. */
-export function unusable(error: unknown, place: string): unknown {
+/** Adds the address of the database to an error of the server or of the connection to it. */
+export function unusable(error: unknown, location: string): unknown {
   const { code, message } = error as { code?: unknown; message?: string };
   if (error instanceof UnusableDatabaseError || error instanceof ServiceError) return error;
   if (typeof code !== "string" && !isOutage(error)) return error;
   return new UnusableDatabaseError(
-    `The database ${withoutPassword(place)} cannot be used (${message || code}); start it, or correct its address.`,
+    `Cannot use the database ${withoutPassword(location)} (${message || code}). Start it, or correct its address.`,
     { cause: error },
   );
 }
 
-const mostTries = 20;
+const maxTries = 20;
 
-function runTransaction<T>(db: Db, work: Work<T>): Promise<T> {
-  return retrying(() => db.transaction().execute(work));
+function runInTransaction<T>(db: Db, work: Work<T>): Promise<T> {
+  return retryConflicts(() => db.transaction().execute(work));
 }
 
-/** What failed only because of others is tried again. */
-async function retrying<T>(work: () => Promise<T>): Promise<T> {
+/** Repeats work that failed only because of a concurrent transaction. */
+async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await work();
     } catch (error) {
-      if (!isConflict(error) || tries === mostTries) throw error;
+      if (!isConflict(error) || tries === maxTries) throw error;
       await sleep(Math.random() * 5 * tries);
     }
   }
 }
 
-/** A transaction must be carried out anew, because of what others did meanwhile. */
+/** Makes a transaction run again, because a concurrent one changed what it depends on. */
 export class ConflictError extends Error {
   readonly code = conflictCode;
 }
 
-function refuse(error: unknown, place: string): never {
-  throw unreachable(error) ?? diskError(error, place) ?? error;
-}
+/** An arbitrary key for the advisory lock of exclusive transactions. */
+const exclusiveLock = 7_146_282_301;
 
-/** Any number that nobody else takes a lock on in this database. */
-const controlLock = 7_146_282_301;
-
-/** Waits until no other such transaction runs in any process; in a folder, none does. */
+/** Waits until no process runs another exclusive transaction. An embedded database runs one at a time anyway. */
 async function lockExclusively(db: Db): Promise<void> {
-  if (isPostgres(db)) await sql`select pg_advisory_xact_lock(${sql.lit(controlLock)})`.execute(db);
+  if (isPostgres(db)) await sql`select pg_advisory_xact_lock(${sql.lit(exclusiveLock)})`.execute(db);
 }
 
 async function instanceOf(db: Db): Promise<string> {
@@ -210,13 +209,13 @@ async function instanceOf(db: Db): Promise<string> {
   return id;
 }
 
-/** What all processes of a database sign tokens and addresses with, made once. */
+/** Returns the secret with which all processes of a shared database sign tokens and download links. Created once. */
 export async function signingSecret(store: Store): Promise<string> {
-  const made = randomBytes(24).toString("base64url");
-  return store.transaction(async (db) => {
+  const created = randomBytes(24).toString("base64url");
+  return store.exclusively(async (db) => {
     const { signing_secret } = await db
       .updateTable("instance")
-      .set((of) => ({ signing_secret: of.fn.coalesce("signing_secret", of.val(made)) }))
+      .set((of) => ({ signing_secret: of.fn.coalesce("signing_secret", of.val(created)) }))
       .returning("signing_secret")
       .executeTakeFirstOrThrow();
     return signing_secret as string;
@@ -224,8 +223,8 @@ export async function signingSecret(store: Store): Promise<string> {
 }
 
 /**
- * A column whose index is not to be used (the unary plus hides it from SQLite's planner, and PostgreSQL takes it too):
- * in a walk along another key, SQLite would fetch all rows of a dataset and sort them, for each page anew.
+ * Hides a column from the planner of SQLite with a unary plus. While SQLite pages along another key, the index on the
+ * column would make it fetch and sort all rows of a dataset for every page.
  */
 export function unindexed(column: string): RawBuilder<number> {
   return sql<number>`+${sql.ref(column)}`;

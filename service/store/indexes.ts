@@ -13,12 +13,12 @@ const indexLock = 7_146_282_302;
  * beside all other work, in one process at a time; one that was broken off is made again.
  */
 export async function makeIndexes(
-  { place, shared }: Store,
+  { location, isShared }: Store,
   log: Logger,
   closing: AbortSignal,
 ): Promise<void> {
-  if (!shared) return;
-  const db = connect(place, { connections: 1, writes: true, primaryOnly: true });
+  if (!isShared) return;
+  const db = connect(location, { connections: 1, writes: true, primaryOnly: true });
   const end = () => void db.destroy();
   closing.addEventListener("abort", end);
   try {

@@ -55,7 +55,7 @@ export class Processes {
   }
 
   private async beatAndCount(): Promise<void> {
-    const { pulse: db } = this.store;
+    const { heartbeat: db } = this.store;
     await writeHeartbeat(db, { id: this.id, role: this.role });
     await db
       .deleteFrom("processes")

@@ -23,7 +23,7 @@ interface Deleting extends Walking {
 }
 
 /** Selects the events of a dataset that are deleted. */
-interface Doomed {
+interface DeletionFilter {
   readonly userId?: string;
   /** The first and the first later time. */
   readonly from?: number;
@@ -63,26 +63,31 @@ export async function deleteUserEvents(
  * Deletes events, or waits for a running deletion of the same events.
  * @returns the largest `seq` that the deletion covers.
  */
-function walkOnce(deleting: Deleting, dataset: Dataset, doomed: Doomed, tell: Tell): Promise<number> {
+function walkOnce(deleting: Deleting, dataset: Dataset, filter: DeletionFilter, tell: Tell): Promise<number> {
   const { store, closing, lastSeq, walks } = deleting;
   // PostgreSQL has an index of each user's events, so that walk does not wait for one over the whole dataset.
-  const isOfUser = store.shared && doomed.userId !== undefined;
-  const lane = JSON.stringify([dataset.number, ...(isOfUser ? [doomed.userId] : [])]);
-  return walks.join(lane, JSON.stringify(doomed), deleting.leaving(), (stop) => {
+  const isOfUser = store.isShared && filter.userId !== undefined;
+  const lane = JSON.stringify([dataset.number, ...(isOfUser ? [filter.userId] : [])]);
+  return walks.join(lane, JSON.stringify(filter), deleting.leaving(), (stop) => {
     const walking = { store, lastSeq, closing: AbortSignal.any([closing, stop]) };
-    return deleteEvents(walking, dataset, doomed, tell);
+    return deleteEvents(walking, dataset, filter, tell);
   });
 }
 
 function lastSeqOf({ store, lastSeq }: Walking): Promise<number> {
-  return store.shared ? lastSeqIn(store.db) : Promise.resolve(lastSeq());
+  return store.isShared ? lastSeqIn(store.db) : Promise.resolve(lastSeq());
 }
 
 /** Deletes events step by step, each of them a transaction. Events that come meanwhile stay. */
-async function deleteEvents(walking: Walking, dataset: Dataset, doomed: Doomed, tell: Tell): Promise<number> {
+async function deleteEvents(
+  walking: Walking,
+  dataset: Dataset,
+  filter: DeletionFilter,
+  tell: Tell,
+): Promise<number> {
   const end = await lastSeqOf(walking);
-  if (walking.store.shared) await deleteAlongIndex(walking, dataset, doomed, end);
-  else await deleteAlongSeq(walking, dataset, doomed, end, tell);
+  if (walking.store.isShared) await deleteAlongIndex(walking, dataset, filter, end);
+  else await deleteAlongSeq(walking, dataset, filter, end, tell);
   return end;
 }
 
@@ -90,11 +95,11 @@ async function deleteEvents(walking: Walking, dataset: Dataset, doomed: Doomed, 
 async function deleteAlongSeq(
   { store, closing }: Walking,
   dataset: Dataset,
-  doomed: Doomed,
+  filter: DeletionFilter,
   end: number,
   tell: Tell,
 ): Promise<void> {
-  let from = doomed.after ?? 0;
+  let from = filter.after ?? 0;
   while (from < end) {
     refuseClosing(closing);
     const to = Math.min(from + seqsPerStep, end);
@@ -106,9 +111,9 @@ async function deleteAlongSeq(
       .where("seq", "<=", to)
       .orderBy("seq")
       .limit(rowsPerStep);
-    if (doomed.userId !== undefined) events = events.where("user_id", "=", doomed.userId);
-    if (doomed.from !== undefined) events = events.where("ts", ">=", doomed.from);
-    if (doomed.before !== undefined) events = events.where("ts", "<", doomed.before);
+    if (filter.userId !== undefined) events = events.where("user_id", "=", filter.userId);
+    if (filter.from !== undefined) events = events.where("ts", ">=", filter.from);
+    if (filter.before !== undefined) events = events.where("ts", "<", filter.before);
     const seqs = (await events.execute()).map(({ seq }) => seq);
     const change = seqs.length > 0 ? await deleteSeqs(store, dataset, seqs) : undefined;
     if (change) tell(change);
@@ -121,7 +126,7 @@ async function deleteAlongSeq(
 async function deleteAlongIndex(
   { store, closing }: Walking,
   dataset: Dataset,
-  { userId, from, before }: Doomed,
+  { userId, from, before }: DeletionFilter,
   end: number,
 ): Promise<void> {
   const ofUser = userId === undefined ? sql`true` : sql`user_id = ${userId}`;
@@ -166,7 +171,7 @@ function deleteSeqs(
   dataset: Dataset,
   seqs: readonly number[],
 ): Promise<EventsChange | undefined> {
-  return store.transaction(async (db) => {
+  return store.exclusively(async (db) => {
     const rows = await db
       .deleteFrom("events")
       .where("seq", "in", seqs)

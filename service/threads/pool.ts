@@ -157,7 +157,7 @@ export class Pool {
 
   private start(): Worker {
     const worker = new Worker(modulePath("service/threads/worker"), {
-      workerData: { database: this.context.store.place, location: this.context.files.location },
+      workerData: { database: this.context.store.location, location: this.context.files.location },
       ...threadOptions(),
       env: process.env,
     });

@@ -21,7 +21,7 @@ export function emptyLog(context: LogContext): Promise<boolean> {
 }
 
 async function empty({ store, pool }: LogContext): Promise<boolean> {
-  if (store.shared) return true;
+  if (store.isShared) return true;
   await pool.run({ kind: "COPY_LOG" });
   return store.holdWrites(() => pool.run({ kind: "SCRUB" }));
 }

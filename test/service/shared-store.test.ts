@@ -40,17 +40,17 @@ const one = (db: Db) => sql`select 1`.execute(db);
 test("gives up connections to a host that does not respond, and reconnects when it does", async () => {
   const cable = await Cable.to(database.url);
   const far = await openStore(cable.url, { limits: { statementMs: 1000 } });
-  await Promise.all([one(far.db), far.concurrently(one), far.transaction(one)]);
+  await Promise.all([one(far.db), far.concurrently(one), far.exclusively(one)]);
   cable.silence();
   const [read, ...written] = await Promise.allSettled([
     one(far.db),
     far.concurrently(one),
-    far.transaction(one),
+    far.exclusively(one),
   ]);
   expect(unreachable((read as PromiseRejectedResult).reason)).toMatchObject({ code: "UNAVAILABLE" });
   const refused = { code: "UNAVAILABLE", message: expect.stringContaining("may or may not") };
   for (const { reason } of written as PromiseRejectedResult[]) expect(reason).toMatchObject(refused);
-  await Promise.all([one(far.db), far.concurrently(one), far.transaction(one)]);
+  await Promise.all([one(far.db), far.concurrently(one), far.exclusively(one)]);
   await far.close();
   cable.close();
 });
@@ -60,7 +60,7 @@ test("ends an idle transaction in a service, but not in a restore", async () => 
     const limit = sql<{
       paused: string;
     }>`select current_setting('idle_in_transaction_session_timeout') as paused`;
-    return (await store.transaction((db) => limit.execute(db))).rows[0]?.paused;
+    return (await store.exclusively((db) => limit.execute(db))).rows[0]?.paused;
   };
   const unlimited = await openStore(database.url, { limits: {} });
   expect(await limitOf(unlimited)).toBe("0");
@@ -81,13 +81,13 @@ test("cancels a statement that takes too long, and reports that nothing was chan
 test("upserts and exclusive transactions do not wait for each other's connections", async () => {
   const many = (work: () => Promise<unknown>) => Promise.all(Array.from({ length: 8 }, work));
   await other.query("begin; select pg_advisory_xact_lock(7146282301)");
-  const calls = many(() => store.transaction(one));
+  const calls = many(() => store.exclusively(one));
   await store.concurrently(one);
   expect(await waits(calls)).toBe(true);
   await other.query("commit; begin; lock table events");
   const upserts = many(() => store.concurrently((db) => db.selectFrom("events").select("seq").execute()));
   await calls;
-  await store.transaction(one);
+  await store.exclusively(one);
   expect(await waits(upserts)).toBe(true);
   await other.query("commit");
   await upserts;
@@ -217,7 +217,7 @@ describe("a dataset of one shard", () => {
     await held(4);
     const before = await underWay("e");
     await before.begun;
-    const deleted = store.transaction(async (db) => {
+    const deleted = store.exclusively(async (db) => {
       await blockUpserts(db, dataset);
       await db.updateTable("datasets").set({ kind: "deleted" }).execute();
     });

@@ -38,7 +38,7 @@ test("sizes are noted once a day and refusals counted by reason and day, both fo
     .executeTakeFirstOrThrow()) as Dataset;
   const user = (at: number) => ({ userId: `u${at}`, attributes: {} });
   for (let day = 100; day < 120; day++) {
-    for (const hour of [1, 2]) await store.transaction((all) => noteSizes(all, (day + hour / 24) * dayMs));
+    for (const hour of [1, 2]) await store.exclusively((all) => noteSizes(all, (day + hour / 24) * dayMs));
     await running.call("upsertDatasetUsers", { userDatasetId, users: [user(2 * day), user(2 * day + 1)] });
   }
   const noted = await db
@@ -74,7 +74,7 @@ test("sizes are noted once a day and refusals counted by reason and day, both fo
   expect(many).toHaveLength(3 + 21);
   const { refusals } = await datasetResponse({ store, clock: new ManualClock(41 * dayMs) }, userDatasetId);
   expect(refusals).toMatchObject({ reasons: many.slice(0, 20), otherReasons: 4 });
-  await store.transaction((all) => dropRefusals(all, 50 * dayMs));
+  await store.exclusively((all) => dropRefusals(all, 50 * dayMs));
   const left = await db.selectFrom("refusals").select("day").distinct().execute();
   expect(left.map(({ day }) => day).sort()).toEqual([40, 41]);
   await store.close();

@@ -26,7 +26,7 @@ describe("deleting the events of a user", () => {
       store = await openStore(join(folder, "data.db"));
       drop = async () => rmSync(folder, { recursive: true });
     }
-    await store.transaction((db) => db.insertInto("datasets").values(dataset).execute());
+    await store.exclusively((db) => db.insertInto("datasets").values(dataset).execute());
     for (let from = 0; from < 5000; from += 500) await write(from, from + 500);
   });
   afterEach(async () => {
@@ -57,7 +57,7 @@ describe("deleting the events of a user", () => {
         if (counted.transactions++ === 0) await onFirst();
         return run(work);
       };
-    const counter = { concurrently: counting(store.concurrently), transaction: counting(store.transaction) };
+    const counter = { concurrently: counting(store.concurrently), exclusively: counting(store.exclusively) };
     const still = new AbortController().signal;
     const shared = { closing: still, walks: new Walks<number>(new ManualClock()), leaving: () => still };
     const call = async () => {
