@@ -2,7 +2,7 @@ import { z } from "zod";
 import { algorithmFields, routes } from "../contract";
 import { id } from "../contract/field";
 import { lifecycle } from "./lifecycle/lifecycle";
-import { readBeyond } from "./lifecycle/observation";
+import { readWithExtension } from "./lifecycle/observation";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
@@ -13,7 +13,7 @@ export const algorithm = lifecycle({
   outputs: z.object({ algorithmId: id }),
   orphanType: "ALGORITHM",
   ...writeOnce(algorithmFields, "Models of it are trained again."),
-  ...readBeyond({
+  ...readWithExtension({
     definition: "algorithm",
     route: routes.getAlgorithm,
     fields: algorithmFields,

@@ -57,7 +57,8 @@ export const deploymentJob = lifecycle({
   async delete(_id, { projectId, jobId }, context) {
     const { client, run, settings, urn } = context;
     if (
-      (await run.claims.holders({ type: "Deployment", id: projectId, service: settings.baseUrl })).length > 0
+      (await run.claims.entriesFor({ type: "Deployment", id: projectId, service: settings.baseUrl })).length >
+      0
     )
       return;
     const job = await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));

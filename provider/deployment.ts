@@ -16,9 +16,9 @@ import {
   rollBack,
   type State,
 } from "./deployment-steps";
-import { withoutJob } from "./jobs/jobs";
+import { missingJobError } from "./jobs/jobs";
 import { checked, faultOf } from "./jobs/serving-check";
-import { holdsUnknown } from "./lifecycle/arguments";
+import { containsUnknown } from "./lifecycle/arguments";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
@@ -47,13 +47,13 @@ export const deployment = lifecycle({
     return withPinned(given, pinned);
   },
 
-  refuse(args, { run: { deploying, inState }, urn }) {
+  validate(args, { run: { deployers, inState }, urn }) {
     const { projectId } = args;
-    const noJob = withoutJob("DeploymentJob", "DeployedModel", args);
+    const noJob = missingJobError("DeploymentJob", "DeployedModel", args);
     if (noJob) return noJob;
-    if (typeof projectId !== "string" || holdsUnknown(projectId)) return undefined;
-    const other = deploying.get(projectId) ?? urn;
-    deploying.set(projectId, other);
+    if (typeof projectId !== "string" || containsUnknown(projectId)) return undefined;
+    const other = deployers.get(projectId) ?? urn;
+    deployers.set(projectId, other);
     if (other === urn) return undefined;
     const [one, two] = [other, urn].map((each) => titleOf(partsOf(each)));
     // The engine may check the new one first and report the error beside the one that serves.
@@ -62,7 +62,7 @@ export const deployment = lifecycle({
   },
 
   // A replacement that the engine forces stays in its project, which goes on serving.
-  replacing: ({ title, id, changes }) =>
+  replacementWarning: ({ title, id, changes }) =>
     changes.length > 0 ? `${title} moves to another project: project ${id} stops serving.` : undefined,
 
   calls({ check }) {
@@ -88,7 +88,7 @@ export const deployment = lifecycle({
     return { id: args.projectId, ...(await checked(args, outputs, context)) };
   },
 
-  async adoptable(projectId, args, context) {
+  async assertAdoptable(projectId, args, context) {
     const shown = `existingId ${truncate(projectId)}`;
     if (projectId !== args.projectId)
       throw new Error(`${shown}: the id of a deployment is that of its project, ${truncate(args.projectId)}`);

@@ -29,7 +29,7 @@ export const eventDataset = lifecycle({
   outputs: datasetOutputs,
   replaceOn: ["numShards"],
 
-  replacing: ({ title, reason }) =>
+  replacementWarning: ({ title, reason }) =>
     `Replacing ${title} deletes its events, unless retainOnDelete is set: ${reason}. ` +
     "The new dataset is empty until its records are loaded again. To forbid the replacement, set protect.",
 
@@ -64,7 +64,7 @@ export const eventDataset = lifecycle({
     return { id: reply.eventDatasetId, ...outputs(reply.eventDatasetId, request, reply) };
   },
 
-  async adoptable(id, args, context) {
+  async assertAdoptable(id, args, context) {
     await fitting(id, args, context);
   },
 

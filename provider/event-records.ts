@@ -1,5 +1,5 @@
 import { recordKinds } from "../records/kind";
-import { filling } from "./records/definition";
+import { recordsLifecycle } from "./records/definition";
 
 /** Events from a source; the API can neither read them back nor delete them one by one. */
-export const eventRecords = filling("EventRecords", recordKinds.events, "eventDatasetId");
+export const eventRecords = recordsLifecycle("EventRecords", recordKinds.events, "eventDatasetId");

@@ -3,7 +3,7 @@ import { datasetFields, routes } from "../contract";
 import { id } from "../contract/field";
 import { datasetArgs } from "./event-dataset";
 import { lifecycle } from "./lifecycle/lifecycle";
-import { readBeyond } from "./lifecycle/observation";
+import { readWithExtension } from "./lifecycle/observation";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
@@ -14,7 +14,7 @@ export const itemDataset = lifecycle({
   outputs: z.object({ itemDatasetId: id }),
   orphanType: "ITEM_DATASET",
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
-  ...readBeyond({
+  ...readWithExtension({
     definition: "item dataset",
     route: routes.getItemDataset,
     fields: datasetFields,

@@ -1,5 +1,5 @@
 import { recordKinds } from "../records/kind";
-import { filling } from "./records/definition";
+import { recordsLifecycle } from "./records/definition";
 
 /** Items from a source; the API can neither read them back nor delete them one by one. */
-export const itemRecords = filling("ItemRecords", recordKinds.items, "itemDatasetId");
+export const itemRecords = recordsLifecycle("ItemRecords", recordKinds.items, "itemDatasetId");

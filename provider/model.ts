@@ -5,7 +5,7 @@ import { listConfirmsAbsence, meansInUse, undefinedIfMissing } from "../client/e
 import { isUncertain, quality, type Reply, routes } from "../contract";
 import { id, jsonMap, label } from "../contract/field";
 import { truncate } from "../contract/messages";
-import { finishJob, jobKinds, submitJob, withoutJob } from "./jobs/jobs";
+import { finishJob, jobKinds, missingJobError, submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
@@ -86,9 +86,9 @@ export const model = lifecycle({
   // An adopted model has no job.
   adoptedWithout: ["submittedJobId"],
 
-  refuse(args: ModelArgs & { readonly triggers?: unknown }) {
+  validate(args: ModelArgs & { readonly triggers?: unknown }) {
     const { existingId, algorithmId, triggers } = args;
-    const noJob = withoutJob("TrainingJob", "TrainedModel", args);
+    const noJob = missingJobError("TrainingJob", "TrainedModel", args);
     if (noJob) return noJob;
     if (existingId === undefined)
       return algorithmId === undefined ? "algorithmId is needed to train it" : undefined;
@@ -96,7 +96,7 @@ export const model = lifecycle({
     return "existingId adopts a model as it is; remove algorithmId and triggers";
   },
 
-  replacing({ title, changes, state: { __trainedMs } }) {
+  replacementWarning({ title, changes, state: { __trainedMs } }) {
     if (changes.length === 0 || typeof __trainedMs !== "number") return undefined;
     return `${title}: the last training took ${ms(__trainedMs, { long: true })}.`;
   },
@@ -170,7 +170,7 @@ export const model = lifecycle({
     };
   },
 
-  async adoptable(modelId, { projectId }, context) {
+  async assertAdoptable(modelId, { projectId }, context) {
     if (await find(modelId, projectId, context)) return;
     throw new Error(
       `existingId ${truncate(modelId)}: there is no such model in project ${truncate(projectId)}`,
@@ -228,7 +228,11 @@ function described(found: Found): Partial<z.output<typeof modelOutputs>> {
 
 /** Why a model serves that is to be deleted, as far as the state and the run show, and what to do. */
 async function howToFree(projectId: string, { run, settings }: Context): Promise<string> {
-  const holders = await run.claims.holders({ type: "Deployment", id: projectId, service: settings.baseUrl });
+  const holders = await run.claims.entriesFor({
+    type: "Deployment",
+    id: projectId,
+    service: settings.baseUrl,
+  });
   const holder = holders.find((row) => !run.claims.isReleased(row));
   const keep = "or keep the model with retainOnDelete";
   if (!holder) {

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { projectFields, routes } from "../contract";
 import { id } from "../contract/field";
-import { fieldsOf, holdsUnknown } from "./lifecycle/arguments";
+import { containsUnknown, fieldsOf } from "./lifecycle/arguments";
 import { lifecycle } from "./lifecycle/lifecycle";
-import { readBeyond } from "./lifecycle/observation";
+import { readWithExtension } from "./lifecycle/observation";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 import { isSecret } from "./run/secrecy";
@@ -18,7 +18,7 @@ export const project = lifecycle({
     projectFields,
     "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",
   ),
-  ...readBeyond({
+  ...readWithExtension({
     definition: "project",
     route: routes.getProject,
     fields: projectFields,
@@ -29,7 +29,7 @@ export const project = lifecycle({
     const { targetEventType, eventDatasetId, existingId } = given;
     // An adopted project may have been trained on anything.
     if (existingId === undefined && isText(targetEventType) && isText(eventDatasetId))
-      if (!holdsUnknown(targetEventType) && !isSecret("targetEventType"))
+      if (!containsUnknown(targetEventType) && !isSecret("targetEventType"))
         run.trainingData.declareProject(urn, { targetEventType, eventDatasetId });
     return given;
   },

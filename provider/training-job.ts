@@ -54,14 +54,14 @@ export const trainingJob = lifecycle({
     return modelOfLostJob(id) === undefined ? readBack.read(id, state, context) : state;
   },
 
-  replacing({ name, changes, reason }) {
+  replacementWarning({ name, changes, reason }) {
     const because = changes.length > 0 ? "because of" : "because";
     const words = `Model ${name}: this trains again, ${because} ${reason}.`;
     return words.length <= lineColumns ? words : words.replaceAll(" → ", "\n→ ");
   },
 
-  async foresee({ projectId }, { urn, run }) {
-    const fault = await run.trainingData.faultOf(projectId);
+  async predictFailure({ projectId }, { urn, run }) {
+    const fault = await run.trainingData.missingTarget(projectId);
     if (!fault) return undefined;
     if (fault.isCertain) return `there is nothing to learn from: ${fault.reason}`;
     await run.warnOnce(
@@ -115,7 +115,7 @@ export const trainingJob = lifecycle({
     // A run that ended during the wait has no model in the state that would have been deleted before.
     if (!modelId) return;
     const model = { type: "Model", id: modelId, service: settings.baseUrl };
-    if ((await run.claims.holders(model)).length > 0) return;
+    if ((await run.claims.entriesFor(model)).length > 0) return;
     if (await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))) {
       await log.warn(
         urn,

@@ -3,7 +3,7 @@ import { datasetFields, routes } from "../contract";
 import { id } from "../contract/field";
 import { datasetArgs } from "./event-dataset";
 import { lifecycle } from "./lifecycle/lifecycle";
-import { readBeyond } from "./lifecycle/observation";
+import { readWithExtension } from "./lifecycle/observation";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
@@ -14,7 +14,7 @@ export const userDataset = lifecycle({
   outputs: z.object({ userDatasetId: id }),
   orphanType: "USER_DATASET",
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
-  ...readBeyond({
+  ...readWithExtension({
     definition: "user dataset",
     route: routes.getUserDataset,
     fields: datasetFields,

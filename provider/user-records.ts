@@ -1,5 +1,5 @@
 import { recordKinds } from "../records/kind";
-import { filling } from "./records/definition";
+import { recordsLifecycle } from "./records/definition";
 
 /** Users from a source; the API can neither read them back nor delete them one by one. */
-export const userRecords = filling("UserRecords", recordKinds.users, "userDatasetId");
+export const userRecords = recordsLifecycle("UserRecords", recordKinds.users, "userDatasetId");

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import type { Command } from "commander";
-import type { Entry } from "../../provider/recovery/journal";
+import type { JournalEntry } from "../../provider/recovery/journal";
 import { partsOf, titleOf } from "../../provider/run/urn";
 import { confirm } from "../terminal/confirm";
 import { formatCount, type OutputOptions, print } from "../terminal/output";
@@ -16,7 +16,7 @@ Examples:
   recommender interrupted --forget`;
 
 interface Listed {
-  readonly entry: Entry;
+  readonly entry: JournalEntry;
   /** Whether the process that sent the call may still be running. It ends some seconds after its engine. */
   readonly running: boolean;
 }
@@ -39,9 +39,12 @@ export function addInterrupted(program: Command): void {
 }
 
 async function interrupted(options: InterruptedOptions): Promise<void> {
-  const { allEntries, forget, mayBeRunning, unreadableFiles } = await import(
-    "../../provider/recovery/journal.js"
-  );
+  const {
+    allEntries,
+    erase: forget,
+    mayBeRunning,
+    unreadableFiles,
+  } = await import("../../provider/recovery/journal.js");
   const entries = allEntries()
     .sort((a, b) => a.at.localeCompare(b.at))
     .map((entry) => ({ entry, running: mayBeRunning(entry) }));
@@ -69,7 +72,7 @@ async function interrupted(options: InterruptedOptions): Promise<void> {
 }
 
 /** Returns the address of the service. Undefined if it is secret, or if an older version stored only a digest. */
-function addressOf({ address, service }: Entry): string | undefined {
+function addressOf({ address, service }: JournalEntry): string | undefined {
   return address ?? (/^[0-9a-f]{32}$/.test(service) ? undefined : service);
 }
 

@@ -46,7 +46,7 @@ export async function submitJob<R extends SubmitRoute, Listed = never>(
   const { reply, resumed } = await createOnce<SubmitRoute, Listed>(context, {
     idOf: ({ jobId }) => jobId,
     isThere: async ({ jobId }) =>
-      (await undefinedIfMissing(look(context, request.projectId, jobId))) !== undefined,
+      (await undefinedIfMissing(readJob(context, request.projectId, jobId))) !== undefined,
     adopt: (jobId) => adoptJob(jobId, request, context),
     ...{ route, request, identity, ...options, ...once },
   });
@@ -63,12 +63,12 @@ export async function adoptJob(
   { projectId }: { readonly projectId: string },
   context: Context,
 ): Promise<{ jobId: string }> {
-  if (await undefinedIfMissing(look(context, projectId, jobId))) return { jobId };
+  if (await undefinedIfMissing(readJob(context, projectId, jobId))) return { jobId };
   throw new Error(`Cannot adopt job ${truncate(jobId)}: project ${truncate(projectId)} has no such job`);
 }
 
 /** Why something cannot be declared that waits for a job: there is none to wait for. In TypeScript there always is. */
-export function withoutJob(
+export function missingJobError(
   type: string,
   component: string,
   { submittedJobId, existingId }: { readonly submittedJobId?: unknown; readonly existingId?: unknown },
@@ -117,7 +117,7 @@ export async function finishJob(context: Context, submitted: Submitted): Promise
       await log.info(context.urn, `${kind.name} job ${jobId} ${why}; submitted again as ${next}`);
     return finishJob(context, { ...submitted, jobId: next });
   };
-  const first = await undefinedIfMissing(submitted.readJob?.(jobId) ?? look(context, projectId, jobId));
+  const first = await undefinedIfMissing(submitted.readJob?.(jobId) ?? readJob(context, projectId, jobId));
   if (!first) {
     if (earlier) return again("is no longer known to the service");
     throw new Error(`${kind.name} job ${jobId} was submitted just now, but the service does not know it`);
@@ -133,7 +133,7 @@ export async function finishJob(context: Context, submitted: Submitted): Promise
   throw new Error(`${kind.name} job ${jobId} succeeded, but the service does not show its result`);
 }
 
-function look({ client }: Context, projectId: string, jobId: string, signal?: AbortSignal): Promise<Job> {
+function readJob({ client }: Context, projectId: string, jobId: string, signal?: AbortSignal): Promise<Job> {
   return client.call(routes.getJob, { projectId, jobId }, { signal });
 }
 
@@ -154,7 +154,7 @@ async function waitFor(
     clock,
     limitMs,
     signal,
-    readJob: () => look(context, projectId, jobId, signal),
+    readJob: () => readJob(context, projectId, jobId, signal),
     onPoll: (seen, elapsedMs) => {
       const how = [progressText(seen) ?? [], usually ? `usually ${usually}` : []].flat().join("; ");
       const words = `${seen.jobStatus} ${ms(elapsedMs)}${retriesOf(seen)}${how && ` (${how})`}`;

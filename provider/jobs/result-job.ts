@@ -7,7 +7,7 @@ import { fieldsOf } from "../lifecycle/arguments";
 import { type ObjectSchema, secret } from "../lifecycle/definition";
 import { lifecycle } from "../lifecycle/lifecycle";
 import { log } from "../run/engine";
-import { finishJob, type Job, type JobKind, submitJob, withoutJob } from "./jobs";
+import { finishJob, type Job, type JobKind, missingJobError, submitJob } from "./jobs";
 import { readBack } from "./read-back";
 
 const resultOutputs = z.object({
@@ -82,7 +82,7 @@ export function finishedJob(type: string, job: string, result: ResultKind) {
     // A result that is adopted was asked for by somebody else.
     adoptedWithout: ["submittedJobId"],
 
-    refuse: (args) => withoutJob(job, `${type}Result`, args),
+    validate: (args) => missingJobError(job, `${type}Result`, args),
 
     calls: () => ({ create: [routes.getJob], adopt: [routes.getJob] }),
 
@@ -96,7 +96,7 @@ export function finishedJob(type: string, job: string, result: ResultKind) {
       return { id: job.id, ...outputs(job, job.id) };
     },
 
-    async adoptable(jobId, { projectId }, { client }) {
+    async assertAdoptable(jobId, { projectId }, { client }) {
       if (await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }))) return;
       throw new Error(
         `existingId ${truncate(jobId)}: there is no such job in project ${truncate(projectId)}`,

@@ -4,7 +4,7 @@ import { issuesText } from "../../contract/messages";
 import type { Properties } from "../run/state-entry";
 import { unknownValue } from "../run/unknown-value";
 import { logicalName } from "../run/urn";
-import { besideArguments } from "./hidden";
+import { hiddenInputs } from "./hidden";
 import type { Fault } from "./protocol";
 
 /** What of a definition decides which differences matter. */
@@ -26,14 +26,14 @@ export function compare(definition: Comparable, id: string, olds: Properties, ne
   ];
   const effective = changed.filter((key) => !without.includes(key) || forced.includes(key));
   const replaces = effective.filter((key) =>
-    key === "existingId" ? !holdsUnknown(news[key]) : [...definition.replaceOn, ...forced].includes(key),
+    key === "existingId" ? !containsUnknown(news[key]) : [...definition.replaceOn, ...forced].includes(key),
   );
   return { effective, replaces };
 }
 
 /** Whether the object is the adopted one, as far as that is known yet. */
 function isAdopted(id: string, { existingId }: Properties): boolean {
-  return existingId === id || holdsUnknown(existingId);
+  return existingId === id || containsUnknown(existingId);
 }
 
 /** Whether an argument differs from what the state holds. */
@@ -101,7 +101,7 @@ export function withUnresolved({ __unresolved = [], ...given }: Properties): Pro
 
 /** The arguments without those that are not known, or hold what is not. */
 export function withoutUnknown(given: Properties): Properties {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => !holdsUnknown(value)));
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => !containsUnknown(value)));
 }
 
 /**
@@ -109,19 +109,19 @@ export function withoutUnknown(given: Properties): Properties {
  * Without a property of its own, for beside one the engine would print the value.
  */
 export function faults(schema: z.ZodObject, given: Properties): Fault[] {
-  const args = Object.fromEntries(Object.entries(given).filter(([key]) => !besideArguments.includes(key)));
+  const args = Object.fromEntries(Object.entries(given).filter(([key]) => !hiddenInputs.includes(key)));
   const issues = schema.safeParse(args).error?.issues ?? [];
   return issues
     .filter(
       (issue) =>
         issue.code === "unrecognized_keys" ||
-        !holdsUnknown(issue.path.reduce<unknown>((value, key) => member(value, key), args)),
+        !containsUnknown(issue.path.reduce<unknown>((value, key) => member(value, key), args)),
     )
     .map((issue) => ({ property: "", reason: issuesText([issue], schema) }));
 }
 
 /** Every reason to refuse arguments: what the resource itself refuses, and the faults that it does not name already. */
-export function refusals(schema: z.ZodObject, given: Properties, refused: string | undefined): Fault[] {
+export function checkFailures(schema: z.ZodObject, given: Properties, refused: string | undefined): Fault[] {
   const further = faults(schema, given).filter(
     ({ reason }) => !refused?.includes(reason.split(/\W/, 1)[0] as string),
   );
@@ -133,8 +133,8 @@ function member(value: unknown, key: PropertyKey): unknown {
 }
 
 /** Whether a value is not known yet, or a part of it. */
-export function holdsUnknown(value: unknown): boolean {
-  if (typeof value === "object" && value !== null) return Object.values(value).some(holdsUnknown);
+export function containsUnknown(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.values(value).some(containsUnknown);
   return value === unknownValue;
 }
 

@@ -41,16 +41,16 @@ export interface ResourceDefinition<Args extends object, Outputs extends object>
    */
   complete?(given: Properties, declaration: Declaration): Promise<Properties>;
   /** Why it cannot be, or cannot stand beside the other resources of the run, in words; what is not known yet is left alone. */
-  refuse?(args: Args, declaration: Declaration): string | undefined;
+  validate?(args: Args, declaration: Declaration): string | undefined;
   /** Why creating it would fail, as far as the rest of the program shows; arguments may be unknown. */
-  foresee?(args: Args, declaration: Declaration): Promise<string | undefined>;
+  predictFailure?(args: Args, declaration: Declaration): Promise<string | undefined>;
   /** What a replacement means, in words, before it happens; undefined if nothing is lost. */
-  replacing?(replacement: Replacement): string | undefined;
+  replacementWarning?(replacement: Replacement): string | undefined;
   /** The calls of each step, for which a preview asks for tokens; arguments may be unknown. */
   calls(args: Args): StepCalls;
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
   /** Refuses what cannot be adopted, as far as that can be seen; changes nothing, so that a preview asks it too. */
-  adoptable?(id: string, args: Args, context: Context): Promise<void>;
+  assertAdoptable?(id: string, args: Args, context: Context): Promise<void>;
   /** Adopts an existing object; the resource gets the id that was given, unless the outputs name another one. */
   adopt?(id: string, args: Args, context: Context): Promise<Outputs & { id?: string }>;
   /** The current state; undefined when it is gone. Absent where the API cannot read it back. */
@@ -64,7 +64,7 @@ export interface ResourceDefinition<Args extends object, Outputs extends object>
    * The properties that mark the state as unsettled: an update has work to do even if no argument changes. A refresh stores
    * them, because the engine then drops its own notes of a killed run. Undefined if the state is settled.
    */
-  unsettled?(state: Args & Outputs, row: Stored): Promise<Properties | undefined>;
+  unsettled?(state: Args & Outputs, row: StoredResource): Promise<Properties | undefined>;
   /** What our own service calls it, if the specification cannot delete it: a service that can is told that it is orphaned. */
   readonly orphanType?: OrphanType;
   /** Called when no other resource of the stack holds it. Absent where the API cannot delete it: it is orphaned then. */
@@ -74,7 +74,7 @@ export interface ResourceDefinition<Args extends object, Outputs extends object>
 }
 
 /** A row of the state, as its diff sees it. */
-export interface Stored {
+export interface StoredResource {
   readonly id: string;
   /** The resource as the state names it: an alias may have renamed it since. */
   readonly urn: Urn;

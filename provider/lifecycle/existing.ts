@@ -2,8 +2,8 @@ import { isOutage } from "../../client/errors";
 import { isUnreachable } from "../../client/unreachable";
 import { type OrphanType, type Reply, routes } from "../../contract";
 import { truncate } from "../../contract/messages";
-import { NamedByUser } from "../recovery/adoption";
-import { orphanAll } from "../recovery/earlier-run";
+import { AdoptionByUser } from "../recovery/adoption";
+import { reportOrphans } from "../recovery/earlier-run";
 import { type LostCall, lostCallOf } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
@@ -13,16 +13,16 @@ import type { ResourceDefinition } from "./definition";
 import { canRead } from "./observation";
 
 /** The reason why the object of `existingId` cannot be adopted, as far as the service reports it. */
-export async function refusalToAdopt<Args extends object, Outputs extends object>(
+export async function adoptionError<Args extends object, Outputs extends object>(
   definition: ResourceDefinition<Args, Outputs>,
   inputs: Properties,
   open: () => Promise<Context>,
 ): Promise<string | undefined> {
   const { existingId } = inputs as { existingId?: string };
-  if (existingId === undefined || !definition.adoptable) return undefined;
+  if (existingId === undefined || !definition.assertAdoptable) return undefined;
   const context = await open();
   try {
-    await definition.adoptable(existingId, inputs as Args, context);
+    await definition.assertAdoptable(existingId, inputs as Args, context);
   } catch (error) {
     const { message } = error as Error;
     if (isUnreachable(error)) throw error;
@@ -47,7 +47,7 @@ export async function createOrAdopt<Args extends object, Outputs extends object>
   try {
     return await definition.create(args, context);
   } catch (error) {
-    if (!(error instanceof NamedByUser)) throw error;
+    if (!(error instanceof AdoptionByUser)) throw error;
     const adopted = await adoptGiven(definition, error.id, args, context);
     await error.settle();
     return adopted;
@@ -61,24 +61,24 @@ async function adoptGiven<Args extends object, Outputs extends object>(
   context: Context,
 ): Promise<Outputs & { id: string }> {
   if (!definition.adopt) throw new Error(`Cannot adopt ${truncate(given)}: this resource only creates`);
-  if (!(await canRead(definition, context))) await warnOfUnread(given, context);
-  await definition.adoptable?.(given, args, context);
+  if (!(await canRead(definition, context))) await warnUnverified(given, context);
+  await definition.assertAdoptable?.(given, args, context);
   const adopted = { id: given, ...(await definition.adopt(given, args, context)) };
-  await orphanAll(context, given);
+  await reportOrphans(context, given);
   await unorphan(adopted.id, definition.orphanType, context);
   // The user says which object the call without a response created.
   const lost = lostCallOf(context.run.placeholders.get(context.urn ?? ""));
-  if (lost) context.run.resolved.add(lost.key);
+  if (lost) context.run.resolvedCalls.add(lost.key);
   return adopted;
 }
 
 /** Warns that an object is adopted unseen. */
-async function warnOfUnread(id: string, { urn, title }: Context): Promise<void> {
+async function warnUnverified(id: string, { urn, title }: Context): Promise<void> {
   await log.warn(urn, `${title}: ${truncate(id)} is adopted without verification: the API cannot read it.`);
 }
 
 /** Reports that an object stays because another row of the stack holds it. */
-export async function stays({ urn }: StateEntry, id: string, context: Context): Promise<void> {
+export async function reportStillUsed({ urn }: StateEntry, id: string, context: Context): Promise<void> {
   const by = urn === context.urn ? "its replacement" : urn;
   await log.info(context.urn, `keeping ${truncate(id)}: ${by} uses it`);
 }
@@ -89,7 +89,7 @@ export async function stays({ urn }: StateEntry, id: string, context: Context): 
  */
 export async function orphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
   const { urn, title } = context;
-  const noted = type && (await note(id, type, true, context));
+  const noted = type && (await recordUse(id, type, true, context));
   if (noted?.orphaned === false) {
     const stacks = noted.heldBy ?? [];
     const users = stacks.length > 0 ? `stack ${stacks.join(" and ")}` : "another program";
@@ -103,22 +103,22 @@ export async function orphan(id: string, type: OrphanType | undefined, context: 
 }
 
 /** Reports that an object may stay in the service: its creation got no response. */
-export async function orphanLost(lost: LostCall, row: StateEntry, context: Context): Promise<void> {
-  const { resolved, claims } = context.run;
+export async function orphanLostCreation(lost: LostCall, row: StateEntry, context: Context): Promise<void> {
+  const { resolvedCalls, claims } = context.run;
   // If the other binding has created the replacement, it has reported what becomes of the call.
-  if (resolved.has(lost.key) || (await claims.isReplaced(row))) return;
-  await orphanAll(context);
+  if (resolvedCalls.has(lost.key) || (await claims.isReplaced(row))) return;
+  await reportOrphans(context);
   const what = `the call of ${lost.at} that creates it got no response`;
   await log.warn(context.urn, `${context.title}: ${what}; if it succeeded, the object is orphaned`);
 }
 
 /** Records at the service that this stack uses an adopted object. It is no orphan then. */
 async function unorphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
-  if (type) await note(id, type, false, context);
+  if (type) await recordUse(id, type, false, context);
 }
 
 /** Records whether this stack uses an object. Returns undefined if the service keeps no list of orphans, or if it fails. */
-async function note(
+async function recordUse(
   id: string,
   objectType: OrphanType,
   orphaned: boolean,

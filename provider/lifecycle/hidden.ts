@@ -31,7 +31,7 @@ const hidden = z
   .partial();
 
 /** What the classes of this package and the plugin add to the arguments of a declaration. */
-export const besideArguments: readonly string[] = [
+export const hiddenInputs: readonly string[] = [
   "__provider",
   "__urn",
   "__firstName",
@@ -42,13 +42,13 @@ export const besideArguments: readonly string[] = [
 ] satisfies readonly (keyof HiddenProperties)[];
 
 /** Why a name is not one that a program may give an argument; undefined where it may. */
-export function refusalOfHidden(name: string): string | undefined {
+export function reservedNameError(name: string): string | undefined {
   if (!name.startsWith("__")) return undefined;
   return `${truncate(name)}: names that begin with __ are for this package itself; take it out of the program`;
 }
 
 /** Refuses hidden properties that this package has not written. */
-export function refuseMalformed(properties: Properties): void {
+export function rejectMalformed(properties: Properties): void {
   const { error } = hidden.safeParse(properties);
   if (!error) return;
   throw new Error(

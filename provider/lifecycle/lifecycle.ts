@@ -1,35 +1,35 @@
 import { randomUUID } from "node:crypto";
 import { acceptedAt, readSettings, type Settings } from "../../client/settings";
 import { eraseStoredIn, orphanWarning } from "../recovery/earlier-run";
-import type { Entry } from "../recovery/journal";
-import { isCreating } from "../recovery/under-way";
+import { isCreating } from "../recovery/in-flight";
+import type { JournalEntry } from "../recovery/journal";
 import { lostCallOf, UnknownCreationError } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
-import { connectToEngine, endWithEngine, log, type Urn } from "../run/engine";
+import { connectToEngine, exitWithEngine, log, type Urn } from "../run/engine";
 import { isReplacedByCommand } from "../run/engine-command";
-import { openSession, refuseWithoutTokens, runOf } from "../run/session";
-import { type Properties, rowOf } from "../run/state-entry";
+import { openSession, requireTokens, runOf } from "../run/session";
+import { type Properties, stateEntryOf } from "../run/state-entry";
 import { logicalName } from "../run/urn";
-import { locate } from "./account-proof";
+import { verifiedLocation } from "./account-proof";
 import {
   argumentsIn,
+  checkFailures,
   compare,
-  holdsUnknown,
-  refusals,
+  containsUnknown,
   withDefaults,
   withName,
   withoutUnknown,
   withUnresolved,
 } from "./arguments";
-import { refuseGone, serviceMark } from "./belonging";
 import { type Declaration, type ResourceDefinition, rulesOf } from "./definition";
-import { discreet } from "./discretion";
-import { createOrAdopt, orphan, orphanLost, refusalToAdopt, stays } from "./existing";
+import { adoptionError, createOrAdopt, orphan, orphanLostCreation, reportStillUsed } from "./existing";
 import { PartialStateError, withoutStack } from "./failure";
+import { rejectGone, serviceProperties } from "./location";
+import { maskedLifecycle } from "./masked-lifecycle";
 import { observe } from "./observation";
 import type { Call, Lifecycle } from "./protocol";
 import { scopeFault } from "./scopes";
-import { reportedOnce, titled } from "./titled";
+import { reportOnce, withTitle } from "./titled";
 import { adoptionText, changeTexts, deletionFaultText, replacementOf, unknownAdoptionText } from "./wording";
 
 /** Has a definition go through what every definition goes through; the types of its methods follow from its schemas. */
@@ -40,7 +40,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
   const { type } = definition;
   const argKeys = Object.keys(definition.args.shape);
   const refuseUnknown = (asked: Properties) => {
-    const unknown = argKeys.find((key) => holdsUnknown(asked[key]));
+    const unknown = argKeys.find((key) => containsUnknown(asked[key]));
     if (unknown) throw new Error(`${titleOf(asked.__urn)}: ${unknown} is not known yet`);
   };
   // Read when it is first needed: its errors belong to a resource, and a run that changes nothing makes no call.
@@ -55,7 +55,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
   };
   const kept = (properties: Properties, outputs: object): Properties => {
     const { __provider, __instance, ...rest } = properties;
-    return { ...rest, ...outputs, ...serviceMark(settings()) };
+    return { ...rest, ...outputs, ...serviceProperties(settings()) };
   };
   const unsettledIn = (id: string, state: Properties): Promise<Properties | undefined> | undefined => {
     const row = { id, urn: state.__urn, run: runOf(settings()), settings: settings() };
@@ -64,27 +64,27 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
   const titleOf = (urn: Urn) => `${type} ${logicalName(urn)}`.trim();
   const consequence = (id: string, olds: Properties, news: Properties, keys: readonly string[]) =>
-    definition.replacing?.(
+    definition.replacementWarning?.(
       replacementOf({
         ...{ id, title: titleOf(news.__urn), name: logicalName(news.__urn), state: olds },
-        changes: keys.flatMap((key) => changeTexts(key, olds[key], news[key], runOf(settings()).sources)),
+        changes: keys.flatMap((key) => changeTexts(key, olds[key], news[key], runOf(settings()).sourceNames)),
       }),
     );
 
   /** What was created or adopted, which the row of the resource claims from now on. */
   const created = ({ run }: Context, inputs: Properties, id: string, outputs: object) => {
     const outs = kept(inputs, outputs);
-    run.claims.add(rowOf(type, id, outs));
+    run.claims.add(stateEntryOf(type, id, outs));
     return { id, outs };
   };
 
   const located = (id: string, row: Properties) =>
-    titled({ title: titleOf(row.__urn), run: runOf(settings()) }, () =>
-      locate(rowOf(type, id, row), row, settings()),
+    withTitle({ title: titleOf(row.__urn), run: runOf(settings()) }, () =>
+      verifiedLocation(stateEntryOf(type, id, row), row, settings()),
     );
 
   /** What killed runs began for a resource of the state. Only a create must stop for a journal that cannot be read. */
-  const leftoversOf = async (id: string, row: Properties): Promise<Entry[]> =>
+  const leftoversOf = async (id: string, row: Properties): Promise<JournalEntry[]> =>
     eraseStoredIn(id, row).catch(async ({ message }: Error) => {
       await runOf(settings()).warnOnce(row.__urn, message);
       return [];
@@ -108,7 +108,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
     async configure(request) {
       connectToEngine();
-      endWithEngine(isCreating);
+      exitWithEngine(isCreating);
       config = (key) => request.config.get(`recommender:${key}`);
       let read: Settings | undefined;
       settings = () => {
@@ -121,9 +121,9 @@ export function lifecycle<Args extends object, Outputs extends object>(
       return withoutStack(async () => {
         // Configuration that is missing or contradicts itself is reported by the preview.
         const declaration = { urn: news.__urn, title: titleOf(news.__urn), run: runOf(settings()), config };
-        await reportedOnce(declaration, () => refuseWithoutTokens(settings(), news.__urn));
+        await reportOnce(declaration, () => requireTokens(settings(), news.__urn));
         // The engine drops its notes of a killed run with the first change of this run.
-        if (Object.keys(olds).length > 0) await declaration.run.pending.look(news.__urn);
+        if (Object.keys(olds).length > 0) await declaration.run.pending.load(news.__urn);
         const schema = acceptedAt(settings().baseUrl, definition.args);
         const named = withName(schema, olds, withUnresolved(news));
         const given = (await definition.complete?.(named, declaration)) ?? named;
@@ -132,8 +132,8 @@ export function lifecycle<Args extends object, Outputs extends object>(
         const inputs = news.__unresolved ? withoutUnknown(completed) : completed;
         const isNew = Object.keys(olds).length === 0;
         if (!isNew) declaration.run.inState.add(news.__urn);
-        const refused = definition.refuse?.(given as Args, declaration);
-        const failures = refusals(schema, given, refused);
+        const refused = definition.validate?.(given as Args, declaration);
+        const failures = checkFailures(schema, given, refused);
         const { inState, replacedByDiff } = declaration.run;
         // The engine checks a replacement as if it were new. If no comparison asked for it, the engine forces it.
         const isInState = inState.has(news.__urn) || isReplacedByCommand(news.__urn);
@@ -144,13 +144,13 @@ export function lifecycle<Args extends object, Outputs extends object>(
         if (isNew && failures.length === 0) {
           const step = given.existingId === undefined ? "create" : "adopt";
           const fault =
-            (await definition.foresee?.(given as Args, declaration)) ??
+            (await definition.predictFailure?.(given as Args, declaration)) ??
             (await scopeFault(definition.calls(given as Args)[step], declaration, settings()));
           if (fault !== undefined) failures.push({ property: "", reason: fault });
         }
-        if (isNew && failures.length === 0 && !holdsUnknown(inputs)) {
-          const reason = await reportedOnce(declaration, () =>
-            refusalToAdopt(definition, inputs, () => contextOf(inputs)),
+        if (isNew && failures.length === 0 && !containsUnknown(inputs)) {
+          const reason = await reportOnce(declaration, () =>
+            adoptionError(definition, inputs, () => contextOf(inputs)),
           );
           if (reason !== undefined) failures.push({ property: "", reason });
         }
@@ -160,7 +160,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
     async diff(id: string, olds: Properties, news: Properties) {
       return withoutStack(async () => {
-        const where = refuseGone(await located(id, olds), settings());
+        const where = rejectGone(await located(id, olds), settings());
         runOf(settings()).reached.add(news.__urn);
         // The state keeps the name of before an alias, until it is next changed.
         const urns = [...new Set([olds.__urn, news.__urn])];
@@ -179,7 +179,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           ? adoptionText(id, news.existingId)
           : replaces.length > 0 && consequence(id, olds, news, replaces);
         if (words) await log.warn(news.__urn as Urn, words);
-        if (holdsUnknown(news.existingId)) await log.warn(news.__urn as Urn, unknownAdoptionText(id));
+        if (containsUnknown(news.existingId)) await log.warn(news.__urn as Urn, unknownAdoptionText(id));
         const declared = { urn: news.__urn, title: titleOf(news.__urn), run: runOf(settings()) };
         if (replaces.length > 0) {
           declared.run.replacing.add(news.__urn);
@@ -208,7 +208,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
       refuseUnknown(asked);
       const context = await contextOf(inputs, call);
       context.run.reached.add(context.urn);
-      return titled(context, async () => {
+      return withTitle(context, async () => {
         const made = createOrAdopt(definition, inputs as Args, context).catch((error) => {
           if (!(error instanceof UnknownCreationError && error.placeholder)) throw error;
           throw new PartialStateError(error.placeholder, inputs, error.message);
@@ -235,7 +235,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
     async update(id: string, olds: Properties, news: Properties, call?: Call) {
       refuseUnknown(news);
-      const where = refuseGone(await located(id, olds), settings());
+      const where = rejectGone(await located(id, olds), settings());
       const { update } = definition;
       // Only its service is remembered again: there is nothing to change.
       const isSettled = !olds.__partial && (await unsettledIn(id, olds)) === undefined;
@@ -243,7 +243,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
         where === "moved" && isSettled && compare(definition, id, olds, news).effective.length === 0;
       if (!update || isSame) return { outs: kept({ ...olds, ...news }, {}) };
       const context = await contextOf(news, call);
-      return titled(context, async () => {
+      return withTitle(context, async () => {
         if (olds.__unknown) context.run.placeholders.set(context.urn ?? "", olds.__unknown);
         const work = update.call(definition, id, olds as State, news as Args, context);
         const updated = work.catch((error) => {
@@ -263,21 +263,23 @@ export function lifecycle<Args extends object, Outputs extends object>(
         if (where === "gone") return;
         const context = await contextOf(properties);
         const lost = lostCallOf(id);
-        if (lost) return orphanLost(lost, rowOf(type, id, properties), context);
+        if (lost) return orphanLostCreation(lost, stateEntryOf(type, id, properties), context);
         const { leave, delete: remove } = definition;
         const state = properties as State;
         const end = () =>
           remove ? remove.call(definition, id, state, context) : orphan(id, definition.orphanType, context);
-        const { service, ...row } = rowOf(type, id, properties);
+        const { service, ...row } = stateEntryOf(type, id, properties);
         // Rows may know the service by its old address or its new one.
         const claim = where === "moved" ? row : { ...row, service };
-        await titled(context, () =>
+        await withTitle(context, () =>
           leave
             ? leave.call(definition, id, state, context)
-            : context.run.claims.release(claim, (holder) => (holder ? stays(holder, id, context) : end())),
+            : context.run.claims.release(claim, (holder) =>
+                holder ? reportStillUsed(holder, id, context) : end(),
+              ),
         );
       });
     },
   };
-  return discreet(open, (key) => config(key));
+  return maskedLifecycle(open, (key) => config(key));
 }

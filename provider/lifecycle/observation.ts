@@ -7,7 +7,7 @@ import { truncate } from "../../contract/messages";
 import { lostCallOf } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import type { ResourceDefinition } from "./definition";
-import { titled } from "./titled";
+import { withTitle } from "./titled";
 
 /** Whether the service lets this caller read a kind of object back. */
 export async function canRead<Args extends object, Outputs extends object>(
@@ -26,7 +26,7 @@ export async function observe<Args extends object, Outputs extends object>(
 ): Promise<(Args & Outputs) | "gone" | "not seen"> {
   if (!definition.read || lostCallOf(id)) return "not seen";
   const context = await open();
-  return titled(context, async () => {
+  return withTitle(context, async () => {
     if (!(await canRead(definition, context))) return "not seen";
     return (await definition.read?.(id, state, context)) ?? "gone";
   });
@@ -47,7 +47,12 @@ interface Reading<Fields extends z.ZodObject> {
  * Reads objects that the specification can only create, on a service that has the operation. Adoption compares the object
  * with its declaration there, because nothing of the object can be changed later.
  */
-export function readBeyond<Fields extends z.ZodObject>({ definition, route, fields, get }: Reading<Fields>) {
+export function readWithExtension<Fields extends z.ZodObject>({
+  definition,
+  route,
+  fields,
+  get,
+}: Reading<Fields>) {
   type Args = z.output<Fields>;
   /** What is reported with another value: arguments, and outputs that the state has. Absent and null are the same. */
   const differing = (found: object, known: object) =>

@@ -4,7 +4,7 @@ import { isUnreachable } from "../../client/unreachable";
 import type { Route } from "../../contract";
 import type { Urn } from "../run/engine";
 import { openSession, type Session } from "../run/session";
-import { type ReportedResource, reportedOnce } from "./titled";
+import { type ReportedResource, reportOnce } from "./titled";
 
 const list = new Intl.ListFormat("en");
 
@@ -27,12 +27,12 @@ export async function scopeFault(
   const { title } = declared;
   const session = await openSession(settings, declared.urn);
   if (!session.client.refusesScopes) return undefined;
-  const has = await reportedOnce(declared, () => Promise.all(calls.map((route) => hasScope(route, session))));
+  const has = await reportOnce(declared, () => Promise.all(calls.map((route) => hasScope(route, session))));
   const missing = calls.map(({ path }) => path).filter((_, at) => !has[at]);
   if (missing.length === 0) return undefined;
-  const { lackedBy } = session.run;
-  const others = missing.map((path) => lackedBy.get(path) ?? title);
-  for (const path of missing) if (!lackedBy.has(path)) lackedBy.set(path, title);
+  const { firstLackingScope } = session.run;
+  const others = missing.map((path) => firstLackingScope.get(path) ?? title);
+  for (const path of missing) if (!firstLackingScope.has(path)) firstLackingScope.set(path, title);
   const [first = title] = others;
   if (first !== title && others.every((other) => other === first))
     return `it lacks a scope as well; see the error of ${first}`;

@@ -5,11 +5,11 @@ import { PartialStateError } from "./failure";
 /** The resource that a call works for, and the run that it is part of. */
 export interface ReportedResource {
   readonly title: string;
-  readonly run: Pick<Run, "unreachableFor">;
+  readonly run: Pick<Run, "firstUnreachable">;
 }
 
 /** Names the resource in an error. The error is copied, because several resources may share one failed call. */
-export async function titled<T>(work: ReportedResource, does: () => Promise<T>): Promise<T> {
+export async function withTitle<T>(work: ReportedResource, does: () => Promise<T>): Promise<T> {
   try {
     return await does();
   } catch (error) {
@@ -22,7 +22,7 @@ export async function titled<T>(work: ReportedResource, does: () => Promise<T>):
 }
 
 /** Reports a service that cannot be reached once in a run: the errors of further resources refer to the first one. */
-export async function reportedOnce<T>(work: ReportedResource, does: () => Promise<T>): Promise<T> {
+export async function reportOnce<T>(work: ReportedResource, does: () => Promise<T>): Promise<T> {
   try {
     return await does();
   } catch (error) {
@@ -31,7 +31,7 @@ export async function reportedOnce<T>(work: ReportedResource, does: () => Promis
 }
 
 function unreachable({ title, run }: ReportedResource, error: Error): Error {
-  run.unreachableFor ??= title;
-  if (run.unreachableFor === title) return new Error(error.message, { cause: error });
-  return new Error(`${title}: stopped as well; see the error of ${run.unreachableFor}`, { cause: error });
+  run.firstUnreachable ??= title;
+  if (run.firstUnreachable === title) return new Error(error.message, { cause: error });
+  return new Error(`${title}: stopped as well; see the error of ${run.firstUnreachable}`, { cause: error });
 }

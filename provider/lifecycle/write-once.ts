@@ -5,12 +5,12 @@ import type { ResourceDefinition } from "./definition";
 export function writeOnce<S extends z.ZodObject>(
   fields: S,
   consequence: string,
-): Pick<ResourceDefinition<object, object>, "replacing"> & {
+): Pick<ResourceDefinition<object, object>, "replacementWarning"> & {
   replaceOn: readonly (keyof S["shape"] & string)[];
 } {
   return {
     replaceOn: Object.keys(fields.shape),
-    replacing: ({ title, reason }) =>
+    replacementWarning: ({ title, reason }) =>
       `Replacing ${title}: ${reason}. The API cannot change it; the old one is orphaned, as the API ` +
       `cannot delete it. ${consequence}`,
   };

@@ -18,9 +18,9 @@ import {
   secretKeys,
   settingKeys,
 } from "../../client/settings";
-import { holdsUnknown } from "../lifecycle/arguments";
+import { containsUnknown } from "../lifecycle/arguments";
 import type { Fault } from "../lifecycle/protocol";
-import { bindingSetting, configurationKeys, faultOfKey } from "../run/configuration";
+import { bindingSetting, configurationKeys, unknownKeyError } from "../run/configuration";
 import { masked } from "../run/masking";
 import { pinnedModelsKey } from "../run/pinned";
 import type { Properties } from "../run/state-entry";
@@ -51,7 +51,7 @@ export function checkConfig(request: CheckRequest): CheckResponse {
   const urn = request.getUrn();
   const failures = unknownKeys(inputs, urn);
   // A preview may not know all of it yet.
-  if (!holdsUnknown(inputs)) failures.push(...contradictions(inputs, urn));
+  if (!containsUnknown(inputs)) failures.push(...contradictions(inputs, urn));
   const reply = new CheckResponse();
   // Secret even where the program forgot to say so.
   reply.setInputs(toStruct(withSealed(sealedLike(inputs, raw), secretKeys)));
@@ -145,7 +145,7 @@ function unknownKeys(inputs: Properties, urn: string): Fault[] {
           }
         : // Only the stack selects the binding and pins models.
           { known: settingKeys, project: undefined, remedy: "Take it out of the provider's inputs." };
-      const reason = faultOfKey(key, place);
+      const reason = unknownKeyError(key, place);
       return reason ? [{ property: "", reason }] : [];
     });
 }

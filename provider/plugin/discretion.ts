@@ -1,5 +1,5 @@
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { keepingSecret } from "../run/secrecy";
+import { maskingSecrets } from "../run/secrecy";
 import type { Properties } from "../run/state-entry";
 import { fromStruct, secretsIn } from "./values";
 
@@ -14,5 +14,5 @@ export function discreetly<Request extends object, Reply>(
 ): Promise<Reply> {
   const getters = request as Record<string, (() => Struct | undefined) | undefined>;
   const secrets = places.map((place) => secretsIn(fromStruct(getters[place]?.call(request))));
-  return keepingSecret([ofConfiguration, ...secrets], () => work(request));
+  return maskingSecrets([ofConfiguration, ...secrets], () => work(request));
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { hasCreated, isCreating } from "../recovery/under-way";
+import { hasCreated, isCreating } from "../recovery/in-flight";
 import { setEngineAddress } from "./binding";
 import { isAnswering, listen } from "./server";
 

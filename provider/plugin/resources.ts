@@ -16,11 +16,11 @@ import type { Client } from "../../client/client";
 import { truncate, unknownKeySentence } from "../../contract/messages";
 import { definitions } from "../definitions";
 import { stub } from "../dynamic/stub";
-import { showingSecret } from "../lifecycle/discretion";
 import { PartialStateError } from "../lifecycle/failure";
-import { refusalOfHidden } from "../lifecycle/hidden";
+import { reservedNameError } from "../lifecycle/hidden";
+import { propertiesWithSecrets } from "../lifecycle/masked-lifecycle";
 import type { Fault, Lifecycle } from "../lifecycle/protocol";
-import { apart, type Properties, together } from "../run/state-entry";
+import { type Properties, packUrn, unpackUrn } from "../run/state-entry";
 import { logicalName, partsOf, pluginTypePrefix, resourceTypeOf } from "../run/urn";
 import { components } from "./components";
 import { checkFailure } from "./config";
@@ -169,13 +169,13 @@ function lifecycleOf(urn: string): Lifecycle {
 function hiddenFaults(olds: Properties, given: Properties): Fault[] {
   const own = ({ __unresolved: _, ...rest }: Properties) => Object.entries(rest);
   const added = own(given).filter(([name, value]) => !isDeepStrictEqual(olds[name], value));
-  const reasons = added.flatMap(([name]) => refusalOfHidden(name) ?? []);
+  const reasons = added.flatMap(([name]) => reservedNameError(name) ?? []);
   return reasons.map((reason) => ({ property: "", reason }));
 }
 
 /** What the lifecycles get of a row. State of before rows had tokens is told apart by the URN that it holds. */
 function inState(raw: Properties, urn: string): Properties {
-  const state = apart(unsealed(raw));
+  const state = unpackUrn(unsealed(raw));
   const token = state.__made ?? state.__urn;
   return { ...state, __urn: urn, ...(token !== undefined && { __made: token }) };
 }
@@ -191,11 +191,11 @@ function stateOf(
     ...rest,
     ...(__firstName !== logicalName(__urn) && { __firstName }),
     // The engine names the resource in every request; a dynamic provider looks for it, and for its lifecycle, in the state.
-    ...together(__made, maySwitchBack ? __urn : undefined),
+    ...packUrn(__made, maySwitchBack ? __urn : undefined),
     ...(maySwitchBack && { __provider: stub(definition.type) }),
   };
   const sealed = sealedLike(state, ...origins);
-  return withSealed(sealed, [...definition.secretOutputs, ...showingSecret(definition, sealed)]);
+  return withSealed(sealed, [...definition.secretOutputs, ...propertiesWithSecrets(definition, sealed)]);
 }
 
 /** Where a name comes from; one that was given by hand since is not the program's. */

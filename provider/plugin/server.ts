@@ -57,7 +57,7 @@ const service: Partial<IResourceProviderServer> = {
     const given = configurationOf(request);
     configuration = given;
     const get = (key: string) => given.get(key.replace(/^recommender:/, ""));
-    const [{ definitions }, { tellDoubts }] = await Promise.all([
+    const [{ definitions }, { reportAddress: tellDoubts }] = await Promise.all([
       import("../definitions.js"),
       import("../run/configuration.js"),
     ]);

@@ -1,6 +1,6 @@
 import { entriesOf, eraseStored } from "../recovery/journal";
 import { cliStackState } from "../run/stack-state";
-import { isSame, type Properties, rowOf, type StateEntry } from "../run/state-entry";
+import { isSameEntry, type Properties, type StateEntry, stateEntryOf } from "../run/state-entry";
 import { unsealed } from "./values";
 
 /** How long the state may take to be read at the end of a run; the engine kills the process after 5 s. */
@@ -12,7 +12,7 @@ const told = new Map<string, { readonly row: StateEntry; readonly values: Readon
 /** Remembers what the engine is about to store. */
 export function storing(type: string, urn: string, id: string, state: Properties): void {
   told.set(urn, {
-    row: { ...rowOf(type, id, state), urn },
+    row: { ...stateEntryOf(type, id, state), urn },
     values: new Set([id, ...Object.values(unsealed(state))]),
   });
 }
@@ -25,7 +25,7 @@ export async function eraseWhatIsStored(): Promise<void> {
   const open = [...told.values()].filter(({ row }) => entriesOf(row.urn).length > 0);
   const [first] = open;
   if (!first) return;
-  const rows = await cliStackState({ timeoutMs }).rows(first.row);
+  const rows = await cliStackState({ timeoutMs }).entries(first.row);
   for (const { row, values } of open)
-    if (rows.some((stored) => isSame(stored, row))) await eraseStored(row.urn, values);
+    if (rows.some((stored) => isSameEntry(stored, row))) await eraseStored(row.urn, values);
 }

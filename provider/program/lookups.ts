@@ -4,7 +4,7 @@ import type { Recommendation } from "../../client/serving";
 import { readSettings, relativeToProgram } from "../../client/settings";
 import type { Input as CallInput, Reply } from "../../contract";
 import { lookUp, type lookups, type RecommendArgs } from "../lookups";
-import { keepingSecret } from "../run/secrecy";
+import { maskingSecrets } from "../run/secrecy";
 import { openSession } from "../run/session";
 import { currentBinding, tokenOf } from "./binding";
 import { checkConfiguration, discreetly } from "./program-check";
@@ -51,7 +51,7 @@ function outputForm<Args, Result>(from: Lookup<Args, Result>): LookupOutput<Args
     const { isSecret } = given as unknown as { readonly isSecret: Promise<boolean> };
     const answer = given.apply(async (known) => {
       const secrets = (await isSecret) ? [{ ...(known as object) }] : [];
-      return keepingSecret(secrets, () => from(known as Args, options));
+      return maskingSecrets(secrets, () => from(known as Args, options));
     });
     return answer as pulumi.Output<unknown> as pulumi.Output<Result>;
   };

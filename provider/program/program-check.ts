@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { secretKeys, settingKeys } from "../../client/settings";
-import { refusalOfHidden } from "../lifecycle/hidden";
-import { configurationKeys, faultOfKey, tellDoubts } from "../run/configuration";
-import { keepingSecret } from "../run/secrecy";
+import { reservedNameError } from "../lifecycle/hidden";
+import { configurationKeys, reportAddress, unknownKeyError } from "../run/configuration";
+import { maskingSecrets } from "../run/secrecy";
 import { type BindingName, toPlugin } from "./binding";
 
 const namespace = "recommender";
@@ -28,7 +28,7 @@ export function checkConfiguration(binding: BindingName): void {
     );
   }
   // The plugin says it itself, in every language.
-  if (binding === "dynamic") void discreetly(() => tellDoubts((key) => config.get(key)));
+  if (binding === "dynamic") void discreetly(() => reportAddress((key) => config.get(key)));
 }
 
 /** Keys of the configuration that the stack keeps secret although they need not be, with their namespace. */
@@ -40,7 +40,7 @@ export function secretSettings(): string[] {
 /** Does something whose messages do not show the secret keys of the configuration. */
 export function discreetly<T>(work: () => Promise<T>): Promise<T> {
   const values = secretSettings().map((key) => [key, pulumi.runtime.getConfig(key)]);
-  return keepingSecret([Object.fromEntries(values)], work);
+  return maskingSecrets([Object.fromEntries(values)], work);
 }
 
 function refuseUnknownKeys(): void {
@@ -48,7 +48,7 @@ function refuseUnknownKeys(): void {
     const [space, key = ""] = full.split(":");
     if (space !== namespace) continue;
     const remedy = `Take it out with \`pulumi config rm recommender:${key}\`.`;
-    const fault = faultOfKey(key, { known: configurationKeys, project: pulumi.getProject(), remedy });
+    const fault = unknownKeyError(key, { known: configurationKeys, project: pulumi.getProject(), remedy });
     if (fault) throw new pulumi.RunError(fault);
   }
 }
@@ -73,7 +73,7 @@ export function checkDeclaration(
         toPlugin,
     );
   }
-  const hidden = Object.keys(args).flatMap((name) => refusalOfHidden(name) ?? []);
+  const hidden = Object.keys(args).flatMap((name) => reservedNameError(name) ?? []);
   if (hidden.length > 0) throw new pulumi.RunError(`${title}: ${hidden.join("; ")}.`);
   const place = placeOfPrototype(args);
   if (place !== undefined) {

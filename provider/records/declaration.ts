@@ -9,7 +9,7 @@ import { mappingSchema } from "../../records/mapping/mapping";
 import { rejectsFileFor } from "../../records/rejects";
 import { assertRejectsFile } from "../../records/rejects-file";
 import { contentHash, findFiles, type SourceFile, unreadable } from "../../records/source";
-import { holdsUnknown } from "../lifecycle/arguments";
+import { containsUnknown } from "../lifecycle/arguments";
 import type { Declaration } from "../lifecycle/definition";
 import type { Urn } from "../run/engine";
 import { isSecret } from "../run/secrecy";
@@ -25,16 +25,16 @@ export const format = z.enum(formats, { error: `expected one of ${formats.join("
  * The arguments as they enter the state: in place of the content its hash, so that a preview sees a change of the files
  * and so do those who depend on it. What cannot be read is reported with the other faults.
  */
-export async function located(
+export async function resolveSource(
   kind: RecordKind,
   given: Properties,
   { urn, run }: Declaration,
 ): Promise<Properties> {
-  if (holdsUnknown([given.source, given.format, given.mapping])) {
+  if (containsUnknown([given.source, given.format, given.mapping])) {
     declareEvents(given, urn, run, () => Promise.reject(new Error("the source is not known yet")));
     return { ...given, source: unknownValue, contentHash: unknownValue };
   }
-  await run.pending.look(urn);
+  await run.pending.load(urn);
   const reading = z.object({ format, mapping: mappingSchema(kind).default({}) }).safeParse(given);
   // Their faults are reported by themselves.
   if (!reading.success) return { ...given, source: "not read", contentHash: "" };
@@ -49,7 +49,7 @@ export async function located(
     const doubts = await assertColumns(files, kind, mapping, remedy);
     for (const doubt of doubts) await run.warnOnce(urn, doubt);
     const hash = await contentHash(files, mapping);
-    run.sources.set(hash, sourceText(urn, files));
+    run.sourceNames.set(hash, sourceText(urn, files));
     return { ...given, source, contentHash: hash };
   } catch (error) {
     return { ...given, source: unreadable + (error as Error).message, contentHash: "" };
@@ -72,7 +72,7 @@ function declareEvents(
   search: (eventType: string) => Promise<TypeSearch>,
 ): void {
   if (typeof eventDatasetId !== "string") return;
-  trainingData.declareSource(urn, { eventDatasetId, isOpen: !isSecret("source"), search });
+  trainingData.declareSource(urn, { eventDatasetId, mayShowTypes: !isSecret("source"), search });
 }
 
 /** An asset as the protocol has it. */

@@ -16,9 +16,9 @@ import { lifecycle } from "../lifecycle/lifecycle";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { masked } from "../run/masking";
-import { isSecret, keepingSecret } from "../run/secrecy";
-import { format, located } from "./declaration";
-import { killedUploads, ownerOf, unsettledRow } from "./settled";
+import { isSecret, maskingSecrets } from "../run/secrecy";
+import { format, resolveSource } from "./declaration";
+import { killedUploads, unsettledProperties, uploadOwner } from "./settled";
 
 type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";
 
@@ -55,7 +55,7 @@ type State = z.output<z.ZodObject<typeof recordsShape>>;
 type Outputs = z.output<typeof recordsOutputs>;
 
 /** What becomes of the records of a source: they are sent, and sent again when they have changed. */
-export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, datasetKey: Key) {
+export function recordsLifecycle<Key extends DatasetKey>(type: string, kind: RecordKind, datasetKey: Key) {
   const mapping = mappingSchema(kind).default({});
   const args = z.strictObject({ [datasetKey]: id, ...recordsShape, mapping });
   return lifecycle({
@@ -67,7 +67,7 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
     // The hash shows whether there is anything to upload; a file that only moved is the same.
     ignoreChanges: ["source", "maxFailures", "parallel", "numShards", "rejectsFile"],
 
-    complete: (given, declaration) => located(kind, given, declaration),
+    complete: (given, declaration) => resolveSource(kind, given, declaration),
 
     calls({ numShards }) {
       const looks = kind.type === "event" && numShards === undefined ? [routes.getEventDataset] : [];
@@ -77,7 +77,7 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
 
     async create(args, context) {
       const datasetId = args[datasetKey];
-      return { id: datasetId, ...(await fill(kind, datasetId, args, context)) };
+      return { id: datasetId, ...(await uploadMasked(kind, datasetId, args, context)) };
     },
 
     readWith: routes.countDatasetRecords,
@@ -97,10 +97,10 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
     },
 
     async update(datasetId, olds, news, context) {
-      return fill(kind, datasetId, news, context, olds);
+      return uploadMasked(kind, datasetId, news, context, olds);
     },
 
-    unsettled: unsettledRow,
+    unsettled: unsettledProperties,
 
     async leave(datasetId, _state, { urn }) {
       const fate =
@@ -112,15 +112,15 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
   });
 }
 
-async function fill(...given: Parameters<typeof send>): ReturnType<typeof send> {
+async function uploadMasked(...given: Parameters<typeof uploadRecords>): ReturnType<typeof uploadRecords> {
   const { source } = given[2];
   if (source === undefined) throw new Error("source is not known yet");
   // What stands for records in the state does not say what is secret in them.
   const secrets = isSecret("source") && isInline(source) ? [{ source: readInline(source).toString() }] : [];
-  return keepingSecret(secrets, () => send(...given));
+  return maskingSecrets(secrets, () => uploadRecords(...given));
 }
 
-async function send(
+async function uploadRecords(
   declared: RecordKind,
   datasetId: string,
   args: State,
@@ -130,7 +130,7 @@ async function send(
   const { client, urn, title, run, settings } = context;
   const kind = recordKindAt(settings.baseUrl, declared);
   const { mapping, maxFailures, parallel } = args;
-  const files = discreetlyNamed(await findFiles(args.source, args.format));
+  const files = withMaskedNames(await findFiles(args.source, args.format));
   if ((await contentHash(files, mapping)) !== args.contentHash) {
     throw new Error("the source was changed since it was checked; run `pulumi up` again");
   }
@@ -139,13 +139,13 @@ async function send(
   const { unrecorded, first } = await killedUploads(run, urn, olds.__superseded);
   const superseding = first.length > 0 ? { __superseded: [...first] } : {};
   let begun: Outputs | undefined;
-  const tell = progressTeller(context);
+  const tell = progressReporter(context);
   const { recordCount, failedCount, sentCount, token } = await upload({
     ...{ client, kind, datasetId, files, mapping, maxFailures, parallel, rejectsFile },
     contentHash: args.contentHash,
     evidence: { recorded: olds.__upload, unrecorded },
     redact: isSecret("source") ? (reason) => generalised(masked(reason)) : undefined,
-    owner: ownerOf(urn) ?? title,
+    owner: uploadOwner(urn) ?? title,
     numShards: args.numShards ?? (await shardsOf(kind, datasetId, client)),
     onSending: (token) => {
       begun = { recordCount: 0, failedCount: 0, __upload: token, ...superseding };
@@ -179,13 +179,13 @@ async function send(
 }
 
 /** Files by their numbers where their names are secret: messages and the file of refused records show names. */
-function discreetlyNamed(files: readonly SourceFile[]): readonly SourceFile[] {
+function withMaskedNames(files: readonly SourceFile[]): readonly SourceFile[] {
   if (!isSecret("source")) return files;
   const named = (file: SourceFile, at: number) => ({ ...file, displayName: `file ${at + 1} of the source` });
   return files.map((file, at) => (file.content ? file : named(file, at)));
 }
 
-function progressTeller({ urn, clock }: Context): (progress: Progress) => void {
+function progressReporter({ urn, clock }: Context): (progress: Progress) => void {
   let reportedAt = clock.now();
   return ({ recordCount, bytes, totalBytes }) => {
     if (clock.now() - reportedAt < progressEveryMs) return;

@@ -1,14 +1,14 @@
 import { isUnsettled, type Evidence as UploadEvidence } from "../../records/trust";
 import { UploadJournal } from "../../records/upload-journal";
-import { serviceMark } from "../lifecycle/belonging";
-import type { Stored } from "../lifecycle/definition";
+import type { StoredResource } from "../lifecycle/definition";
+import { serviceProperties } from "../lifecycle/location";
 import type { Urn } from "../run/engine";
 import type { Run } from "../run/session";
 import type { Properties } from "../run/state-entry";
 import { canonicalUrn } from "../run/urn";
 
 /** Names the source of a resource in the upload journal, whichever binding runs it. */
-export function ownerOf(urn: Urn): string | undefined {
+export function uploadOwner(urn: Urn): string | undefined {
   return urn && canonicalUrn(urn);
 }
 
@@ -53,15 +53,15 @@ const unreadableState =
  * if the row is settled. A failed upload has marked the state. A killed one has left a note of the engine in the state,
  * which every machine can read, and a journal on its own machine.
  */
-export async function unsettledRow(
+export async function unsettledProperties(
   state: Properties,
-  { id, urn, run, settings }: Stored,
+  { id, urn, run, settings }: StoredResource,
 ): Promise<Properties | undefined> {
   const { __upload: recorded, __partial, __superseded } = state;
   const { finished, open } = new UploadJournal({
     service: serviceOf(settings),
     datasetId: id,
-    source: ownerOf(urn) ?? "",
+    source: uploadOwner(urn) ?? "",
   });
   const { unrecorded } = await killedUploads(run, urn, __superseded);
   const isDoubtful = __partial === true || isUnsettled({ recorded, unrecorded, finished, open });
@@ -71,7 +71,7 @@ export async function unsettledRow(
 }
 
 /** What a client of these settings calls its service; no connection is needed to know it. */
-function serviceOf(settings: Stored["settings"]): string {
-  const { __instance } = serviceMark(settings);
+function serviceOf(settings: StoredResource["settings"]): string {
+  const { __instance } = serviceProperties(settings);
   return __instance ? `embedded:${__instance}` : settings.baseUrl.replace(/\/+$/, "");
 }

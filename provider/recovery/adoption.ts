@@ -16,7 +16,7 @@ export function idNamedByUser(urn: string | undefined): string | undefined {
 }
 
 /** The user has named the object that a lost call created: the lifecycle of the resource adopts it like any other. */
-export class NamedByUser extends Error {
+export class AdoptionByUser extends Error {
   override readonly name = "NamedByUser";
 
   constructor(

@@ -5,19 +5,19 @@ import { isFinal } from "../../client/finality";
 import type { Input, Reply, Route } from "../../contract";
 import { accountOf } from "../run/account";
 import type { Context } from "../run/context";
-import { engineAddress, engineAnswers, log } from "../run/engine";
+import { engineAddress, isEngineRunning, log } from "../run/engine";
 import { masked } from "../run/masking";
 import { originHeaders } from "../run/origin";
 import { logicalName, partsOf } from "../run/urn";
-import { idNamedByUser, NamedByUser } from "./adoption";
+import { AdoptionByUser, idNamedByUser } from "./adoption";
 import type { Created, Creation } from "./creation";
 import { decide } from "./decision";
 import { disown } from "./disowned";
-import { type Earlier, interrupted, isRecent, record, serviceIn } from "./earlier-run";
-import { type Candidates, candidates, createdBy, evidenceOf, fittingBefore } from "./evidence";
+import { type EarlierCall, findInterrupted, isRecent, record, serviceIn } from "./earlier-run";
+import { type Candidates, candidates, createdBy, evidenceOf, matchesBefore } from "./evidence";
 import { identitiesOf } from "./identity";
-import { type Entry, forget, placeOf } from "./journal";
-import { creating } from "./under-way";
+import { trackCreate } from "./in-flight";
+import { erase, type JournalEntry, placeOf } from "./journal";
 import { UnknownCreationError } from "./unknown-creation";
 
 /** Sends a call that creates, once, however often it is tried: by a run that was killed and by the one after it. */
@@ -26,18 +26,18 @@ export async function createOnce<R extends Route, Listed = never>(
   creation: Creation<R, Listed>,
 ): Promise<Created<R>> {
   // Without the name of the resource, the calls of earlier runs cannot be told from others.
-  if (!context.urn) return unwritten(context, creation);
+  if (!context.urn) return createWithoutJournal(context, creation);
   const identities = identitiesOf(creation.identity ?? creation.request);
-  const earlier = await interrupted(context, creation, identities);
-  return inTurn(context, creation, () => carryOut(context, creation, identities[0], earlier));
+  const earlier = await findInterrupted(context, creation, identities);
+  return queued(context, creation, () => execute(context, creation, identities[0], earlier));
 }
 
 /** Gathers evidence, decides and acts, until what was created is known or the user must be asked. */
-async function carryOut<R extends Route, Listed>(
+async function execute<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
   identity: string,
-  earlier: Earlier | undefined,
+  earlier: EarlierCall | undefined,
 ): Promise<Created<R>> {
   const { urn } = context;
   let entry = earlier?.entry;
@@ -46,25 +46,25 @@ async function carryOut<R extends Route, Listed>(
   let found: Candidates = { ids: [], unread: [] };
   for (;;) {
     const decision = decide(evidence);
-    if (decision === "adopt") return adopt(context, creation, identity, earlier as Earlier);
+    if (decision === "adopt") return adopt(context, creation, identity, earlier as EarlierCall);
     const begun =
-      decision === "create" ? await begin(context, creation, identity, earlier) : (entry as Entry);
+      decision === "create" ? await begin(context, creation, identity, earlier) : (entry as JournalEntry);
     const isEarlier = begun === earlier?.entry;
     entry = begun;
     if (decision === "create" || decision === "repeat") {
       const outcome = await call(context, creation, begun, isEarlier);
       if ("reply" in outcome) return keep(context, creation, begun, outcome);
       lost = outcome.lost;
-      evidence = { call: "lost", isOurs: true, calledNow: true };
-    } else if (decision === "look") {
+      evidence = { call: "lost", isProven: true, sentNow: true };
+    } else if (decision === "search") {
       found = await candidates(context, creation, begun, isEarlier);
-      evidence = { ...evidence, looked: true };
+      evidence = { ...evidence, hasCandidates: true };
     } else if (decision === "resume") {
       // What follows from an earlier job is found again by every run, not only after an interruption.
       if (!creation.key) await log.info(urn, `resuming ${begun.id}, which an interrupted run created`);
       return keep(context, creation, begun, { reply: begun.reply as Reply<R>, resumed: true });
     } else {
-      const isSent = !isEarlier || earlier.isOurs;
+      const isSent = !isEarlier || earlier.isProven;
       throw await unresolved(context, creation, begun, { ...found, lost, isSent });
     }
   }
@@ -75,14 +75,14 @@ async function adopt<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
   identity: string,
-  earlier: Earlier,
+  earlier: EarlierCall,
 ): Promise<Created<R>> {
   const { entry } = earlier;
   const id = idNamedByUser(context.urn) ?? "";
   if (!creation.adopt) {
-    throw new NamedByUser(id, async () => {
+    throw new AdoptionByUser(id, async () => {
       await settle(context, earlier);
-      context.run.resolved.add(entry.key);
+      context.run.resolvedCalls.add(entry.key);
     });
   }
   const reply = await creation.adopt(id);
@@ -91,9 +91,9 @@ async function adopt<R extends Route, Listed>(
 }
 
 /** Ends the doubt about an earlier call. An entry of another stack stays: that stack may need it. */
-async function settle({ urn = "" }: Context, { entry, mayBeOfOtherStack }: Earlier): Promise<void> {
+async function settle({ urn = "" }: Context, { entry, mayBeOfOtherStack }: EarlierCall): Promise<void> {
   if (mayBeOfOtherStack) disown(entry, urn);
-  else await forget(entry);
+  else await erase(entry);
 }
 
 /** Enters a new call into the journal and settles an earlier one. */
@@ -101,8 +101,8 @@ async function begin<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
   identity: string,
-  earlier: Earlier | undefined,
-): Promise<Entry> {
+  earlier: EarlierCall | undefined,
+): Promise<JournalEntry> {
   if (earlier) await settle(context, earlier);
   const entry = await newEntry(context, creation, identity);
   await record(context, entry);
@@ -113,19 +113,19 @@ async function begin<R extends Route, Listed>(
 async function call<R extends Route, Listed>(
   context: Context,
   { route, request }: Creation<R, Listed>,
-  entry: Entry,
+  entry: JournalEntry,
   isEarlier: boolean,
 ): Promise<Created<R> | { readonly lost: OutcomeUnknownError }> {
   const replay = new Replay();
   try {
     const asked = { ...(request as object), ...entry.request } as Input<R>;
     const options = { ...replay.callOptions(entry.key), headers: originHeaders(context, route) };
-    const reply = await creating(() => context.client.call(route, asked, options));
+    const reply = await trackCreate(() => context.client.call(route, asked, options));
     return { reply, resumed: isEarlier || replay.ofEarlierRun };
   } catch (error) {
     if (error instanceof OutcomeUnknownError) return { lost: error };
     // Nothing was created, and nothing is left to find out; unless an earlier run sent the call too.
-    if (!isEarlier || isFinal(error, { mayHaveRun: true })) await forget(entry);
+    if (!isEarlier || isFinal(error, { mayHaveRun: true })) await erase(entry);
     throw error;
   }
 }
@@ -134,13 +134,17 @@ async function call<R extends Route, Listed>(
 async function keep<R extends Route, Listed>(
   context: Context,
   { route, request, idOf }: Creation<R, Listed>,
-  entry: Entry,
+  entry: JournalEntry,
   created: Created<R>,
 ): Promise<Created<R>> {
   const id = idOf(created.reply);
-  await record(context, { ...entry, id, reply: beyond(request as object, created.reply as object) });
+  await record(context, {
+    ...entry,
+    id,
+    reply: unrequestedFields(request as object, created.reply as object),
+  });
   createdBy(context.run, route).add(id);
-  context.run.resolved.add(entry.key);
+  context.run.resolvedCalls.add(entry.key);
   return created;
 }
 
@@ -156,7 +160,7 @@ interface Unresolved extends Candidates {
 async function unresolved<R extends Route, Listed>(
   context: Context,
   { route, findLost, adopt: adoptsJob }: Creation<R, Listed>,
-  entry: Entry,
+  entry: JournalEntry,
   { ids, unread, lost, isSent }: Unresolved,
 ): Promise<UnknownCreationError> {
   const runEnded = () => new Error(`${writerOf(entry, context)} ended during this call`);
@@ -174,7 +178,7 @@ async function unresolved<R extends Route, Listed>(
 }
 
 /** Who made a call: this stack, or one that it may have been called before, maybe with another key. */
-function writerOf({ urn, at, account }: Entry, { urn: own, settings }: Context): string {
+function writerOf({ urn, at, account }: JournalEntry, { urn: own, settings }: Context): string {
   const { stack } = partsOf(urn);
   const ofStack =
     stack === partsOf(own).stack ? "" : ` of stack ${stack}, which is not known to be this one,`;
@@ -182,7 +186,7 @@ function writerOf({ urn, at, account }: Entry, { urn: own, settings }: Context):
   return `the run${ofStack} of ${at}${withKey}`;
 }
 
-async function unwritten<R extends Route, Listed>(
+async function createWithoutJournal<R extends Route, Listed>(
   { client }: Context,
   { route, request, key }: Creation<R, Listed>,
 ): Promise<Created<R>> {
@@ -214,7 +218,7 @@ class Replay {
 }
 
 /** The fields of a reply that the request leaves open: what is declared may be secret. */
-function beyond(request: object, reply: object): Record<string, unknown> {
+function unrequestedFields(request: object, reply: object): Record<string, unknown> {
   const asked = request as Readonly<Record<string, unknown>>;
   return Object.fromEntries(Object.entries(reply).filter(([key]) => asked[key] == null));
 }
@@ -223,13 +227,13 @@ async function newEntry<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
   identity: string,
-): Promise<Entry> {
+): Promise<JournalEntry> {
   const { client, clock, settings, urn = "" } = context;
   const { route, key, request } = creation;
-  const before = await fittingBefore(context, creation);
+  const before = await matchesBefore(context, creation);
   const engine = engineAddress();
   // A process left over from a killed run begins nothing: the next run may be creating it already.
-  if (engine && !(await engineAnswers(engine)))
+  if (engine && !(await isEngineRunning(engine)))
     throw new Error("the Pulumi engine has exited; not starting new creates");
   const account = accountOf(settings);
   const address = shownAddress(client.service);
@@ -261,15 +265,15 @@ function shownAddress(service: string): string | undefined {
 }
 
 /** Calls that create the same thing wait for each other: what one creates is no candidate for a lost one. */
-async function inTurn<R extends Route, Listed, T>(
+async function queued<R extends Route, Listed, T>(
   { client, run }: Context,
   { request, findLost }: Creation<R, Listed>,
   work: () => Promise<T>,
 ): Promise<T> {
   if (!findLost || (await client.honoursKeys())) return work();
   const name = `${findLost.name} ${(request as { readonly name?: string }).name}`;
-  const turn = (run.turns.get(name) ?? Promise.resolve()).then(work);
-  run.turns.set(
+  const turn = (run.creationQueues.get(name) ?? Promise.resolve()).then(work);
+  run.creationQueues.set(
     name,
     turn.catch(() => undefined),
   );

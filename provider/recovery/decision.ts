@@ -22,37 +22,38 @@
 /** The facts about a call that creates, when the provider decides how to go on. */
 export interface CreationEvidence {
   /** The state of the call. */
-  readonly call: "none" | "lost" | "answered";
+  readonly call: "none" | "lost" | "acknowledged";
   /** Whether the entry is proven to be of this stack and this account. */
-  readonly isOurs?: boolean;
+  readonly isProven?: boolean;
   /** For an answered call: whether the state of the stack holds its id already. */
   readonly isStored?: boolean;
   /** For an answered call: whether its object still exists. */
   readonly exists?: boolean;
   /** Whether this run has sent the call. The client has then repeated it as far as that is safe. */
-  readonly calledNow?: boolean;
+  readonly sentNow?: boolean;
   /** Whether the user has named what it created, with RECOMMENDER_ADOPT. */
-  readonly named?: boolean;
+  readonly isNamed?: boolean;
   /** Whether the user has set RECOMMENDER_CREATE_AGAIN for it. */
   readonly createAgain?: boolean;
   /** Whether the service honours the key of the call, so a repeated call creates nothing new. */
   readonly keyHolds?: boolean;
   /** Whether the candidates for the question to the user have been gathered. */
-  readonly looked?: boolean;
+  readonly hasCandidates?: boolean;
 }
 
 /** The next step: `look` gathers the candidates, the other steps send the call or end it. */
-export type Decision = "create" | "repeat" | "resume" | "adopt" | "look" | "ask";
+export type Decision = "create" | "repeat" | "resume" | "adopt" | "search" | "ask";
 
 /** Decides how to go on with a call that creates. */
 export function decide(evidence: CreationEvidence): Decision {
-  const { call, isOurs, isStored, exists, calledNow, named, createAgain, keyHolds, looked } = evidence;
+  const { call, isProven, isStored, exists, sentNow, isNamed, createAgain, keyHolds, hasCandidates } =
+    evidence;
   if (call === "none") return "create";
-  const isInDoubt = call === "lost" || !isOurs;
-  if (isInDoubt && named && !calledNow) return "adopt";
-  if (isInDoubt && createAgain && !calledNow) return "create";
-  if (!isOurs) return looked ? "ask" : "look";
-  if (call === "answered") return exists && !isStored ? "resume" : "create";
-  if (keyHolds && !calledNow) return "repeat";
-  return looked ? "ask" : "look";
+  const isInDoubt = call === "lost" || !isProven;
+  if (isInDoubt && isNamed && !sentNow) return "adopt";
+  if (isInDoubt && createAgain && !sentNow) return "create";
+  if (!isProven) return hasCandidates ? "ask" : "search";
+  if (call === "acknowledged") return exists && !isStored ? "resume" : "create";
+  if (keyHolds && !sentNow) return "repeat";
+  return hasCandidates ? "ask" : "search";
 }

@@ -2,13 +2,13 @@ import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { createDirectory, stateDirectory } from "../../client/state-directory";
 import { canonicalUrn } from "../run/urn";
-import { digest, type Entry, keptMs } from "./journal";
+import { digest, type JournalEntry, retentionMs } from "./journal";
 
 /**
  * Notes that a journal entry of another stack is not about this resource, because the user has decided so. The entry stays
  * in the journal for the stack that wrote it, and this resource no longer asks about it.
  */
-export function disown(entry: Entry, urn: string): void {
+export function disown(entry: JournalEntry, urn: string): void {
   try {
     const folder = stateDirectory("disowned");
     createDirectory(folder);
@@ -20,11 +20,11 @@ export function disown(entry: Entry, urn: string): void {
 }
 
 /** Whether the user has decided that a journal entry of another stack is not about this resource. */
-export function isDisowned(entry: Entry, urn: string): boolean {
+export function isDisowned(entry: JournalEntry, urn: string): boolean {
   return existsSync(fileOf(entry, urn));
 }
 
-function fileOf({ key, at }: Entry, urn: string): string {
+function fileOf({ key, at }: JournalEntry, urn: string): string {
   return join(stateDirectory("disowned"), digest([key, at, canonicalUrn(urn)]));
 }
 
@@ -32,6 +32,6 @@ function fileOf({ key, at }: Entry, urn: string): string {
 function removeOld(folder: string): void {
   for (const name of readdirSync(folder)) {
     const writtenAt = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - writtenAt > keptMs) rmSync(join(folder, name), { force: true });
+    if (Date.now() - writtenAt > retentionMs) rmSync(join(folder, name), { force: true });
   }
 }

@@ -11,14 +11,14 @@ export interface OwnerEvidence {
 }
 
 /** Whose entry it is: this stack's, another stack's, or one of the two. */
-export type EntryOwner = "ours" | "unproven" | "another's";
+export type EntryOwner = "own" | "unproven" | "other";
 
 /**
  * Decides whose an entry is. A stack that was renamed leaves entries under its old name, which no longer exists. Stacks
  * made from copies of one configuration file have the same lineage, so only both facts together prove a rename.
  */
 export function ownerOfEntry({ isOfStack, stackExists, lineage, account }: OwnerEvidence): EntryOwner {
-  if (!isOfStack && (stackExists === true || lineage === "different")) return "another's";
+  if (!isOfStack && (stackExists === true || lineage === "different")) return "other";
   const isRenamed = stackExists === false && lineage === "same";
-  return (isOfStack || isRenamed) && account === "same" ? "ours" : "unproven";
+  return (isOfStack || isRenamed) && account === "same" ? "own" : "unproven";
 }

@@ -3,13 +3,13 @@ import { isEnabled } from "../../client/settings";
 import type { Reply, Route } from "../../contract";
 import type { Context } from "../run/context";
 import type { Run } from "../run/session";
-import { mayShare } from "../run/state-entry";
+import { mayBeSameService } from "../run/state-entry";
 import { canonicalUrn, logicalName } from "../run/urn";
 import { idNamedByUser } from "./adoption";
 import type { Creation } from "./creation";
 import type { CreationEvidence } from "./decision";
-import { type Earlier, isOf, isRecent } from "./earlier-run";
-import { allEntries, type Entry } from "./journal";
+import { type EarlierCall, isOfService, isRecent } from "./earlier-run";
+import { allEntries, type JournalEntry } from "./journal";
 
 /** Pauses between the looks at a list in which the object of a call of this run may turn up. */
 const lookPausesMs = [0, 2_000, 8_000];
@@ -18,35 +18,35 @@ const lookPausesMs = [0, 2_000, 8_000];
 export async function evidenceOf<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
-  earlier: Earlier | undefined,
+  earlier: EarlierCall | undefined,
 ): Promise<CreationEvidence> {
   if (!earlier) return { call: "none" };
-  const { entry, isOurs } = earlier;
-  const named = idNamedByUser(context.urn) !== undefined;
+  const { entry, isProven } = earlier;
+  const isNamed = idNamedByUser(context.urn) !== undefined;
   const createAgain = mayCreateAgain(context.urn ?? "");
   const reply = entry.reply as Reply<R> | undefined;
-  if (!isOurs) return { call: reply ? "answered" : "lost", isOurs, named, createAgain };
+  if (!isProven) return { call: reply ? "acknowledged" : "lost", isProven, isNamed, createAgain };
   if (reply) {
     const isStored = await isInState(context, entry);
-    return { call: "answered", isOurs, isStored, exists: (await creation.isThere?.(reply)) ?? true };
+    return { call: "acknowledged", isProven, isStored, exists: (await creation.isThere?.(reply)) ?? true };
   }
-  const isDecided = named || createAgain;
+  const isDecided = isNamed || createAgain;
   const keyHolds = !isDecided && isRecent(entry, context) && (await context.client.honoursKeys());
-  return { call: "lost", isOurs, named, createAgain, keyHolds };
+  return { call: "lost", isProven, isNamed, createAgain, keyHolds };
 }
 
 /**
  * Whether the state holds what an entry created. A replacement that is asked for is not compared with the state first, so
  * nothing has erased the entry if nobody heard that the state has the id.
  */
-async function isInState({ urn = "", run }: Context, { id, derived }: Entry): Promise<boolean> {
+async function isInState({ urn = "", run }: Context, { id, derived }: JournalEntry): Promise<boolean> {
   if (derived) return false;
-  const rows = await run.stackState.rowsNamed(urn);
-  return rows.some((row) => row.id === id);
+  const entries = await run.stackState.entriesNamed(urn);
+  return entries.some((entry) => entry.id === id);
 }
 
 /** Objects that matched before this run created anything are no candidates; not needed if keys are honoured. */
-export async function fittingBefore<R extends Route, Listed>(
+export async function matchesBefore<R extends Route, Listed>(
   { client, run }: Context,
   { findLost, idOf, request, route }: Creation<R, Listed>,
 ): Promise<string[] | undefined> {
@@ -75,15 +75,17 @@ export interface Candidates {
 export async function candidates<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
-  entry: Entry,
+  entry: JournalEntry,
   ofEarlierRun: boolean,
 ): Promise<Candidates> {
   if (entry.id !== undefined) return { ids: [entry.id], unread: [] };
   const fresh = await listedSince(context, creation, entry, ofEarlierRun);
   if (fresh.length === 0) return { ids: [], unread: [] };
-  const { rows, unread } = await context.run.stackState.everywhere();
+  const { entries, unread } = await context.run.stackState.allStacks();
   const isHeld = (id: string) =>
-    rows.some((row) => row.id === id && mayShare(row, { service: context.settings.baseUrl }));
+    entries.some(
+      (entry) => entry.id === id && mayBeSameService(entry, { service: context.settings.baseUrl }),
+    );
   const objectIds = creation.findLost?.objectId ?? ((id: string) => id);
   return { ids: fresh.map(objectIds).filter((id) => !isHeld(id)), unread };
 }
@@ -91,7 +93,7 @@ export async function candidates<R extends Route, Listed>(
 async function listedSince<R extends Route, Listed>(
   context: Context,
   { findLost, idOf, request, route }: Creation<R, Listed>,
-  { before = [], request: asked }: Entry,
+  { before = [], request: asked }: JournalEntry,
   ofEarlierRun: boolean,
 ): Promise<string[]> {
   if (!findLost) return [];
@@ -120,7 +122,8 @@ function nameIn(request: unknown): string | undefined {
 function createdForOthers({ client, urn = "" }: Context, { path }: Route): string[] {
   return allEntries()
     .filter(
-      (entry) => canonicalUrn(entry.urn) !== canonicalUrn(urn) && isOf(entry, client) && entry.path === path,
+      (entry) =>
+        canonicalUrn(entry.urn) !== canonicalUrn(urn) && isOfService(entry, client) && entry.path === path,
     )
     .flatMap(({ id }) => id ?? []);
 }

@@ -5,11 +5,11 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { isRunning } from "../../client/process";
 import { createDirectory, stateDirectory } from "../../client/state-directory";
-import { backendHere, lineageOf, spellingsHere } from "../run/backend";
+import { currentBackend, legacyBackendSpellings, lineageOf } from "../run/backend";
 import { canonicalUrn, partsOf } from "../run/urn";
 
 /** A call that creates, recorded before it is sent. */
-export interface Entry {
+export interface JournalEntry {
   /** Whose it is: the resource in its stack. */
   readonly urn: string;
   /** A digest of what the service is remembered by; its address, in files of older versions. */
@@ -48,7 +48,7 @@ export interface Entry {
 }
 
 /** Entries older than this are dropped. */
-export const keptMs = 30 * 24 * 3_600_000;
+export const retentionMs = 30 * 24 * 3_600_000;
 
 /** A short name for any value. */
 export function digest(value: unknown): string {
@@ -59,45 +59,46 @@ export function digest(value: unknown): string {
  * The entries of a resource of this stack. The user's state folder has a file for each creation that is not in the state
  * yet. The backend is part of an entry: stacks of the same name in two backends have nothing in common.
  */
-export function entriesOf(urn: string): Entry[] {
-  const backend = backendHere();
-  const isOwn = (entry: Entry) => entry.backend === backend && canonicalUrn(entry.urn) === canonicalUrn(urn);
+export function entriesOf(urn: string): JournalEntry[] {
+  const backend = currentBackend();
+  const isOwn = (entry: JournalEntry) =>
+    entry.backend === backend && canonicalUrn(entry.urn) === canonicalUrn(urn);
   return [...entriesIn(folderOf(urn)).filter(isOwn), ...legacyFolders(urn).flatMap(entriesIn)];
 }
 
 /** Entries of a resource of the same type and name in other stacks of this backend: one may be this stack's old name. */
-export function straysOf(urn: string): Entry[] {
-  const backend = backendHere();
+export function entriesOfOtherStacks(urn: string): JournalEntry[] {
+  const backend = currentBackend();
   return entriesIn(folderOf(urn)).filter(
     (entry) => entry.backend === backend && canonicalUrn(entry.urn) !== canonicalUrn(urn),
   );
 }
 
 /** Where an entry that is written now belongs to. */
-export function placeOf(urn: string): Pick<Entry, "backend" | "lineage"> {
+export function placeOf(urn: string): Pick<JournalEntry, "backend" | "lineage"> {
   const lineage = lineageOf(partsOf(urn).stack);
-  return { backend: backendHere(), ...(lineage && { lineage }) };
+  return { backend: currentBackend(), ...(lineage && { lineage }) };
 }
 
 /** Moves an entry of a former name of the stack, or of 0.1.0, to where entries of this resource are looked for. */
-export async function rehome(entry: Entry, urn: string): Promise<Entry> {
+export async function moveEntry(entry: JournalEntry, urn: string): Promise<JournalEntry> {
   if (entry.backend !== undefined && entry.urn === urn) return entry;
   const { lineage: _, ...rest } = entry;
   const moved = { ...rest, urn, ...placeOf(urn) };
-  await put(moved);
-  if (entry.backend === undefined || canonicalUrn(entry.urn) !== canonicalUrn(urn)) await forget(entry);
+  await write(moved);
+  if (entry.backend === undefined || canonicalUrn(entry.urn) !== canonicalUrn(urn)) await erase(entry);
   return moved;
 }
 
-function entriesIn(folder: string): Entry[] {
+function entriesIn(folder: string): JournalEntry[] {
   return filesIn(folder)
     .flatMap((file) => read(file) ?? [])
     .filter((entry) => !isExpired(entry));
 }
 
 /** Whether an entry is too old to be kept. The age of its folder says nothing: all stacks share it. */
-function isExpired({ at }: Pick<Entry, "at">): boolean {
-  return Date.now() - Date.parse(at) > keptMs;
+function isExpired({ at }: Pick<JournalEntry, "at">): boolean {
+  return Date.now() - Date.parse(at) > retentionMs;
 }
 
 function filesIn(folder: string): string[] {
@@ -110,7 +111,7 @@ function filesIn(folder: string): string[] {
  * Everything that interrupted runs began on this machine and no later run has come back to. A file that cannot be read
  * is left out: only the resource that it is about must stop for it.
  */
-export function allEntries(): Entry[] {
+export function allEntries(): JournalEntry[] {
   return allFiles()
     .flatMap((file) => readable(file) ?? [])
     .filter((entry) => !isExpired(entry));
@@ -126,7 +127,7 @@ function allFiles(): string[] {
   return namesIn(all).flatMap((name) => filesIn(join(all, name)));
 }
 
-function readable(file: string): Entry | undefined {
+function readable(file: string): JournalEntry | undefined {
   try {
     return read(file);
   } catch {
@@ -138,36 +139,36 @@ function readable(file: string): Entry | undefined {
  * Records that a call is about to be sent, or its outcome; only the disk is waited for, by many at once. What is recorded
  * last counts: it is a line of its own, because a file that is replaced is waited for by the whole process.
  */
-export async function put(given: Entry): Promise<void> {
+export async function write(given: JournalEntry): Promise<void> {
   const entry = given.backend === undefined ? { ...given, ...placeOf(given.urn) } : given;
   const line = `${JSON.stringify(entry)}\n`;
-  if (!(await added(entry, line))) await begun(entry, line);
-  await forgetOld();
+  if (!(await appendLine(entry, line))) await createFile(entry, line);
+  await eraseExpired();
 }
 
-async function added(entry: Entry, line: string): Promise<boolean> {
-  const file = await open(fileOf(entry), constants.O_WRONLY | constants.O_APPEND).catch(whereAbsent);
+async function appendLine(entry: JournalEntry, line: string): Promise<boolean> {
+  const file = await open(fileOf(entry), constants.O_WRONLY | constants.O_APPEND).catch(undefinedIfAbsent);
   // What a machine that went down left without an end is a line of its own.
-  if (file) await flushed(file, `\n${line}`);
+  if (file) await flush(file, `\n${line}`);
   return file !== undefined;
 }
 
-async function begun(entry: Entry, line: string, tries = 3): Promise<void> {
+async function createFile(entry: JournalEntry, line: string, tries = 3): Promise<void> {
   const [folder, file] = [folderOf(entry.urn), fileOf(entry)];
   createDirectory(folder);
   // Flushed before it gets its name: after a machine goes down the file is whole or not there.
   const draft = `${file}.${process.pid}`;
-  const drafted = await open(draft, "w", 0o600).catch(whereAbsent);
+  const drafted = await open(draft, "w", 0o600).catch(undefinedIfAbsent);
   // The last entry of before was erased at this moment, and its folder with it.
-  if (!drafted && tries > 1) return begun(entry, line, tries - 1);
+  if (!drafted && tries > 1) return createFile(entry, line, tries - 1);
   if (!drafted) throw new Error(`${folder} cannot be kept`);
-  await flushed(drafted, line);
+  await flush(drafted, line);
   renameSync(draft, file);
   // A name is on the disk only when its folder is; Windows cannot open a folder, and does not need to.
-  if (process.platform !== "win32") await flushed(await open(folder, "r"));
+  if (process.platform !== "win32") await flush(await open(folder, "r"));
 }
 
-async function flushed(file: FileHandle, text?: string): Promise<void> {
+async function flush(file: FileHandle, text?: string): Promise<void> {
   try {
     if (text !== undefined) await file.writeFile(text);
     await file.sync();
@@ -176,12 +177,12 @@ async function flushed(file: FileHandle, text?: string): Promise<void> {
   }
 }
 
-function whereAbsent(error: NodeJS.ErrnoException): undefined {
+function undefinedIfAbsent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== "ENOENT") throw error;
 }
 
 /** Erases an entry. Where nothing can be erased, nothing could be recorded either, which is reported then. */
-export async function forget(entry: Entry): Promise<void> {
+export async function erase(entry: JournalEntry): Promise<void> {
   await removeFile(readFrom.get(entry) ?? fileOf(entry));
 }
 
@@ -192,7 +193,7 @@ async function removeFile(file: string): Promise<void> {
 }
 
 /** Whether the process that wrote an entry is another one and lives: the run goes on, or what is left of it. */
-export function isAlive({ pid, host }: Entry): boolean {
+export function isAlive({ pid, host }: JournalEntry): boolean {
   return host === hostname() && pid !== process.pid && isRunning(pid);
 }
 
@@ -200,7 +201,7 @@ export function isAlive({ pid, host }: Entry): boolean {
 const callMs = 5 * 60_000;
 
 /** Whether the process that wrote an entry may live. On another machine that cannot be seen: its call may be under way. */
-export function mayBeRunning(entry: Entry): boolean {
+export function mayBeRunning(entry: JournalEntry): boolean {
   const isRecent = Date.now() - Date.parse(entry.at) < callMs;
   return entry.host === hostname() ? isAlive(entry) : isRecent;
 }
@@ -209,19 +210,19 @@ export function mayBeRunning(entry: Entry): boolean {
  * Erases the creations whose results the state of the resource holds, and returns the others. With the last of
  * a chain of jobs, each submitted because the one before it failed, the whole chain is forgotten.
  */
-export async function eraseStored(urn: string, known: ReadonlySet<unknown>): Promise<Entry[]> {
+export async function eraseStored(urn: string, known: ReadonlySet<unknown>): Promise<JournalEntry[]> {
   const entries = entriesOf(urn);
   const held = entries.filter(({ id }) => id !== undefined && known.has(id));
-  const isOver = (entry: Entry) =>
+  const isOver = (entry: JournalEntry) =>
     held.includes(entry) || (entry.derived && held.some(({ at }) => entry.at <= at));
-  await Promise.all(entries.filter(isOver).map(forget));
+  await Promise.all(entries.filter(isOver).map(erase));
   return entries.filter((entry) => !isOver(entry));
 }
 
 /** The files that entries were read from: those of 0.1.0 lie elsewhere. */
-const readFrom = new WeakMap<Entry, string>();
+const readFrom = new WeakMap<JournalEntry, string>();
 
-function read(file: string): Entry | undefined {
+function read(file: string): JournalEntry | undefined {
   try {
     const entry = lastIn(readFileSync(file, "utf8"));
     readFrom.set(entry, file);
@@ -237,7 +238,7 @@ function read(file: string): Entry | undefined {
 }
 
 /** An outcome that was cut off is as good as unknown: what is recorded before it says how it is found out. */
-function lastIn(text: string): Entry {
+function lastIn(text: string): JournalEntry {
   const [first = "", ...later] = text.split("\n").filter((line) => line !== "");
   for (const line of later.reverse()) {
     try {
@@ -255,14 +256,14 @@ function folderOf(urn: string): string {
 
 /** Where 0.1.0 kept the entries of a resource: under its URN and the variable PULUMI_BACKEND_URL as it was spelled. */
 function legacyFolders(urn: string): string[] {
-  return spellingsHere().map((spelled) =>
+  return legacyBackendSpellings().map((spelled) =>
     join(stateDirectory("creations"), digest([canonicalUrn(urn), spelled])),
   );
 }
 
-function fileOf({ urn, service, path, identity, backend, engine = "" }: Entry): string {
+function fileOf({ urn, service, path, identity, backend, engine = "" }: JournalEntry): string {
   const { project, stack } = partsOf(urn);
-  const name = digest([service, path, identity, engine, backend ?? backendHere(), project, stack]);
+  const name = digest([service, path, identity, engine, backend ?? currentBackend(), project, stack]);
   return join(folderOf(urn), `${name}.json`);
 }
 
@@ -275,12 +276,12 @@ function namesIn(folder: string): string[] {
   }
 }
 
-let looked = false;
+let hasErasedExpired = false;
 
 /** Removes entries that are too old, once for each process. */
-async function forgetOld(): Promise<void> {
-  if (looked) return;
-  looked = true;
+async function eraseExpired(): Promise<void> {
+  if (hasErasedExpired) return;
+  hasErasedExpired = true;
   for (const file of allFiles()) {
     const entry = readable(file) ?? { at: writtenAt(file) };
     if (isExpired(entry)) await removeFile(file);

@@ -5,7 +5,7 @@ import { embeddedDirectory, type Settings } from "../../client/settings";
  * What a key shows of the objects that a stack created with another key: at least one of them, none of those that the
  * service can show, or "unknown" because the service can show no such object to anyone.
  */
-export type AccountSight = "some" | "none" | "unknown";
+export type VisibleObjects = "some" | "none" | "unknown";
 
 /**
  * A fingerprint of the developer's key, by which the state and the journal tell accounts at one address apart. Its 32 bits

@@ -13,15 +13,15 @@ const cloud = "https://api.pulumi.com";
  * slash, a symbolic link or `file://~/…`, whether the environment, the project or `pulumi login` names it. It holds no
  * credentials.
  */
-export function backendHere(): string {
-  return canonical(process.env.PULUMI_BACKEND_URL || ofProject() || loggedIn() || cloud);
+export function currentBackend(): string {
+  return canonical(process.env.PULUMI_BACKEND_URL || projectBackend() || loginBackend() || cloud);
 }
 
 /** The texts under which version 0.1.0 filed its journal for this backend: the variable as it was spelled. */
-export function spellingsHere(): string[] {
+export function legacyBackendSpellings(): string[] {
   const { PULUMI_BACKEND_URL: given = "" } = process.env;
-  const here = backendHere();
-  const current = loggedIn();
+  const here = currentBackend();
+  const current = loginBackend();
   const isLoggedIn = given === "" || (current !== undefined && canonical(current) === here);
   const spelled = [given, here, `${here}/`, ...(isLoggedIn ? ["", current ?? ""] : [])];
   return [...new Set(spelled)];
@@ -45,7 +45,7 @@ export function lineageOf(stack: string): string | undefined {
 }
 
 function canonical(url: string): string {
-  if (url.startsWith("file://")) return `file://${folderAt(url.slice("file://".length))}`;
+  if (url.startsWith("file://")) return `file://${directoryAt(url.slice("file://".length))}`;
   if (!URL.canParse(url)) return url;
   const { protocol, host, pathname, searchParams } = new URL(url);
   // Buckets of one name may lie in two stores; the region or the profile of the caller make no difference.
@@ -53,7 +53,7 @@ function canonical(url: string): string {
   return `${protocol}//${host}${pathname.replace(/\/+$/, "")}${endpoint ? `?endpoint=${endpoint}` : ""}`;
 }
 
-function folderAt(text: string): string {
+function directoryAt(text: string): string {
   const path = decoded(text.split("?", 1)[0] as string).replace(/^~(?=$|[/\\])/, homedir());
   const places = engineDirectories().map((directory) => resolve(directory, path));
   const place = places.find((folder) => existsSync(folder)) ?? (places[0] as string);
@@ -90,7 +90,7 @@ function decoded(text: string): string {
 }
 
 /** The backend of the last `pulumi login`. */
-function loggedIn(): string | undefined {
+function loginBackend(): string | undefined {
   const home = process.env.PULUMI_HOME || join(homedir(), ".pulumi");
   const folder = process.env.PULUMI_CREDENTIALS_PATH || home;
   const text = readOrUndefined(join(folder, "credentials.json")) ?? "";
@@ -99,7 +99,7 @@ function loggedIn(): string | undefined {
 }
 
 /** The backend that the project names, which wins over `pulumi login`. */
-function ofProject(): string | undefined {
+function projectBackend(): string | undefined {
   const text = projectFile()?.text ?? "";
   return /^backend:\s*\n(?:\s+.*\n)*?\s+url:\s*["']?([^\s"']+)/m.exec(text)?.[1];
 }

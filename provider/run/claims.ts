@@ -1,21 +1,21 @@
 import type { StackState } from "./stack-state";
-import { isSame, mayShare, type StateEntry } from "./state-entry";
+import { isSameEntry, mayBeSameService, type StateEntry } from "./state-entry";
 import { canonicalUrn, isOfPlugin } from "./urn";
 
 /** Something in a service that resources may hold. Without a service, things of any service count. */
-export type Thing = Pick<StateEntry, "type" | "id" | "service">;
+export type ServiceObject = Pick<StateEntry, "type" | "id" | "service">;
 
 /**
  * What the rows of a stack hold in the service: the rows of the state, with what the run has done since. Every row of the
  * state counts, including the rows that the engine has replaced and is to delete.
  */
 export class Claims {
-  #stored: Promise<Rows> | undefined;
-  readonly #added = new Rows();
-  readonly #released = new Rows();
+  #stored: Promise<EntriesByObject> | undefined;
+  readonly #added = new EntriesByObject();
+  readonly #released = new EntriesByObject();
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly state: Pick<StackState, "rows">) {}
+  constructor(private readonly state: Pick<StackState, "entries">) {}
 
   /** A resource has created or adopted it in this run. */
   add(row: StateEntry): void {
@@ -40,9 +40,9 @@ export class Claims {
   }
 
   /** The rows that hold a thing or have given it up in this run; to be asked while a row is given up. */
-  async holders(thing: Thing): Promise<StateEntry[]> {
+  async entriesFor(thing: ServiceObject): Promise<StateEntry[]> {
     const stored = (await this.#stored)?.of(thing) ?? [];
-    const added = this.#added.of(thing).filter((row) => !stored.some((other) => isSame(other, row)));
+    const added = this.#added.of(thing).filter((row) => !stored.some((other) => isSameEntry(other, row)));
     return [...stored, ...added];
   }
 
@@ -51,14 +51,14 @@ export class Claims {
     this.#stored ??= this.#read(row);
     const others = (await this.#stored)
       .all()
-      .filter((other) => !isSame(other, row) && !this.isReleased(other));
+      .filter((other) => !isSameEntry(other, row) && !this.isReleased(other));
     this.#released.add(row);
     return others.some(({ urn }) => canonicalUrn(urn) === canonicalUrn(row.urn));
   }
 
   /** Whether a row was given up in this run. */
   isReleased(row: StateEntry): boolean {
-    return this.#released.of(row).some((released) => isSame(released, row));
+    return this.#released.of(row).some((released) => isSameEntry(released, row));
   }
 
   async #otherHolder(own: StateEntry): Promise<StateEntry | undefined> {
@@ -71,22 +71,22 @@ export class Claims {
   }
 
   async #holderBeside(own: StateEntry): Promise<StateEntry | undefined> {
-    const others = await this.holders(own);
-    const isLeaving = others.find((row) => isSame(row, own))?.isLeaving === true;
+    const others = await this.entriesFor(own);
+    const isLeaving = others.find((row) => isSameEntry(row, own))?.isPendingDelete === true;
     // One for each: older state has no tokens, so that two rows may look the same.
     for (const gone of [own, ...this.#released.of(own)]) {
-      const at = others.findIndex((row) => isSame(row, gone));
+      const at = others.findIndex((row) => isSameEntry(row, gone));
       if (at >= 0) others.splice(at, 1);
     }
     // If both rows leave, each by another binding, each process would leave the deletion to the other one.
     const leavesElsewhere = (row: StateEntry) =>
-      isLeaving && row.isLeaving && isOfPlugin(row.urn) !== isOfPlugin(own.urn);
+      isLeaving && row.isPendingDelete && isOfPlugin(row.urn) !== isOfPlugin(own.urn);
     return others.find((row) => !leavesElsewhere(row));
   }
 
-  async #read(of: StateEntry): Promise<Rows> {
+  async #read(of: StateEntry): Promise<EntriesByObject> {
     try {
-      return new Rows(await this.state.rows(of));
+      return new EntriesByObject(await this.state.entries(of));
     } catch (error) {
       this.#stored = undefined;
       throw error;
@@ -95,7 +95,7 @@ export class Claims {
 }
 
 /** Rows by what they hold. */
-class Rows {
+class EntriesByObject {
   readonly #byThing = new Map<string, StateEntry[]>();
 
   constructor(rows: readonly StateEntry[] = []) {
@@ -112,9 +112,9 @@ class Rows {
     return [...this.#byThing.values()].flat();
   }
 
-  of(thing: Thing): readonly StateEntry[] {
-    return (this.#byThing.get(nameOf(thing)) ?? []).filter((row) => mayShare(row, thing));
+  of(thing: ServiceObject): readonly StateEntry[] {
+    return (this.#byThing.get(nameOf(thing)) ?? []).filter((row) => mayBeSameService(row, thing));
   }
 }
 
-const nameOf = ({ type, id }: Thing) => `${type} ${id}`;
+const nameOf = ({ type, id }: ServiceObject) => `${type} ${id}`;

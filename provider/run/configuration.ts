@@ -40,7 +40,7 @@ export function bindingSetting(config: (key: string) => string | undefined): Bin
 }
 
 /** Where a key stands. */
-interface Place {
+interface KeySource {
   readonly known: readonly string[];
   /** The name of the project. */
   readonly project: string | undefined;
@@ -49,7 +49,7 @@ interface Place {
 }
 
 /** Why a key is refused, if it is: a mistyped one leaves a default in force, which for the address is a service on this machine. */
-export function faultOfKey(key: string, { known, project, remedy }: Place): string | undefined {
+export function unknownKeyError(key: string, { known, project, remedy }: KeySource): string | undefined {
   if (known.includes(renamedKeys.get(key) ?? key)) return undefined;
   // The keys of a project of this name lie in the same namespace.
   if (project === "recommender" && closestMatch(key, known) === undefined) return undefined;
@@ -58,7 +58,7 @@ export function faultOfKey(key: string, { known, project, remedy }: Place): stri
 }
 
 /** Says once what the address of the service means: credentials without TLS, or a service on this machine that is not there yet. */
-export async function tellDoubts(given: (key: SettingKey) => string | undefined): Promise<void> {
+export async function reportAddress(given: (key: SettingKey) => string | undefined): Promise<void> {
   try {
     const settings = readSettings(given);
     const warning = clearTextWarning(settings);

@@ -35,20 +35,20 @@ export function engineAddress(): string | undefined {
   return binding.engineAddress();
 }
 
-const say = (severity: Severity, isEphemeral: boolean) => (urn: Urn, message: string) =>
+const logAt = (severity: Severity, isEphemeral: boolean) => (urn: Urn, message: string) =>
   binding.log(severity, masked(message), urn, isEphemeral);
 
 /** Logs to the output of the running command, beside the resource it is about. */
 export const log = {
   /** Shown while the work goes on, replaced by what comes next. */
-  progress: say("info", true),
-  info: say("info", false),
-  warn: say("warn", false),
-  debug: say("debug", false),
+  progress: logAt("info", true),
+  info: logAt("info", false),
+  warn: logAt("warn", false),
+  debug: logAt("debug", false),
 };
 
 /** Whether an engine is still at work: the processes that it started do not notice when it is killed. */
-export function engineAnswers(address: string | undefined): Promise<boolean> {
+export function isEngineRunning(address: string | undefined): Promise<boolean> {
   const [, host, port] = /^(.*):(\d+)$/.exec(address ?? "") ?? [];
   if (!host || !port) return Promise.resolve(false);
   return new Promise((resolve) => {
@@ -61,19 +61,19 @@ export function engineAnswers(address: string | undefined): Promise<boolean> {
   });
 }
 
-const lookEveryMs = 5_000;
+const checkEveryMs = 5_000;
 
 /** Ends a provider's process some time after its engine, when it is at nothing that must be brought to its end. */
-export function endWithEngine(isBusy: () => boolean): void {
+export function exitWithEngine(isBusy: () => boolean): void {
   const address = engineAddress();
   if (!address || watching) return;
   watching = true;
   let missed = 0;
   const look = async () => {
-    missed = (await engineAnswers(address)) ? 0 : missed + 1;
+    missed = (await isEngineRunning(address)) ? 0 : missed + 1;
     if (missed > 1 && !isBusy()) process.exit();
   };
-  setInterval(look, lookEveryMs).unref();
+  setInterval(look, checkEveryMs).unref();
 }
 
 let watching = false;

@@ -8,9 +8,9 @@ interface Secrets {
 }
 
 /** The secrets of the resource that is worked for. */
-export const secretsHere = new AsyncLocalStorage<Secrets>();
+export const currentSecrets = new AsyncLocalStorage<Secrets>();
 
 /** A message without the secrets of the resource that is worked for. */
 export function masked(message: string): string {
-  return secretsHere.getStore()?.mask(message) ?? message;
+  return currentSecrets.getStore()?.mask(message) ?? message;
 }

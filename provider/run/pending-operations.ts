@@ -26,7 +26,7 @@ export class PendingOperations {
   ) {}
 
   /** Reads the state, unless this run has read it before. @returns undefined if it cannot be read */
-  look(urn: string | undefined): Promise<readonly PendingOperation[] | undefined> {
+  load(urn: string | undefined): Promise<readonly PendingOperation[] | undefined> {
     this.#found ??= this.read(urn ?? "").catch(() => undefined);
     return this.#found;
   }
@@ -34,7 +34,7 @@ export class PendingOperations {
   /** The pending operations of a resource; undefined if the state cannot be read. */
   async of(urn: string | undefined): Promise<PendingOperation[] | undefined> {
     const own = canonicalUrn(urn ?? "");
-    const found = await this.look(urn);
+    const found = await this.load(urn);
     return found?.filter((operation) => canonicalUrn(operation.urn) === own);
   }
 }

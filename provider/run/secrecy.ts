@@ -1,6 +1,6 @@
 import { parseJson } from "../../client/parse";
 import { attributeHandling } from "../../contract/dataset";
-import { masked, secretsHere } from "./masking";
+import { currentSecrets, masked } from "./masking";
 import type { Properties } from "./state-entry";
 import { unknownValue } from "./unknown-value";
 
@@ -19,10 +19,10 @@ const shownAtLeast = 32;
 const keyedByFields = ["source", "mapping"];
 
 /** Works for a resource that has secret arguments: whatever is logged or thrown meanwhile does not show their values. */
-export async function keepingSecret<T>(secrets: readonly Properties[], work: () => Promise<T>): Promise<T> {
+export async function maskingSecrets<T>(secrets: readonly Properties[], work: () => Promise<T>): Promise<T> {
   if (secrets.every((one) => Object.keys(one).length === 0)) return work();
-  const values = [...(secretsHere.getStore()?.values ?? []), ...secrets];
-  return secretsHere.run({ values, mask: maskOf(values) }, async () => {
+  const values = [...(currentSecrets.getStore()?.values ?? []), ...secrets];
+  return currentSecrets.run({ values, mask: maskOf(values) }, async () => {
     try {
       return await work();
     } catch (error) {
@@ -33,17 +33,17 @@ export async function keepingSecret<T>(secrets: readonly Properties[], work: () 
 
 /** Whether an argument of the resource that is worked for is secret, or a part of it. */
 export function isSecret(name: string): boolean {
-  return secretsHere.getStore()?.values.some((one) => one[name] !== undefined) ?? false;
+  return currentSecrets.getStore()?.values.some((one) => one[name] !== undefined) ?? false;
 }
 
 /**
  * Whether a value shows a secret of the resource that is worked for, other than its own secret outputs: what the address
  * of a result consists of, as the service and the job, is no secret.
  */
-export function showsSecret(value: unknown, secretOutputs: readonly string[]): boolean {
+export function containsSecret(value: unknown, secretOutputs: readonly string[]): boolean {
   if (typeof value !== "string" || masked(value) === value) return false;
   if (!secretOutputs.some(isSecret)) return true;
-  const others = secretsHere.getStore()?.values.map((one) => without(one, secretOutputs)) ?? [];
+  const others = currentSecrets.getStore()?.values.map((one) => without(one, secretOutputs)) ?? [];
   return maskOf(others)(value) !== value;
 }
 

@@ -7,7 +7,7 @@ import { ignoreHint } from "../../client/git-ignore";
 import { embeddedDirectory, hasTokenSource, type Settings } from "../../client/settings";
 import { isUnreachable } from "../../client/unreachable";
 import { type Reply, routes } from "../../contract";
-import type { AccountSight } from "./account";
+import type { VisibleObjects } from "./account";
 import { cancelled as engineCancelled, stopped } from "./cancellation";
 import { Claims } from "./claims";
 import { log, type Urn } from "./engine";
@@ -25,7 +25,7 @@ export class Run {
   /** When it submitted jobs, by their ids. */
   readonly submittedAt = new Map<string, number>();
   /** Sources of records in words, by their content hashes. */
-  readonly sources = new Map<string, string>();
+  readonly sourceNames = new Map<string, string>();
   /** What the resources of the stack hold: nothing is deleted that another one holds. */
   readonly claims: Claims;
   /** Projects that it has taken out of service, with whatever it had deployed there before. */
@@ -41,27 +41,27 @@ export class Run {
   /** Resources that it has compared with the state or created: the others are not targeted, or come later. */
   readonly reached = new Set<Urn>();
   /** The resources that deploy to projects. */
-  readonly deploying = new Map<string, Urn>();
+  readonly deployers = new Map<string, Urn>();
   /** Ids of what it created, by the call: no other call created them. */
   readonly created = new Map<string, Set<string>>();
   /** What the state holds in place of ids that are not known, by resource. */
   readonly placeholders = new Map<string, string>();
   /** Keys of calls whose outcome it has found out. */
-  readonly resolved = new Set<string>();
+  readonly resolvedCalls = new Set<string>();
   /** Lists as they were before it created anything. */
   readonly listedBefore = new Map<string, Promise<unknown>>();
   /** What the configured key shows of what the stack created with other keys, by their fingerprints. */
-  readonly accounts = new Map<string, Promise<AccountSight>>();
+  readonly visibleByAccount = new Map<string, Promise<VisibleObjects>>();
   /** Creations that others wait for. */
-  readonly turns = new Map<string, Promise<unknown>>();
+  readonly creationQueues = new Map<string, Promise<unknown>>();
   /** Whether the credentials have a scope, by the path of the call. */
   readonly scopes = new Map<string, Promise<boolean>>();
   /** The first resource that needs a scope which the credentials lack; others refer to its error. */
-  readonly lackedBy = new Map<string, string>();
+  readonly firstLackingScope = new Map<string, string>();
   /** Whether the service gives tokens, where no source of them is set. */
-  tokenTried: Promise<void> | undefined;
+  tokenCheck: Promise<void> | undefined;
   /** The first resource that reported that the service cannot be reached; others refer to its error. */
-  unreachableFor: string | undefined;
+  firstUnreachable: string | undefined;
   readonly #warned = new Set<string>();
   /** Whether it has warned that the recovery journal cannot be written. */
   warnedOfJournal = false;
@@ -130,13 +130,13 @@ export function useSession(session: Session): void {
  * Refuses a configuration that sets no source of tokens, unless the service itself gives them. A service that cannot be
  * reached fails the preview; one that is only overloaded does not.
  */
-export async function refuseWithoutTokens(settings: Settings, urn: Urn): Promise<void> {
+export async function requireTokens(settings: Settings, urn: Urn): Promise<void> {
   if (hasTokenSource(settings)) return;
   const { client, run } = await openSession(settings, urn);
-  run.tokenTried ??= client.getToken(routes.listEventDatasets).catch((error) => {
+  run.tokenCheck ??= client.getToken(routes.listEventDatasets).catch((error) => {
     if (isUnreachable(error) || !isOutage(error)) throw error;
   });
-  await run.tokenTried;
+  await run.tokenCheck;
 }
 
 async function start(settings: Settings, urn: Urn): Promise<Session> {

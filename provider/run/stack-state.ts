@@ -1,24 +1,24 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { engineProcess } from "./engine-command";
-import { isSame, type Properties, rowOf, type StateEntry } from "./state-entry";
+import { isSameEntry, type Properties, type StateEntry, stateEntryOf } from "./state-entry";
 import { canonicalUrn, partsOf, resourceTypeOf } from "./urn";
 
 /** What the stacks of a backend hold. */
 export interface StackState {
   /** The rows of the stack that the given row belongs to. */
-  rows(of: StateEntry): Promise<readonly StateEntry[]>;
+  entries(of: StateEntry): Promise<readonly StateEntry[]>;
   /** The rows that earlier runs left of a resource, also the replaced ones; none if the state cannot be read. */
-  rowsNamed(urn: string): Promise<readonly StateEntry[]>;
+  entriesNamed(urn: string): Promise<readonly StateEntry[]>;
   /** The rows of every stack of the backend, this one too. */
-  everywhere(): Promise<Holdings>;
+  allStacks(): Promise<BackendEntries>;
   /** The stacks of the backend as `project/stack`, listed for a project; undefined if they cannot be listed. */
   stacks(project: string): Promise<ReadonlySet<string> | undefined>;
 }
 
 /** What the stacks of a backend hold, as far as their states can be read. */
-export interface Holdings {
-  readonly rows: readonly StateEntry[];
+export interface BackendEntries {
+  readonly entries: readonly StateEntry[];
   /** Stacks whose state could not be read. */
   readonly unread: readonly string[];
 }
@@ -48,7 +48,7 @@ export function pulumiCli(given: Partial<Cli> = {}): Cli {
  */
 export function cliStackState(given: Partial<Cli> = {}): StackState {
   const cli = pulumiCli(given);
-  const rows: StackState["rows"] = async (of) => {
+  const entries: StackState["entries"] = async (of) => {
     const stack = /^urn:pulumi:(.+?)::/.exec(of.urn)?.[1];
     const unreadable = (why: string, fix: string) =>
       new StackStateError(
@@ -59,11 +59,11 @@ export function cliStackState(given: Partial<Cli> = {}): StackState {
       const command = commandOf(way);
       try {
         const rows = await exported(way, cli);
-        if (rows.some((row) => isSame(row, of))) return rows;
+        if (rows.some((row) => isSameEntry(row, of))) return rows;
         reasons.push(`${command} shows no ${of.type} ${of.id}`);
       } catch (error) {
         // The other ways go to the same backend, which would take as long again.
-        if (wasCutOff(error)) {
+        if (hasTimedOut(error)) {
           throw unreadable(
             `${command} took longer than ${cli.timeoutMs / 1000} s`,
             `Run ${command} yourself to see what keeps it: the network, the backend, or a login that has expired`,
@@ -76,22 +76,27 @@ export function cliStackState(given: Partial<Cli> = {}): StackState {
   };
   // Read once: what earlier runs have stored does not change.
   const before = new Map<string, Promise<StateEntry[]>>();
-  const rowsNamed: StackState["rowsNamed"] = async (urn) => {
+  const entriesNamed: StackState["entriesNamed"] = async (urn) => {
     const { stack } = partsOf(urn);
     const all = before.get(stack) ?? exported(["--stack", stack], cli).catch(() => []);
     before.set(stack, all);
     return (await all).filter((row) => canonicalUrn(row.urn) === canonicalUrn(urn));
   };
-  return { rows, rowsNamed, everywhere: () => everywhere(cli), stacks: (project) => stacks(project, cli) };
+  return {
+    entries,
+    entriesNamed,
+    allStacks: () => readAllStacks(cli),
+    stacks: (project) => stacks(project, cli),
+  };
 }
 
 /** How many states are read at once. */
 const readersAtOnce = 4;
 
-async function everywhere(cli: Cli): Promise<Holdings> {
+async function readAllStacks(cli: Cli): Promise<BackendEntries> {
   const names = await listed(cli);
-  if (!names) return { rows: [], unread: ["all stacks"] };
-  const [rows, unread]: [StateEntry[], string[]] = [[], []];
+  if (!names) return { entries: [], unread: ["all stacks"] };
+  const [entries, unread]: [StateEntry[], string[]] = [[], []];
   const until = Date.now() + cli.timeoutMs;
   const open = [...names];
   const read = async () => {
@@ -99,12 +104,12 @@ async function everywhere(cli: Cli): Promise<Holdings> {
       const timeoutMs = until - Date.now();
       const found =
         timeoutMs > 0 ? await exported(["--stack", name], { ...cli, timeoutMs }).catch(() => {}) : undefined;
-      if (found) rows.push(...found);
+      if (found) entries.push(...found);
       else unread.push(name);
     }
   };
   await Promise.all(Array.from({ length: readersAtOnce }, read));
-  return { rows, unread };
+  return { entries, unread };
 }
 
 async function stacks(current: string, cli: Cli): Promise<ReadonlySet<string> | undefined> {
@@ -154,18 +159,18 @@ async function exported(way: readonly string[], cli: Cli): Promise<StateEntry[]>
   const { resources = [] } = await exportState(way, cli);
   return resources.flatMap(({ urn, type, id, outputs = {}, delete: isLeaving = false }) => {
     const definition = resourceTypeOf(type);
-    return definition && id ? [{ ...rowOf(definition, id, outputs), urn, isLeaving }] : [];
+    return definition && id ? [{ ...stateEntryOf(definition, id, outputs), urn, isLeaving }] : [];
   });
 }
 
 /** What a stack holds. */
 export interface ExportedState {
-  readonly resources?: readonly ExportedRow[];
+  readonly resources?: readonly ExportedEntry[];
   /** What the engine began and has not recorded the end of. */
-  readonly pending_operations?: readonly { readonly type: string; readonly resource: ExportedRow }[];
+  readonly pending_operations?: readonly { readonly type: string; readonly resource: ExportedEntry }[];
 }
 
-interface ExportedRow {
+interface ExportedEntry {
   readonly urn: string;
   readonly type: string;
   readonly id?: string;
@@ -177,7 +182,7 @@ interface ExportedRow {
 const commandOf = (way: readonly string[]) => `\`${["pulumi stack export", ...way].join(" ")}\``;
 
 /** Whether the time limit ended a command. */
-function wasCutOff(error: unknown): boolean {
+function hasTimedOut(error: unknown): boolean {
   const { killed, code } = error as { killed?: boolean; code?: unknown };
   return killed === true && code == null;
 }

@@ -65,12 +65,18 @@ export interface StateEntry {
   /** The project of a model or an algorithm. */
   readonly projectId?: string | undefined;
   /** Whether the engine has replaced it, and is to delete it. */
-  readonly isLeaving?: boolean;
+  readonly isPendingDelete?: boolean;
 }
 
 /** The row of a resource, as its lifecycle knows it. */
-export function rowOf(type: string, id: string, properties: Properties): StateEntry {
-  const { __urn = "", __made = __urn, __service: service, __account: account, projectId } = apart(properties);
+export function stateEntryOf(type: string, id: string, properties: Properties): StateEntry {
+  const {
+    __urn = "",
+    __made = __urn,
+    __service: service,
+    __account: account,
+    projectId,
+  } = unpackUrn(properties);
   return {
     urn: __urn,
     type,
@@ -83,13 +89,13 @@ export function rowOf(type: string, id: string, properties: Properties): StateEn
 }
 
 /** Whether two rows are one. */
-export function isSame(a: StateEntry, b: StateEntry): boolean {
+export function isSameEntry(a: StateEntry, b: StateEntry): boolean {
   const isMade = a.made === undefined || b.made === undefined ? a.urn === b.urn : a.made === b.made;
   return a.type === b.type && a.id === b.id && isMade;
 }
 
 /** Whether two rows may hold the same thing: ids of two services say nothing about each other. */
-export function mayShare(a: Pick<StateEntry, "service">, b: Pick<StateEntry, "service">): boolean {
+export function mayBeSameService(a: Pick<StateEntry, "service">, b: Pick<StateEntry, "service">): boolean {
   const [one, other] = [a.service, b.service].map((address) => address?.replace(/\/+$/, ""));
   return one === undefined || other === undefined || one === other;
 }
@@ -98,13 +104,13 @@ const token = /^[0-9a-f]{8}$/;
 const tokenAndUrn = /^([0-9a-f]{8}) (urn:.*)$/s;
 
 /** What tells rows apart and the URN in one property; two where the former is not a token of ours. */
-export function together(made: string | undefined, urn: string | undefined): Properties {
+export function packUrn(made: string | undefined, urn: string | undefined): Properties {
   if (made !== undefined && urn !== undefined && token.test(made)) return { __made: `${made} ${urn}` };
   return { ...(urn !== undefined && { __urn: urn }), ...(made !== undefined && { __made: made }) };
 }
 
 /** The same as two properties again. */
-export function apart(properties: Properties): Properties {
+export function unpackUrn(properties: Properties): Properties {
   const { __made } = properties;
   const [, made, urn] = (typeof __made === "string" && tokenAndUrn.exec(__made)) || [];
   return made === undefined ? properties : { __urn: urn, ...properties, __made: made };

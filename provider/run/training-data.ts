@@ -21,12 +21,12 @@ interface Source {
   /** May be unknown. */
   readonly eventDatasetId: string;
   /** Whether messages may show what it holds. */
-  readonly isOpen: boolean;
+  readonly mayShowTypes: boolean;
   search(eventType: string): Promise<TypeSearch>;
 }
 
 /** Why a training would find nothing to learn from. */
-export interface TargetFault {
+export interface MissingTarget {
   readonly reason: string;
   /** Whether nothing but the sources of the program can have filled the dataset. */
   readonly isCertain: boolean;
@@ -59,14 +59,14 @@ export class TrainingData {
    * Why the training of a project that the run creates would fail. Several new projects have the same unknown id in a
    * preview: a fault of one of them is reported only if all have it. Without a source in the program nothing is known.
    */
-  async faultOf(projectId: unknown): Promise<TargetFault | undefined> {
+  async missingTarget(projectId: unknown): Promise<MissingTarget | undefined> {
     if (projectId !== unknownValue) return undefined;
     const created = [...this.#projects].filter(([urn]) => this.isCreated(urn));
     const faults = await Promise.all(created.map(([urn, project]) => this.#faultOf(urn, project)));
     return faults.every((fault) => fault !== undefined) ? faults[0] : undefined;
   }
 
-  async #faultOf(urn: Urn, project: Project): Promise<TargetFault | undefined> {
+  async #faultOf(urn: Urn, project: Project): Promise<MissingTarget | undefined> {
     const { targetEventType, eventDatasetId } = project;
     const sources = [...this.#sources.values()].filter((source) => source.eventDatasetId === eventDatasetId);
     if (sources.length === 0) return undefined;
@@ -75,7 +75,7 @@ export class TrainingData {
       () => undefined,
     );
     if (!found || found.some(({ isThere }) => isThere)) return undefined;
-    const types = sources.every(({ isOpen }) => isOpen)
+    const types = sources.every(({ mayShowTypes }) => mayShowTypes)
       ? [...new Set(found.flatMap(({ others }) => others))]
       : [];
     const meant = closestMatch(targetEventType, types);

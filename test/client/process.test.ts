@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { isRunning } from "../../client/process";
-import { type Entry, isAlive } from "../../provider/recovery/journal";
+import { isAlive, type JournalEntry } from "../../provider/recovery/journal";
 
 describe("a process", () => {
   afterEach(() => jest.restoreAllMocks());
@@ -15,12 +15,12 @@ describe("a process", () => {
   test("of another user counts as running, also in the recovery journal", () => {
     failSignalsWith("EPERM");
     expect(isRunning(7)).toBe(true);
-    expect(isAlive({ pid: 7, host: hostname() } as Entry)).toBe(true);
+    expect(isAlive({ pid: 7, host: hostname() } as JournalEntry)).toBe(true);
   });
 
   test("that does not exist is not running", () => {
     failSignalsWith("ESRCH");
     expect(isRunning(7)).toBe(false);
-    expect(isAlive({ pid: 7, host: hostname() } as Entry)).toBe(false);
+    expect(isAlive({ pid: 7, host: hostname() } as JournalEntry)).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Deployment } from "@pulumi/pulumi/automation";
 import Database from "libsql";
-import { allEntries, type Entry, put } from "../../provider/recovery/journal";
+import { allEntries, type JournalEntry, write } from "../../provider/recovery/journal";
 import { systemClock } from "../../service";
 import { ObservedService } from "./observed-service";
 import { OtherService } from "./other-service";
@@ -101,16 +101,20 @@ async function serviceOfRecordedFolder(dataDir: string, recordedAt: number): Pro
 }
 
 test.each([
-  ["resumed", "the id was in the journal", (entry: Entry) => ({ ...entry, at: new Date().toISOString() })],
+  [
+    "resumed",
+    "the id was in the journal",
+    (entry: JournalEntry) => ({ ...entry, at: new Date().toISOString() }),
+  ],
   [
     "repeated under its key",
     "its response was lost",
-    ({ id: _, reply: __, ...asked }: Entry) => ({ ...asked, at: new Date().toISOString() }),
+    ({ id: _, reply: __, ...asked }: JournalEntry) => ({ ...asked, at: new Date().toISOString() }),
   ],
 ])(
   "what a killed run of 0.1.0 created is %s where %s: over its data folder, nothing is created twice",
   async (how, _, leave) => {
-    const journal: Entry[] = JSON.parse(readFileSync(join(__dirname, "journal-v1.json"), "utf8"));
+    const journal: JournalEntry[] = JSON.parse(readFileSync(join(__dirname, "journal-v1.json"), "utf8"));
     const folder = mkdtempSync(join(tmpdir(), "recorded-"));
     const service = await serviceOfRecordedFolder(join(folder, "data"), Date.parse(journal.at(-1)?.at ?? ""));
     const XDG_STATE_HOME = join(folder, "xdg");
@@ -118,7 +122,7 @@ test.each([
     const own = { ...process.env };
     Object.assign(process.env, workspace.stack.workspace.envVars);
     try {
-      for (const entry of journal) await put({ ...leave(entry), service: service.service.url });
+      for (const entry of journal) await write({ ...leave(entry), service: service.service.url });
       const { outputs } = await workspace.stack.up();
       expect(outputs.modelId?.value).toBe("model-cd2b9465e1c77521fe35");
       const ids = (await workspace.stack.exportStack()).deployment.resources.map(({ id }: Recorded) => id);

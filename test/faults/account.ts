@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import Database from "libsql";
-import { allEntries, type Entry } from "../../provider/recovery/journal";
+import { allEntries, type JournalEntry } from "../../provider/recovery/journal";
 import { canonicalUrn } from "../../provider/run/urn";
 import type { FaultProxy } from "./proxy";
 
@@ -42,7 +42,7 @@ const makes: Record<string, string> = {
 /** What the service has made for a stack, and what the user was told of it. */
 export class Account {
   /** Every creation that was ever written down, by its key. */
-  readonly #begun = new Map<string, Entry>();
+  readonly #begun = new Map<string, JournalEntry>();
   /** Keys of what was written down on machines that are no more. */
   readonly #gone = new Set<string>();
 
@@ -53,7 +53,7 @@ export class Account {
   ) {}
 
   /** What is written down on this machine. */
-  journal(): Entry[] {
+  journal(): JournalEntry[] {
     const own = allEntries()
       .filter(({ urn }) => urn.includes(`:${this.stack}::`))
       .map((entry) => ({ ...entry, urn: canonicalUrn(entry.urn) }));
@@ -62,7 +62,7 @@ export class Account {
   }
 
   /** The machine goes, with what is written down there; gives the resources of the creations that the state lacks. */
-  loseMachine(isInState: (entry: Entry) => boolean): string[] {
+  loseMachine(isInState: (entry: JournalEntry) => boolean): string[] {
     const lost = this.journal().filter((entry) => !isInState(entry));
     for (const { key } of lost) this.#gone.add(key);
     return lost.map(({ urn }) => urn);
@@ -88,7 +88,7 @@ export class Account {
 
   /** The key of a resource's last call that got no answer. */
   lastWithoutAnswer(title: string, call: string): string | undefined {
-    const isIts = ({ urn, path, id }: Entry) =>
+    const isIts = ({ urn, path, id }: JournalEntry) =>
       urn.endsWith(`recommender:${title.replace(" ", "::")}`) && call.endsWith(path) && !id;
     const [last] = this.journal()
       .filter(isIts)

@@ -24,7 +24,7 @@ export const bindingNames: readonly BindingName[] = ["dynamic", "plugin"];
 interface Surroundings {
   readonly config: Record<string, string>;
   readonly clock: Clock;
-  readonly rows: StackState["rows"];
+  readonly rows: StackState["entries"];
   readonly timeouts?: ClientOptions["timeouts"];
   /** Whether tokens serve the processes after it too. */
   readonly keepsTokens?: boolean;
@@ -38,13 +38,14 @@ export type BoundLifecycle = Omit<Lifecycle, "read"> & {
   read(id: string, state?: Properties, inputs?: Properties): ReturnType<Lifecycle["read"]>;
 };
 
-/** A backend in which no other stack holds anything, and no stack was renamed. */
-export function stackState(rows: StackState["rows"]): StackState {
-  const all = () => rows({ urn: "", type: "", id: "", made: undefined });
+/** A backend without other stacks that use the objects of this one, and without renamed stacks. */
+export function stackState(entries: StackState["entries"]): StackState {
+  const all = () => entries({ urn: "", type: "", id: "", made: undefined });
   return {
-    rows,
-    rowsNamed: async (urn) => (await all()).filter((row) => canonicalUrn(row.urn) === canonicalUrn(urn)),
-    everywhere: async () => ({ rows: await all(), unread: [] }),
+    entries,
+    entriesNamed: async (urn) =>
+      (await all()).filter((entry) => canonicalUrn(entry.urn) === canonicalUrn(urn)),
+    allStacks: async () => ({ entries: await all(), unread: [] }),
     stacks: async () => ({ has: () => true }) as unknown as ReadonlySet<string>,
   };
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { eraseStored } from "../../provider/recovery/journal";
-import { rowOf } from "../../provider/run/state-entry";
+import { stateEntryOf } from "../../provider/run/state-entry";
 import { pluginUrn } from "../../provider/run/urn";
 import { type BindingName, type Bindings, type BoundLifecycle, passed } from "./bindings";
 import { type Declared, dependenciesOf, levelsOf } from "./declared";
@@ -99,7 +99,7 @@ export class SmallEngine extends Rows {
     };
     const rows = async () =>
       this.all().map((row) => ({
-        ...{ ...rowOf(row.kind, row.id, row.state), urn: this.#storedUrnOf(row) },
+        ...{ ...stateEntryOf(row.kind, row.id, row.state), urn: this.#storedUrnOf(row) },
         isLeaving: this.replaced.includes(row),
       }));
     const clients = await this.bindings.begin({ config, clock: fastClock, rows, keepsTokens: true });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../contract";
-import type { Entry } from "../../provider/recovery/journal";
+import type { JournalEntry } from "../../provider/recovery/journal";
 import { lostCallOf } from "../../provider/recovery/unknown-creation";
 import type { ObservedService } from "../engine/observed-service";
 import { Account, failuresIn, type Made, type Said, servingIn } from "./account";
@@ -113,11 +113,11 @@ export class World {
   }
 
   /** What was begun and did not come into the state. */
-  #begun(): Entry[] {
+  #begun(): JournalEntry[] {
     return this.account.journal().filter((entry) => !this.#isInState(entry));
   }
 
-  #isInState({ id, key }: Entry): boolean {
+  #isInState({ id, key }: JournalEntry): boolean {
     const state = JSON.stringify([...this.engine.held.values()]);
     return this.engine.everHeld.has(id) || state.includes(key);
   }

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { allEntries, digest, type Entry, entriesOf, put } from "../../../provider/recovery/journal";
+import { allEntries, digest, entriesOf, type JournalEntry, write } from "../../../provider/recovery/journal";
 import { run } from "../../service/process";
 
 const urn = (name: string) => `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:UserDataset::${name}`;
 /** Returns the date `daysAgo` days before today. */
 const dayOf = (daysAgo: number) => new Date(Date.now() - daysAgo * 24 * 3_600_000).toISOString().slice(0, 10);
-const entry = (name: string, more: Partial<Entry> = {}): Entry => ({
+const entry = (name: string, more: Partial<JournalEntry> = {}): JournalEntry => ({
   urn: urn(name),
   service: "http://127.0.0.1:9",
   path: "/create-user-dataset",
@@ -29,8 +29,8 @@ process.env.PULUMI_BACKEND_URL = "s3://states";
 afterAll(() => rmSync(stateHome, { recursive: true }));
 
 test("creates of killed runs are listed with their ids until they are forgotten", async () => {
-  await put(entry("made", { id: "user-dataset-1", reply: { userDatasetId: "user-dataset-1" } }));
-  await put(entry("lost", { at: `${dayOf(2)}T10:00:00.000Z` }));
+  await write(entry("made", { id: "user-dataset-1", reply: { userDatasetId: "user-dataset-1" } }));
+  await write(entry("lost", { at: `${dayOf(2)}T10:00:00.000Z` }));
   const { out } = await run("interrupted");
   expect(out).toBe(
     [
@@ -64,11 +64,11 @@ test("creates of killed runs are listed with their ids until they are forgotten"
 test("shows the address, and keeps entries of running processes", async () => {
   const service = digest("https://api.example.com");
   const now = new Date().toISOString();
-  await put(
+  await write(
     entry("alive", { service, address: "https://api.example.com", host: hostname(), pid: process.pid }),
   );
-  await put(entry("elsewhere", { at: now }));
-  await put(entry("over", { service, host: hostname(), pid: 2 ** 22 + 1 }));
+  await write(entry("elsewhere", { at: now }));
+  await write(entry("over", { service, host: hostname(), pid: 2 ** 22 + 1 }));
   const { out } = await run("interrupted", "--forget", "--yes");
   expect(out).toContain("  to https://api.example.com\n");
   expect(out).not.toContain(service);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { put } from "../../../provider/recovery/journal";
+import { write } from "../../../provider/recovery/journal";
 import { command } from "../../service/process";
 import { everyCommand } from "../every-command";
 import { ShopCommand } from "../shop-command";
@@ -138,7 +138,7 @@ test("commands that run queries print within 80 columns", async () => {
 test("commands of a stack that does not exist print within 80 columns", async () => {
   const request = { name: longName, numShards: 1, attributeSchema: { a: "CATEGORICAL" } };
   const urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:EventDataset::clicks";
-  await put({
+  await write({
     urn,
     service: shop.api.service.url,
     path: "/create-event-dataset",

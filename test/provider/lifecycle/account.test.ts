@@ -11,15 +11,15 @@ import { SmallEngine } from "../../faults/small-engine";
 const rows: readonly (readonly [string, AccountEvidence, string])[] = [
   ["the key is the same", { key: "same" }, "same"],
   ["the state is of an older version", { key: "unknown" }, "same"],
-  ["the key is another one", { key: "different" }, "look"],
-  ["the key is another one, and shows what the stack created", { key: "different", sight: "some" }, "same"],
-  ["the key is another one, and shows nothing of the stack", { key: "different", sight: "none" }, "refuse"],
+  ["the key is another one", { key: "different" }, "search"],
+  ["the key is another one, and shows what the stack created", { key: "different", visible: "some" }, "same"],
+  ["the key is another one, and shows nothing of the stack", { key: "different", visible: "none" }, "reject"],
   [
     "the key is another one, and the service can show nothing",
-    { key: "different", sight: "unknown" },
+    { key: "different", visible: "unknown" },
     "same",
   ],
-  ["the user says that it is the same account", { key: "different", saidSame: true }, "same"],
+  ["the user says that it is the same account", { key: "different", confirmedSame: true }, "same"],
 ];
 
 test.each(rows)("if %s", (_, evidence, verdict) => {

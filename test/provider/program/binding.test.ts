@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { currentBinding } from "../../../provider/program/binding";
-import { configurationKeys, faultOfKey } from "../../../provider/run/configuration";
+import { configurationKeys, unknownKeyError } from "../../../provider/run/configuration";
 
 const warn = jest.spyOn(pulumi.log, "warn").mockResolvedValue();
 
@@ -55,6 +55,6 @@ test("the new names take precedence over the deprecated ones", () => {
 
 test("the deprecated key is accepted in a stack, but not as an input of a provider", () => {
   const place = { project: undefined, remedy: "Remove it." };
-  expect(faultOfKey("carrier", { known: configurationKeys, ...place })).toBeUndefined();
-  expect(faultOfKey("carrier", { known: ["baseUrl"], ...place })).toMatch("recommender:carrier");
+  expect(unknownKeyError("carrier", { known: configurationKeys, ...place })).toBeUndefined();
+  expect(unknownKeyError("carrier", { known: ["baseUrl"], ...place })).toMatch("recommender:carrier");
 });

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../../contract";
-import { digest, type Entry, entriesOf, put } from "../../../provider/recovery/journal";
+import { digest, entriesOf, type JournalEntry, write } from "../../../provider/recovery/journal";
 import { ObservedService } from "../../engine/observed-service";
 import { Bindings, bindingNames } from "../../faults/bindings";
 import type { Declared } from "../../faults/declared";
@@ -40,7 +40,7 @@ const events: Declared = { ...users, kind: "EventDataset", name: "events" };
 const request = { name: "users", numShards: 1, attributeSchema: null };
 
 /** What a run that was killed wrote down. */
-const entry = (more: Partial<Entry> = {}): Entry => ({
+const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
   ...{ urn: engine.urnOf(users), service: observed.service.url, path: "/create-user-dataset" },
   ...{ identity: digest(request), key: randomUUID(), derived: false, request },
   ...{ at: new Date().toISOString(), pid: 999_999_999, host: hostname() },
@@ -51,7 +51,7 @@ const created = () => observed.calls().filter((call) => call === "POST /create-u
 
 test("what a killed run created is resumed and then erased from the journal, also by a run that is killed in its turn", async () => {
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
-  await put(entry({ id: userDatasetId, reply: { userDatasetId } }));
+  await write(entry({ id: userDatasetId, reply: { userDatasetId } }));
   engine.programHears = false;
   observed.calls();
   expect(await engine.up([users])).toEqual([]);
@@ -78,7 +78,7 @@ test("a schema that somebody gives a dataset which was resumed without one is se
 test("a lost call is repeated under its key, once", async () => {
   const key = randomUUID();
   const made = await observed.client.call(routes.createUserDataset, request, { idempotencyKey: key });
-  await put(entry({ key }));
+  await write(entry({ key }));
   expect(await engine.up([users])).toEqual([]);
   expect(engine.of("UserDataset", "users").id).toBe(made.userDatasetId);
 });
@@ -98,7 +98,7 @@ test("what the state alone knows of is asked about when the key is old, on any m
 });
 
 test("a key that the service may have forgotten is not counted on: the run asks", async () => {
-  await put(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
+  await write(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
   observed.calls();
   const [error] = await engine.up([users]);
   expect(error?.message).toMatch(/ended during this call.*existingId/);
@@ -109,8 +109,8 @@ test("what was created for another resource is not adopted for a lost call, howe
   const twin = { ...events, name: "twin" };
   const { eventDatasetId } = await observed.call(routes.createEventDataset, request);
   const begun = { path: "/create-event-dataset", before: [] };
-  await put(entry({ ...begun, urn: engine.urnOf(events), id: eventDatasetId, reply: { eventDatasetId } }));
-  await put(
+  await write(entry({ ...begun, urn: engine.urnOf(events), id: eventDatasetId, reply: { eventDatasetId } }));
+  await write(
     entry({
       ...begun,
       urn: engine.urnOf(twin),
@@ -130,8 +130,8 @@ test("what was created for another resource is not adopted for a lost call, howe
 test("a process of the killed run that is still at the call is waited for", async () => {
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
   const alive = entry({ pid: process.ppid });
-  await put(alive);
-  setTimeout(() => put({ ...alive, id: userDatasetId, reply: { userDatasetId } }), 100);
+  await write(alive);
+  setTimeout(() => write({ ...alive, id: userDatasetId, reply: { userDatasetId } }), 100);
   observed.calls();
   expect(await engine.up([users])).toEqual([]);
   expect([engine.of("UserDataset", "users").id, created()]).toEqual([userDatasetId, 0]);
@@ -140,8 +140,8 @@ test("a process of the killed run that is still at the call is waited for", asyn
 test("what another service or another resource made is none of its business", async () => {
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
   const done = { id: userDatasetId, reply: { userDatasetId } };
-  await put(entry({ ...done, service: "http://127.0.0.1:9" }));
-  await put(entry({ ...done, urn: engine.urnOf({ kind: "UserDataset", name: "others" }) }));
+  await write(entry({ ...done, service: "http://127.0.0.1:9" }));
+  await write(entry({ ...done, urn: engine.urnOf({ kind: "UserDataset", name: "others" }) }));
   expect(await engine.up([users])).toEqual([]);
   expect(engine.of("UserDataset", "users").id).not.toBe(userDatasetId);
 });
@@ -197,7 +197,7 @@ test("what another resource of the program takes over is not deleted with the on
 test("a program that goes back to its former version after a kill is warned of what the killed run created", async () => {
   expect(await engine.up([users])).toEqual([]);
   const made = { id: "user-dataset-b", reply: { userDatasetId: "user-dataset-b" } };
-  await put(entry({ identity: "another", ...made }));
+  await write(entry({ identity: "another", ...made }));
   expect(await engine.up([users])).toEqual([]);
   expect(said.join()).toMatch(/killed created user-dataset-b, which the program no longer declares/);
 });
@@ -213,7 +213,7 @@ test("what a run that is still at work has begun belongs to another stack of the
     id: userDatasetId,
     reply: { userDatasetId },
   };
-  await put(entry(theirs));
+  await write(entry(theirs));
   expect(await engine.up([users])).toEqual([]);
   expect(engine.of("UserDataset", "users").id).not.toBe(userDatasetId);
   expect(entriesOf(engine.urnOf(users))).toMatchObject([theirs]);
@@ -242,7 +242,7 @@ test("RECOMMENDER_ADOPT that is still set does not change a replacement that is 
 
 test("RECOMMENDER_ADOPT that is still set adopts nothing because of an entry of another stack", async () => {
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
-  await put(entry({ urn: engine.urnOf(users).replace(engine.stack, "other") }));
+  await write(entry({ urn: engine.urnOf(users).replace(engine.stack, "other") }));
   process.env.RECOMMENDER_ADOPT = `users=${userDatasetId}`;
   const errors = await engine.up([users]);
   delete process.env.RECOMMENDER_ADOPT;
@@ -276,7 +276,7 @@ test.each([
   ["1", true],
   ["others, users", true],
 ])("RECOMMENDER_CREATE_AGAIN=%s", async (value, again) => {
-  await put(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
+  await write(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
   process.env.RECOMMENDER_CREATE_AGAIN = value;
   observed.calls();
   await engine.up([users]);
@@ -285,12 +285,12 @@ test.each([
 });
 
 test("a service that is down leaves what broke off to the next run, and no placeholder", async () => {
-  await put(entry());
+  await write(entry());
   const down = await ObservedService.start();
   const { url, key } = down.service;
   await down.close();
   const unreachable = new SmallEngine(newStack(), { url, key }, bindings);
-  await put(entry({ urn: unreachable.urnOf(users), service: url }));
+  await write(entry({ urn: unreachable.urnOf(users), service: url }));
   const [error] = await unreachable.up([users]);
   expect(error?.message).toMatch(/refuses connections \(ECONNREFUSED\)/);
   expect(unreachable.held.size).toBe(0);

@@ -2,38 +2,42 @@ import fc from "fast-check";
 import { type CreationEvidence, type Decision, decide } from "../../../provider/recovery/decision";
 import { type EntryOwner, type OwnerEvidence, ownerOfEntry } from "../../../provider/recovery/entry-owner";
 
-const lost: CreationEvidence = { call: "lost", isOurs: true };
-const calledNow: CreationEvidence = { ...lost, calledNow: true };
-const answered: CreationEvidence = { call: "answered", isOurs: true, exists: true };
+const lost: CreationEvidence = { call: "lost", isProven: true };
+const calledNow: CreationEvidence = { ...lost, sentNow: true };
+const answered: CreationEvidence = { call: "acknowledged", isProven: true, exists: true };
 
 const rows: readonly (readonly [string, CreationEvidence, Decision])[] = [
   ["nothing was begun", { call: "none" }, "create"],
   ["the call was answered, and its object exists", answered, "resume"],
   ["the call was answered, but its object is gone", { ...answered, exists: false }, "create"],
   ["the state holds the answer already", { ...answered, isStored: true }, "create"],
-  ["the answer may be another stack's", { ...answered, isOurs: false }, "look"],
-  ["the same, and the user is to be asked", { ...answered, isOurs: false, looked: true }, "ask"],
-  ["the same, and the user has decided", { ...answered, isOurs: false, createAgain: true }, "create"],
+  ["the answer may be another stack's", { ...answered, isProven: false }, "search"],
+  ["the same, and the user is to be asked", { ...answered, isProven: false, hasCandidates: true }, "ask"],
+  ["the same, and the user has decided", { ...answered, isProven: false, createAgain: true }, "create"],
   ["the user has decided", { ...lost, createAgain: true, keyHolds: true }, "create"],
   [
     "the user has named what it created",
-    { ...lost, named: true, createAgain: true, keyHolds: true },
+    { ...lost, isNamed: true, createAgain: true, keyHolds: true },
     "adopt",
   ],
-  ["the user has named what it created, if it is ours", { ...lost, isOurs: false, named: true }, "adopt"],
-  ["the user names something else than the answer", { ...answered, named: true }, "resume"],
-  ["the user has named something, and this run's own call is lost", { ...calledNow, named: true }, "look"],
+  ["the user has named what it created, if it is ours", { ...lost, isProven: false, isNamed: true }, "adopt"],
+  ["the user names something else than the answer", { ...answered, isNamed: true }, "resume"],
+  [
+    "the user has named something, and this run's own call is lost",
+    { ...calledNow, isNamed: true },
+    "search",
+  ],
   ["the service honours its key", { ...lost, keyHolds: true }, "repeat"],
   [
     "the call may be another stack's, whose key is not ours",
-    { ...lost, isOurs: false, keyHolds: true },
-    "look",
+    { ...lost, isProven: false, keyHolds: true },
+    "search",
   ],
-  ["this run has repeated it under its key", { ...calledNow, keyHolds: true }, "look"],
-  ["the user has decided, and this run's own call is lost", { ...calledNow, createAgain: true }, "look"],
-  ["no key proves anything", lost, "look"],
-  ["no key proves anything, and the candidates are known", { ...lost, looked: true }, "ask"],
-  ["this run's own call is lost, and the candidates are known", { ...calledNow, looked: true }, "ask"],
+  ["this run has repeated it under its key", { ...calledNow, keyHolds: true }, "search"],
+  ["the user has decided, and this run's own call is lost", { ...calledNow, createAgain: true }, "search"],
+  ["no key proves anything", lost, "search"],
+  ["no key proves anything, and the candidates are known", { ...lost, hasCandidates: true }, "ask"],
+  ["this run's own call is lost, and the candidates are known", { ...calledNow, hasCandidates: true }, "ask"],
 ];
 
 test.each(rows)("if %s", (_, evidence, decision) => {
@@ -46,27 +50,27 @@ test("a lost call leads to a second object or to an adoption only on proof or on
     call: fc.constant("lost" as const),
     ...{ isOurs: flag, calledNow: flag, named: flag, createAgain: flag, keyHolds: flag, looked: flag },
   });
-  const isProven = ({ isOurs, keyHolds }: CreationEvidence) => isOurs && keyHolds;
+  const isProven = (evidence: CreationEvidence) => evidence.isProven && evidence.keyHolds;
   fc.assert(
     fc.property(known, (evidence) => {
       const decision = decide(evidence);
       if (decision === "create") return evidence.createAgain && !evidence.calledNow;
       if (decision === "adopt") return evidence.named && !evidence.calledNow;
       if (decision === "repeat") return isProven(evidence) && !evidence.calledNow;
-      return decision === "look" || decision === "ask";
+      return decision === "search" || decision === "ask";
     }),
   );
 });
 
 const renamed: OwnerEvidence = { isOfStack: false, stackExists: false, lineage: "same", account: "same" };
 const owners: readonly (readonly [string, OwnerEvidence, EntryOwner])[] = [
-  ["this stack", { isOfStack: true, account: "same" }, "ours"],
+  ["this stack", { isOfStack: true, account: "same" }, "own"],
   ["this stack, with another key", { isOfStack: true, account: "unproven" }, "unproven"],
-  ["a stack that is gone, of the same lineage", renamed, "ours"],
+  ["a stack that is gone, of the same lineage", renamed, "own"],
   ["the same, with another key", { ...renamed, account: "unproven" }, "unproven"],
   ["a stack that is gone, of unknown lineage", { ...renamed, lineage: "unknown" }, "unproven"],
-  ["a stack that is gone, of another lineage", { ...renamed, lineage: "different" }, "another's"],
-  ["a stack that exists, made from a copied configuration", { ...renamed, stackExists: true }, "another's"],
+  ["a stack that is gone, of another lineage", { ...renamed, lineage: "different" }, "other"],
+  ["a stack that exists, made from a copied configuration", { ...renamed, stackExists: true }, "other"],
   ["a stack that may exist, of the same lineage", { ...renamed, stackExists: "unseen" }, "unproven"],
 ];
 

@@ -3,7 +3,7 @@ import { systemClock } from "../../../client/clock";
 import { routes } from "../../../contract";
 import { createOnce } from "../../../provider/recovery/create-once";
 import { identitiesOf } from "../../../provider/recovery/identity";
-import { digest, put } from "../../../provider/recovery/journal";
+import { digest, write } from "../../../provider/recovery/journal";
 import type { Context } from "../../../provider/run/context";
 import { Run } from "../../../provider/run/session";
 import { ObservedService } from "../../engine/observed-service";
@@ -63,7 +63,7 @@ describe("a creation that a killed run wrote down", () => {
   ])("%s, is resumed only if it is the same", async (_, identity, declared, isResumed) => {
     const urn = `urn:pulumi:${newStack()}::p::pulumi-nodejs:dynamic/recommender:UserDataset::users`;
     const { userDatasetId } = await observed.call(routes.createUserDataset, written);
-    await put({
+    await write({
       ...{ urn, service: observed.client.service, path: "/create-user-dataset", identity, key: newStack() },
       ...{ derived: false, at: new Date().toISOString(), pid: 999_999_999, host: hostname() },
       ...{ id: userDatasetId, reply: { userDatasetId } },

@@ -1,13 +1,13 @@
 import { Client, fixedToken } from "../../../client/client";
-import { isOf, serviceIn } from "../../../provider/recovery/earlier-run";
-import type { Entry } from "../../../provider/recovery/journal";
+import { isOfService, serviceIn } from "../../../provider/recovery/earlier-run";
+import type { JournalEntry } from "../../../provider/recovery/journal";
 import { ObservedService } from "../../engine/observed-service";
 import { DynamicProvider } from "../dynamic-provider";
 
 test("what was written down for an embedded service is known by its data, at whatever port it listens", async () => {
   const baseUrl = "http://127.0.0.1:9";
   const client = new Client({ baseUrl, apiKey: "k", token: fixedToken("t"), instanceId: "instance-1" });
-  const isIts = (service: string) => isOf({ service } as Entry, client);
+  const isIts = (service: string) => isOfService({ service } as JournalEntry, client);
   expect(isIts(serviceIn(client))).toBe(true);
   // Addresses may be secret.
   expect(serviceIn(client)).toMatch(/^[0-9a-f]{32}$/);

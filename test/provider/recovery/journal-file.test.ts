@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { digest, type Entry, put, unreadableFiles } from "../../../provider/recovery/journal";
+import { digest, type JournalEntry, unreadableFiles, write } from "../../../provider/recovery/journal";
 import { ObservedService } from "../../engine/observed-service";
 import { Bindings } from "../../faults/bindings";
 import type { Declared } from "../../faults/declared";
@@ -37,7 +37,7 @@ const events: Declared = { ...users, kind: "EventDataset", name: "events" };
 const request = { name: "users", numShards: 1, attributeSchema: null };
 
 /** What a run that was killed wrote down. */
-const entry = (more: Partial<Entry> = {}): Entry => ({
+const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
   ...{ urn: engine.urnOf(users), service: observed.service.url, path: "/create-user-dataset" },
   ...{ identity: digest(request), key: randomUUID(), derived: false, request },
   ...{ at: new Date().toISOString(), pid: 999_999_999, host: hostname() },
@@ -63,7 +63,7 @@ describe("the journal", () => {
 
   test("with a file that cannot be read stops the resource that it is about, and no other", async () => {
     const other: Declared = { ...users, name: "others" };
-    await put(entry());
+    await write(entry());
     const [file] = files() as [string];
     writeFileSync(file, "");
     expect(unreadableFiles()).toEqual([file]);
@@ -76,7 +76,7 @@ describe("the journal", () => {
 
 test("a journal file that cannot be read ends neither a refresh nor a destroy: both warn of it", async () => {
   expect(await engine.up([events])).toEqual([]);
-  await put(entry({ urn: engine.urnOf(events), path: "/create-event-dataset" }));
+  await write(entry({ urn: engine.urnOf(events), path: "/create-event-dataset" }));
   const [file] = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
   writeFileSync(join(file?.parentPath ?? "", file?.name ?? ""), "");
   engine.programHears = false;

@@ -14,17 +14,17 @@ import { join, relative } from "node:path";
 import {
   allEntries,
   digest,
-  type Entry,
   entriesOf,
+  entriesOfOtherStacks,
+  erase,
   eraseStored,
-  forget,
-  put,
-  rehome,
-  straysOf,
+  type JournalEntry,
+  moveEntry,
+  write,
 } from "../../../provider/recovery/journal";
 
 const urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic:Resource::users";
-const sent: Entry = {
+const sent: JournalEntry = {
   ...{ urn, service: "s", path: "/create-user-dataset", identity: "i", key: "k", derived: false },
   ...{ at: new Date().toISOString(), pid: process.pid, host: "here", backend: "s3://states/shop" },
 };
@@ -59,21 +59,21 @@ const files = () =>
     .map(({ parentPath, name }) => join(parentPath, name));
 
 test("what is recorded last counts", async () => {
-  await put(sent);
-  await put({ ...sent, id: "user-dataset-1" });
+  await write(sent);
+  await write({ ...sent, id: "user-dataset-1" });
   expect(entriesOf(urn)).toEqual([{ ...sent, id: "user-dataset-1" }]);
 });
 
 test("an outcome that was cut off at any byte is unknown, and the next one is read", async () => {
-  await put(sent);
+  await write(sent);
   const [file = ""] = files();
   const whole = readFileSync(file, "utf8").length;
-  await put({ ...sent, id: "user-dataset-1" });
+  await write({ ...sent, id: "user-dataset-1" });
   const text = readFileSync(file, "utf8");
   for (let length = whole; length < text.length - 1; length++) {
     truncateSync(file, length);
     expect(entriesOf(urn)).toEqual([sent]);
-    await put({ ...sent, id: "user-dataset-2" });
+    await write({ ...sent, id: "user-dataset-2" });
     expect(entriesOf(urn)).toEqual([{ ...sent, id: "user-dataset-2" }]);
     writeFileSync(file, text);
   }
@@ -82,9 +82,9 @@ test("an outcome that was cut off at any byte is unknown, and the next one is re
 
 test("a file of which nothing can be read stops its own resource and no other", async () => {
   const other = { ...sent, urn: `${urn}-other` };
-  await put(sent);
+  await write(sent);
   writeFileSync(files()[0] as string, "{");
-  await put(other);
+  await write(other);
   expect(() => entriesOf(urn)).toThrow(
     /cannot read the recovery journal .*recommender interrupted --forget/s,
   );
@@ -105,10 +105,10 @@ test("a file of 0.1.0 is read and moved to where entries lie now", async () => {
   const old = putAsOld("s3://states/shop");
   const [found] = entriesOf(urn);
   expect(found).toEqual(old);
-  await rehome(found as Entry, urn);
+  await moveEntry(found as JournalEntry, urn);
   expect(entriesOf(urn)).toEqual([sent]);
   expect(files()).toHaveLength(1);
-  await put({ ...sent, id: "user-dataset-1" });
+  await write({ ...sent, id: "user-dataset-1" });
   expect(entriesOf(urn)).toEqual([{ ...sent, id: "user-dataset-1" }]);
 });
 
@@ -116,7 +116,7 @@ test("a file of 0.1.0 in another backend is left alone, and can be forgotten", a
   const old = putAsOld("s3://states/other");
   expect(entriesOf(urn)).toEqual([]);
   expect(allEntries()).toEqual([old]);
-  await forget(allEntries()[0] as Entry);
+  await erase(allEntries()[0] as JournalEntry);
   expect(files()).toEqual([]);
 });
 
@@ -148,14 +148,14 @@ describe("the backend", () => {
   ])("reached %s has the same entries", async (_, reach) => {
     process.env.PULUMI_BACKEND_URL = `file://${state}`;
     const { backend: _own, ...entry } = sent;
-    await put(entry);
+    await write(entry);
     reach();
     expect(entriesOf(urn)).toMatchObject([entry]);
   });
 
   test("in a bucket is the same with other options, and another one in another store", async () => {
     process.env.PULUMI_BACKEND_URL = "s3://states/shop?region=eu-west-1&profile=ci";
-    await put(sent);
+    await write(sent);
     process.env.PULUMI_BACKEND_URL = "s3://states/shop/";
     expect(entriesOf(urn)).toEqual([sent]);
     process.env.PULUMI_BACKEND_URL = "s3://states/shop?endpoint=minio.example.com";
@@ -165,10 +165,10 @@ describe("the backend", () => {
   test("that another login leads to has none of them", async () => {
     login(`file://${state}`);
     const { backend: _own, ...entry } = sent;
-    await put(entry);
+    await write(entry);
     login(`file://${folder}`);
     expect(entriesOf(urn)).toEqual([]);
-    expect(straysOf(urn)).toEqual([]);
+    expect(entriesOfOtherStacks(urn)).toEqual([]);
   });
 });
 
@@ -180,9 +180,9 @@ test("entries of one resource that come and go at once leave each other alone, a
   }));
   await Promise.all(
     entries.map(async (entry) => {
-      await put(entry);
+      await write(entry);
       expect(entriesOf(urn)).toContainEqual(entry);
-      await forget(entry);
+      await erase(entry);
     }),
   );
   expect(readdirSync(join(folder, "pulumi-recommender/creations"))).toEqual([]);
@@ -191,14 +191,14 @@ test("entries of one resource that come and go at once leave each other alone, a
 test("an entry is dropped after 30 days, however many entries of other stacks share its folder", async () => {
   const old = { ...sent, at: new Date(Date.now() - 31 * 24 * 3_600_000).toISOString() };
   const others = { ...sent, urn: urn.replace(":dev:", ":prod:") };
-  await put(others);
-  await put(old);
+  await write(others);
+  await write(old);
   expect(files()).toHaveLength(2);
   expect(entriesOf(urn)).toEqual([]);
-  expect(straysOf(others.urn)).toEqual([]);
+  expect(entriesOfOtherStacks(others.urn)).toEqual([]);
   expect(allEntries()).toEqual([others]);
   // Each process removes old files once.
-  let putInNextProcess = put;
+  let putInNextProcess = write;
   jest.isolateModules(() => {
     putInNextProcess = require("../../../provider/recovery/journal").put;
   });
@@ -211,7 +211,7 @@ test("what the state holds is erased, with the jobs that failed before it; the r
   const failed = { ...sent, identity: "1", derived: true, id: "job-1", at: at(1) };
   const stored = { ...sent, identity: "2", derived: true, id: "job-2", at: at(2) };
   const other = { ...sent, identity: "3", id: "job-3", at: at(3) };
-  for (const entry of [failed, stored, other]) await put(entry);
+  for (const entry of [failed, stored, other]) await write(entry);
   appendFileSync(files()[0] as string, "\n");
   expect(await eraseStored(urn, new Set(["job-2"]))).toEqual([other]);
   expect(entriesOf(urn)).toEqual([other]);

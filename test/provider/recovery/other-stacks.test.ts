@@ -6,7 +6,7 @@ import { systemClock } from "../../../client/clock";
 import { readSettings } from "../../../client/settings";
 import { routes } from "../../../contract";
 import { createOnce } from "../../../provider/recovery/create-once";
-import { digest, type Entry, entriesOf, eraseStored, put } from "../../../provider/recovery/journal";
+import { digest, entriesOf, eraseStored, type JournalEntry, write } from "../../../provider/recovery/journal";
 import type { UnknownCreationError } from "../../../provider/recovery/unknown-creation";
 import { lineageOf } from "../../../provider/run/backend";
 import type { Context } from "../../../provider/run/context";
@@ -36,7 +36,7 @@ const urnIn = (stack: string) =>
 const request = { name: "users", numShards: 1, attributeSchema: null };
 
 /** What a run of a stack wrote before it was killed. */
-const entryOf = (stack: string, more: Partial<Entry> = {}): Entry => ({
+const entryOf = (stack: string, more: Partial<JournalEntry> = {}): JournalEntry => ({
   ...{ urn: urnIn(stack), service: observed.service.url, path: "/create-user-dataset" },
   ...{ identity: digest(request), key: randomUUID(), derived: false, request },
   ...{ at: new Date().toISOString(), pid: 999_999_999, host: hostname() },
@@ -62,7 +62,7 @@ const create = async (stacks?: readonly string[]) => {
 
 test("creating again leaves the journal entry of another stack alone, and does not ask about it again", async () => {
   const theirs = entryOf("prod", { id: "user-dataset-1", reply: { userDatasetId: "user-dataset-1" } });
-  await put(theirs);
+  await write(theirs);
   const asked: UnknownCreationError = await create().then(fail, (error) => error);
   expect(asked.message).toMatch(/of stack prod, which is not known to be this one.*user-dataset-1/);
   // Nothing of this stack is lost, so its state keeps nothing that a later run would repeat under the key of prod.
@@ -82,10 +82,10 @@ test("creating again leaves the journal entry of another stack alone, and does n
 test("an entry of a former name of the stack is preferred to entries that nothing proves to be of this stack", async () => {
   writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
   writeFileSync(join(folder, "Pulumi.staging.yaml"), "encryptionsalt: v1:abc\n");
-  for (const stack of ["gone1", "gone2", "gone3", "gone4", "gone5"]) await put(entryOf(stack));
+  for (const stack of ["gone1", "gone2", "gone3", "gone4", "gone5"]) await write(entryOf(stack));
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
   const lineage = lineageOf("staging") as string;
-  await put(entryOf("formerly", { lineage, id: userDatasetId, reply: { userDatasetId } }));
+  await write(entryOf("formerly", { lineage, id: userDatasetId, reply: { userDatasetId } }));
   expect(await create(["staging"])).toBe(userDatasetId);
 });
 

@@ -1,8 +1,8 @@
 import { Claims } from "../../../provider/run/claims";
-import { rowOf, type StateEntry } from "../../../provider/run/state-entry";
+import { type StateEntry, stateEntryOf } from "../../../provider/run/state-entry";
 
 const row = (name: string, made: string | undefined, id = "x") =>
-  rowOf("EventDataset", id, { __urn: `urn:pulumi:s::p::t::${name}`, ...(made && { __made: made }) });
+  stateEntryOf("EventDataset", id, { __urn: `urn:pulumi:s::p::t::${name}`, ...(made && { __made: made }) });
 
 /** Which rows delete the thing, when they are given up in this order. */
 async function deleting(
@@ -10,7 +10,7 @@ async function deleting(
   released: readonly StateEntry[],
   added: readonly StateEntry[] = [],
 ) {
-  const claims = new Claims({ rows: async () => stored });
+  const claims = new Claims({ entries: async () => stored });
   for (const each of added) claims.add(each);
   const outcomes = await Promise.all(
     released.map((each) => claims.release(each, async (holder) => (holder ? [] : [each.urn + each.made]))),
@@ -55,8 +55,8 @@ test.each<[string, StateEntry[], StateEntry[], StateEntry[], number]>([
 
 test("rows of one thing that both bindings have replaced do not each leave it to the other", async () => {
   const leaving = (type: string, made: string): StateEntry => ({
-    ...rowOf("EventDataset", "x", { __urn: `urn:pulumi:s::p::${type}:EventDataset::a`, __made: made }),
-    isLeaving: true,
+    ...stateEntryOf("EventDataset", "x", { __urn: `urn:pulumi:s::p::${type}:EventDataset::a`, __made: made }),
+    isPendingDelete: true,
   });
   const [dynamic, plugin] = [
     leaving("pulumi-nodejs:dynamic/recommender", "1"),
@@ -64,27 +64,27 @@ test("rows of one thing that both bindings have replaced do not each leave it to
   ];
   expect(await deleting([dynamic, plugin], [dynamic])).toHaveLength(1);
   expect(await deleting([dynamic, plugin], [plugin])).toHaveLength(1);
-  expect(await deleting([dynamic, { ...plugin, isLeaving: false }], [dynamic])).toEqual([]);
+  expect(await deleting([dynamic, { ...plugin, isPendingDelete: false }], [dynamic])).toEqual([]);
   expect(await deleting([dynamic, { ...dynamic, made: "3" }], [dynamic])).toEqual([]);
 });
 
 test("a row that the engine is to delete holds its thing against a row of the other binding", async () => {
   const at = (type: string, made: string, isLeaving: boolean): StateEntry => ({
-    ...rowOf("EventDataset", "x", { __urn: `urn:pulumi:s::p::${type}:EventDataset::a`, __made: made }),
-    isLeaving,
+    ...stateEntryOf("EventDataset", "x", { __urn: `urn:pulumi:s::p::${type}:EventDataset::a`, __made: made }),
+    isPendingDelete: isLeaving,
   });
   const leaving = at("recommender:index", "1", true);
   const own = at("pulumi-nodejs:dynamic/recommender", "2", false);
   expect(await deleting([leaving, own], [own])).toEqual([]);
   // The state shows that the other binding has given it up since.
   let reads = 0;
-  const claims = new Claims({ rows: async () => (++reads === 1 ? [leaving, own] : [leaving]) });
+  const claims = new Claims({ entries: async () => (++reads === 1 ? [leaving, own] : [leaving]) });
   await claims.release(leaving, async (holder) => expect(holder).toBeUndefined());
 });
 
 test("the same id in another service is another thing", async () => {
   const at = (name: string, __service?: string) =>
-    rowOf("EventDataset", "1", {
+    stateEntryOf("EventDataset", "1", {
       __urn: `urn:pulumi:s::p::t::${name}`,
       __made: name,
       ...(__service && { __service }),
@@ -98,7 +98,7 @@ test("the same id in another service is another thing", async () => {
 test("nothing is deleted while the state cannot be read, and it is read once when it can", async () => {
   let reads = 0;
   const claims = new Claims({
-    rows: async () => {
+    entries: async () => {
       if (++reads === 1) throw new Error("no state");
       return [row("a", "1"), row("b", "2", "y")];
     },
@@ -114,7 +114,7 @@ test("nothing is deleted while the state cannot be read, and it is read once whe
 });
 
 test("a deletion that failed has not given the thing up", async () => {
-  const claims = new Claims({ rows: async () => [row("a", "1"), row("b", "2")] });
+  const claims = new Claims({ entries: async () => [row("a", "1"), row("b", "2")] });
   await claims.release(row("b", "2"), async (holder) => expect(holder).toMatchObject({ made: "1" }));
   await expect(claims.release(row("a", "1"), () => Promise.reject(new Error("refused")))).rejects.toThrow();
   await claims.release(row("a", "1"), async (holder) => expect(holder).toBeUndefined());

@@ -1,9 +1,9 @@
 import { log, setBinding } from "../../../provider/run/engine";
 import { masked } from "../../../provider/run/masking";
-import { keepingSecret } from "../../../provider/run/secrecy";
+import { maskingSecrets } from "../../../provider/run/secrecy";
 
 const shown = (secrets: object, message: string) =>
-  keepingSecret([{ ...secrets }], async () => masked(message));
+  maskingSecrets([{ ...secrets }], async () => masked(message));
 
 test.each<[string, object, string, string]>([
   ["a text", { name: "hunter2-x" }, "hunter2-x and xhunter2-xx", "[secret] and x[secret]x"],
@@ -64,12 +64,12 @@ test("neither does an error, its stack, its cause or its reasons, nor what is lo
     engineAddress: () => undefined,
     log: async (_severity, message) => void said.push(message),
   });
-  const failing = keepingSecret([{ name: "hunter2-x" }], async () => {
+  const failing = maskingSecrets([{ name: "hunter2-x" }], async () => {
     await log.warn("urn", "hunter2-x is odd");
     const cause = new Error("hunter2-x");
     throw Object.assign(new Error("no hunter2-x", { cause }), { reasons: ["no hunter2-x"] });
   });
-  const other = keepingSecret([{ name: "another" }], async () => log.info("urn", "hunter2-x"));
+  const other = maskingSecrets([{ name: "another" }], async () => log.info("urn", "hunter2-x"));
   const error = await failing.catch((reason) => reason);
   await other;
   expect(error).toMatchObject({ message: "no [secret]", reasons: ["no [secret]"], stack: "" });
@@ -80,7 +80,7 @@ test("neither does an error, its stack, its cause or its reasons, nor what is lo
 test("a message is masked without a look at each of very many secrets", async () => {
   const cpuMs = (records: number) => {
     const source = Array.from({ length: records }, (_, at) => ({ userId: `user-${at}`, pay: at }));
-    return keepingSecret([{ source }], async () => {
+    return maskingSecrets([{ source }], async () => {
       masked("the first makes ready");
       const before = process.cpuUsage();
       for (let at = 0; at < 300; at++) expect(masked(`user user-${at} is odd`)).toContain("[secret] is odd");

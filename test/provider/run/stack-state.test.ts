@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cliStackState } from "../../../provider/run/stack-state";
-import { rowOf } from "../../../provider/run/state-entry";
+import { stateEntryOf } from "../../../provider/run/state-entry";
 
 const folder = mkdtempSync(join(tmpdir(), "recommender-stack-state-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -14,17 +14,17 @@ function stateFrom(script: string, timeoutMs: number) {
   return cliStackState({ program, timeoutMs });
 }
 
-const row = rowOf("EventDataset", "x", { __urn: "urn:pulumi:dev::shop::t::clicks" });
+const row = stateEntryOf("EventDataset", "x", { __urn: "urn:pulumi:dev::shop::t::clicks" });
 
 test("an export that takes too long ends with what it was and what to do, without a second try", async () => {
-  await expect(stateFrom("exec sleep 60", 300).rows(row)).rejects.toThrow(
+  await expect(stateFrom("exec sleep 60", 300).entries(row)).rejects.toThrow(
     /^cannot read the state of stack dev: `pulumi stack export --stack dev` took longer than 0.3 s\. Run `pulumi stack export --stack dev` yourself to see what keeps it: .*, and run the same command again\.$/,
   );
 });
 
 test("an export that fails says why for each way that was tried", async () => {
   const script = `echo "error: no stack named 'dev' found" >&2; exit 255`;
-  await expect(stateFrom(script, 60_000).rows(row)).rejects.toThrow(
+  await expect(stateFrom(script, 60_000).entries(row)).rejects.toThrow(
     /dev`: no stack named 'dev' found; `pulumi stack export`: no stack named 'dev' found\. Put `pulumi` on PATH/,
   );
 });

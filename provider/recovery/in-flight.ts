@@ -1,4 +1,4 @@
-let underWay = 0;
+let inFlight = 0;
 let began = false;
 
 /** Whether this process has sent a call that creates. */
@@ -8,16 +8,16 @@ export function hasCreated(): boolean {
 
 /** Whether a call that creates is under way in this process: it must not end before it knows the outcome. */
 export function isCreating(): boolean {
-  return underWay > 0;
+  return inFlight > 0;
 }
 
 /** Does work that creates. */
-export async function creating<T>(work: () => Promise<T>): Promise<T> {
+export async function trackCreate<T>(work: () => Promise<T>): Promise<T> {
   began = true;
-  underWay++;
+  inFlight++;
   try {
     return await work();
   } finally {
-    underWay--;
+    inFlight--;
   }
 }

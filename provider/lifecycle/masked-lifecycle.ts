@@ -1,10 +1,10 @@
 import { masked } from "../run/masking";
 import { seal } from "../run/sealed-value";
-import { keepingSecret, showsSecret } from "../run/secrecy";
-import { apart, type Properties } from "../run/state-entry";
+import { containsSecret, maskingSecrets } from "../run/secrecy";
+import { type Properties, unpackUrn } from "../run/state-entry";
 import type { Rules } from "./definition";
 import { PartialStateError } from "./failure";
-import { refuseMalformed } from "./hidden";
+import { rejectMalformed } from "./hidden";
 import type { Lifecycle } from "./protocol";
 
 /** A secret that is not an argument but a key of the configuration. */
@@ -14,9 +14,9 @@ const ofConfiguration = /^recommender:/;
  * The same lifecycle, but what it says and throws does not show what a program says is secret: arguments, and keys of the
  * configuration, whose values `config` knows.
  */
-export function discreet(own: Lifecycle, config: (key: string) => string | undefined): Lifecycle {
+export function maskedLifecycle(own: Lifecycle, config: (key: string) => string | undefined): Lifecycle {
   const secretsIn = (properties: Properties): Properties => {
-    refuseMalformed(properties);
+    rejectMalformed(properties);
     const { __secret: names = [], __service } = properties;
     const secretOf = (name: string) =>
       ofConfiguration.test(name) ? config(name.replace(ofConfiguration, "")) : properties[name];
@@ -26,7 +26,7 @@ export function discreet(own: Lifecycle, config: (key: string) => string | undef
   };
   /** With what shows a secret sealed: the engine knows only by its name what is secret. */
   const sealed = (state: Properties): Properties => {
-    const seals = showingSecret(own, state).map((key) => [key, seal(state[key])]);
+    const seals = propertiesWithSecrets(own, state).map((key) => [key, seal(state[key])]);
     return { ...state, ...Object.fromEntries(seals) };
   };
   const sealedPart = (error: unknown): never => {
@@ -36,33 +36,33 @@ export function discreet(own: Lifecycle, config: (key: string) => string | undef
   return {
     ...own,
     check: async (olds, news) =>
-      keepingSecret([secretsIn(olds), secretsIn(news)], async () => {
+      maskingSecrets([secretsIn(olds), secretsIn(news)], async () => {
         const { inputs, failures } = await own.check(olds, news);
         return { inputs, failures: failures.map((fault) => ({ ...fault, reason: masked(fault.reason) })) };
       }),
     diff: async (id, olds, news) =>
-      keepingSecret([secretsIn(olds), secretsIn(news)], () => own.diff(id, apart(olds), news)),
+      maskingSecrets([secretsIn(olds), secretsIn(news)], () => own.diff(id, unpackUrn(olds), news)),
     create: async (inputs, call) =>
-      keepingSecret([secretsIn(inputs)], async () => {
+      maskingSecrets([secretsIn(inputs)], async () => {
         const { id, outs } = await own.create(inputs, call).catch(sealedPart);
         return { id, outs: sealed(outs) };
       }),
     read: async (id, properties = {}) =>
-      keepingSecret([secretsIn(properties)], async () => {
-        const read = await own.read(id, apart(properties));
+      maskingSecrets([secretsIn(properties)], async () => {
+        const read = await own.read(id, unpackUrn(properties));
         return { ...read, props: sealed(read.props) };
       }),
     update: async (id, olds, news, call) =>
-      keepingSecret([secretsIn(olds), secretsIn(news)], async () => {
-        const { outs } = await own.update(id, apart(olds), news, call).catch(sealedPart);
+      maskingSecrets([secretsIn(olds), secretsIn(news)], async () => {
+        const { outs } = await own.update(id, unpackUrn(olds), news, call).catch(sealedPart);
         return { outs: sealed(outs) };
       }),
     delete: async (id, properties) =>
-      keepingSecret([secretsIn(properties)], () => own.delete(id, apart(properties))),
+      maskingSecrets([secretsIn(properties)], () => own.delete(id, unpackUrn(properties))),
   };
 }
 
 /** What of a state shows a secret, beside its arguments: outputs, and the address of the service. */
-export function showingSecret({ outputNames, secretOutputs }: Rules, state: Properties): string[] {
-  return [...outputNames, "__service"].filter((key) => showsSecret(state[key], secretOutputs));
+export function propertiesWithSecrets({ outputNames, secretOutputs }: Rules, state: Properties): string[] {
+  return [...outputNames, "__service"].filter((key) => containsSecret(state[key], secretOutputs));
 }

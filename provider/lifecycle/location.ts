@@ -5,9 +5,9 @@ import { accountOf } from "../run/account";
 import type { Properties } from "../run/state-entry";
 
 /** What the state remembers of the service and the account that a thing belongs to. */
-export function serviceMark(settings: Settings): Properties {
+export function serviceProperties(settings: Settings): Properties {
   const { baseUrl } = settings;
-  const [instance, account] = [instanceHere(baseUrl), accountOf(settings)];
+  const [instance, account] = [embeddedInstance(baseUrl), accountOf(settings)];
   return {
     __service: baseUrl,
     ...(instance && { __instance: instance }),
@@ -16,7 +16,7 @@ export function serviceMark(settings: Settings): Properties {
 }
 
 /** Where a thing is: at the configured service, there under a new address, or gone with its data. */
-export type Whereabouts = "here" | "moved" | "gone";
+export type Location = "here" | "moved" | "gone";
 
 /**
  * Where a thing is, as far as the state knows: at the configured service, whose data the state may know under another
@@ -24,14 +24,14 @@ export type Whereabouts = "here" | "moved" | "gone";
  * refused, for there it would be taken for gone. State of before the service was kept in it is taken to be of the
  * configured one.
  */
-export async function whereabouts(row: Properties, settings: Settings): Promise<Whereabouts> {
+export async function locationOf(row: Properties, settings: Settings): Promise<Location> {
   const { __service: service, __instance: instance } = row;
   if (service === undefined) return "here";
   const { baseUrl } = settings;
   const isSameAddress = service.replace(/\/+$/, "") === baseUrl.replace(/\/+$/, "");
   const known = embeddedDirectory(service) === undefined ? undefined : instance;
-  const { isHeld, doubt } = await holding(isSameAddress, known, baseUrl);
-  if (isHeld) return "here";
+  const { isStored, doubt } = await isInService(isSameAddress, known, baseUrl);
+  if (isStored) return "here";
   if (isEnabled(process.env.RECOMMENDER_SERVICE_MOVED)) return "moved";
   if (isSameAddress) return "gone";
   throw new Error(
@@ -45,25 +45,25 @@ export async function whereabouts(row: Properties, settings: Settings): Promise<
  * Whether the configured service holds a thing: by its address, or, where an embedded one was left, by the data that the
  * state knows it to be in.
  */
-async function holding(
+async function isInService(
   isSameAddress: boolean,
   instance: string | undefined,
   baseUrl: string,
-): Promise<{ readonly isHeld: boolean; readonly doubt?: string | undefined }> {
+): Promise<{ readonly isStored: boolean; readonly doubt?: string | undefined }> {
   if (embeddedDirectory(baseUrl) === undefined) {
     // One elsewhere is asked only where the state knows another address.
-    if (isSameAddress || instance === undefined) return { isHeld: isSameAddress };
-    const there = await instanceThere(baseUrl);
-    return { isHeld: there.id === instance, doubt: there.failure };
+    if (isSameAddress || instance === undefined) return { isStored: isSameAddress };
+    const there = await remoteInstance(baseUrl);
+    return { isStored: there.id === instance, doubt: there.failure };
   }
-  const data = instanceHere(baseUrl);
+  const data = embeddedInstance(baseUrl);
   // Data that an older version wrote has no mark, and older versions kept none in the state.
-  if (data === undefined) return { isHeld: isSameAddress };
-  return { isHeld: instance === undefined ? isSameAddress && data !== "" : data === instance };
+  if (data === undefined) return { isStored: isSameAddress };
+  return { isStored: instance === undefined ? isSameAddress && data !== "" : data === instance };
 }
 
 /** Refuses what is gone, where it cannot be worked with. */
-export function refuseGone(where: Whereabouts, settings: Settings): "here" | "moved" {
+export function rejectGone(where: Location, settings: Settings): "here" | "moved" {
   if (where !== "gone") return where;
   const folder = resolve(embeddedDirectory(settings.baseUrl) ?? "");
   throw new Error(
@@ -73,7 +73,7 @@ export function refuseGone(where: Whereabouts, settings: Settings): "here" | "mo
   );
 }
 
-function instanceHere(baseUrl: string): string | undefined {
+function embeddedInstance(baseUrl: string): string | undefined {
   const folder = embeddedDirectory(baseUrl);
   if (folder === undefined) return undefined;
   // Loaded when it is needed: a program that uses a real service does not pay for it.
@@ -82,26 +82,26 @@ function instanceHere(baseUrl: string): string | undefined {
 }
 
 /** Which data a service elsewhere says that it holds; or why it does not say. */
-interface Answer {
+interface RemoteInstance {
   readonly id?: string | undefined;
   readonly failure?: string;
 }
 
-const asked = new Map<string, Promise<Answer>>();
+const instanceRequests = new Map<string, Promise<RemoteInstance>>();
 
 /** Asked once in a run. */
-function instanceThere(baseUrl: string): Promise<Answer> {
+function remoteInstance(baseUrl: string): Promise<RemoteInstance> {
   const address = `${baseUrl.replace(/\/+$/, "")}/healthz`;
   const answer =
-    asked.get(address) ??
-    askInstance(address).catch(({ message }: Error) => ({
+    instanceRequests.get(address) ??
+    fetchInstance(address).catch(({ message }: Error) => ({
       failure: `${address} does not say which data it holds: ${message}`,
     }));
-  asked.set(address, answer);
+  instanceRequests.set(address, answer);
   return answer;
 }
 
-async function askInstance(address: string): Promise<Answer> {
+async function fetchInstance(address: string): Promise<RemoteInstance> {
   const reply = await fetch(address, { signal: AbortSignal.timeout(10_000) });
   if (!reply.ok) throw new Error(`status ${reply.status}`);
   const { instance_id: id } = (await reply.json()) as { instance_id?: unknown };
