@@ -72,8 +72,9 @@ async function finish(
 }
 
 function outdated(job: Job): Error {
-  if (outdatedRuns(job) + 1 < mostOutdated) return new OutdatedError("A user was deleted while the job ran.");
+  if (outdatedRuns(job) + 1 < mostOutdated)
+    return new OutdatedError("Events of a user were deleted while the job ran.");
   return new JobError(
-    `Users were deleted during ${mostOutdated} runs of the job. Submit it again when fewer users are being deleted.`,
+    `Events of users were deleted during ${mostOutdated} runs of the job. Submit it again when fewer are being deleted.`,
   );
 }

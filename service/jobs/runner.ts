@@ -1,34 +1,20 @@
 // jobs/ runs the jobs of the queue: trainings, deployments, queries and clusterings.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { JobError, LostLeaseError, OutdatedError } from "../base/job-error";
-import { removeResult } from "../files/results";
-import { isOutage } from "../store/postgres-errors";
-import {
-  fail,
-  interruptedRuns,
-  outdatedRuns,
-  putBack,
-  recover,
-  renew,
-  runAgain,
-  take,
-  type Uncounted,
-} from "../store/queue";
+import { LostLeaseError } from "../base/job-error";
+import { recover, renew, take } from "../store/queue";
 import type { Job } from "../store/tables";
 import { timeIn } from "../store/time";
 import { type Lane, lanesOf } from "../threads/pool";
 import type { JobContext } from "./context";
 import { DatabaseContact } from "./database-contact";
 import { runDeployment } from "./deployment";
+import { about, lineOf, outcomeOf, recordFailure } from "./failure";
 import { runClustering, runQuerying } from "./result";
 import { runTraining } from "./training";
 
 /** How often the queue is checked without a call of `wake`. */
 const pollMs = 5000;
-
-/** Number of runs interrupted by a database outage after which interruptions count as retries. */
-const mostInterrupted = 10;
 
 const runners = {
   TRAINING: runTraining,
@@ -194,90 +180,8 @@ export class Jobs {
       metrics.jobs.observe({ type: job.job_type, outcome: "succeeded" }, jobMs / 1000);
       log.info({ ...about(job), jobMs }, "job succeeded");
     } catch (error) {
-      await this.end(job, error, began);
+      const onRetry = (pauseMs: number) => this.follow(clock.wait(pauseMs, closing));
+      await recordFailure(job, error, this.context, { began, onRetry });
     }
   }
-
-  /** Records that a job failed. Retries until that is written, because the disk may be full, for example. */
-  private async end(job: Job, error: unknown, began: number): Promise<void> {
-    const { store, clock, log, closing, options, metrics } = this.context;
-    const ended = (outcome: string) =>
-      metrics.jobs.observe({ type: job.job_type, outcome }, (clock.now() - began) / 1000);
-    const message = error instanceof Error ? error.message : String(error);
-    const final = error instanceof JobError;
-    const uncounted = this.uncounted(job, error);
-    const runs = uncounted === "outdated" ? outdatedRuns(job) : interruptedRuns(job);
-    const pauseMs = options.retryDelayMs * (uncounted ? 2 ** runs : 4 ** job.retry_count);
-    if (error instanceof LostLeaseError) return this.lost(job, error);
-    for (;;) {
-      try {
-        if (closing.aborted) {
-          await store.exclusively((db) => putBack(db, job));
-          await this.removeFiles(job);
-          return log.info(about(job), "job requeued: the service closes");
-        }
-        if (uncounted) {
-          const ending = { why: uncounted, reason: message, now: clock.now(), pauseMs };
-          await store.exclusively((db) => runAgain(db, job, ending));
-          this.follow(clock.wait(pauseMs, closing));
-          await this.removeFiles(job);
-          ended("run again");
-          return log.info({ ...about(job), err: error }, "job will run again");
-        }
-        const now = clock.now();
-        const ending = { message, final, now, pauseMs };
-        const again = await store.exclusively((db) => fail(db, job, ending));
-        if (again) this.follow(clock.wait(pauseMs, closing));
-        await this.removeFiles(job);
-        ended(outcomeOf(again));
-        return log.warn({ ...about(job), err: error, jobMs: now - began }, lineOf(again));
-      } catch (failure) {
-        if (failure instanceof LostLeaseError) return this.lost(job, failure);
-        log.error({ ...about(job), err: failure }, "cannot write the end of a job; trying again soon");
-        // The job stays marked as running, so the next start requeues it.
-        if (closing.aborted) return;
-        await clock.wait(pollMs, closing);
-      }
-    }
-  }
-
-  /** Returns the reason that a failure does not count as a retry: an outdated result, or a database outage. */
-  private uncounted(job: Job, error: unknown): Uncounted | undefined {
-    if (error instanceof OutdatedError) return "outdated";
-    const isInterrupted = this.context.store.isShared && isOutage(error);
-    // The job itself may crash the database, so interruptions are limited.
-    return isInterrupted && interruptedRuns(job) < mostInterrupted ? "interrupted" : undefined;
-  }
-
-  private async lost(job: Job, error: LostLeaseError): Promise<void> {
-    this.context.log.warn({ ...about(job), err: error }, "job was lost");
-    await this.removeFiles(job);
-  }
-
-  /**
-   * Removes the files of a failed query or clustering. Called only after this process has given up the job, because until
-   * then an in-doubt commit may turn out to have succeeded.
-   */
-  private async removeFiles(job: Job): Promise<void> {
-    if (job.job_type !== "QUERYING" && job.job_type !== "CLUSTERING") return;
-    await removeResult(this.context, job).catch((error) =>
-      this.context.log.warn(
-        { ...about(job), err: error },
-        "cannot remove the result of a failed job; it expires in a day",
-      ),
-    );
-  }
 }
-
-function about({ id, project_id, job_type, retry_count, request_id }: Job) {
-  return {
-    requestId: request_id ?? undefined,
-    projectId: project_id,
-    jobId: id,
-    jobType: job_type,
-    retryCount: retry_count,
-  };
-}
-
-const outcomeOf = (again: boolean) => (again ? "retried" : "failed");
-const lineOf = (again: boolean) => (again ? "job will be retried" : "job failed");

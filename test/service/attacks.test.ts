@@ -21,7 +21,7 @@ const [mostP99Ms, mostMegabytes] = [500, 600];
 
 const resultBytes = 7 * 1024 * 1024;
 
-/** What deletions have to walk over. */
+/** Number of events per user, which deletions have to read. */
 const perUser = isLong ? 2000 : 10;
 
 /** How long to measure the service without an attack, to know the noise of the machine. */

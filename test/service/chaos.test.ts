@@ -118,7 +118,7 @@ test(`${kills} faults of two API processes and two workers lose nothing, duplica
   for (const job of jobs) expect([job.id, job.attempt]).toEqual([job.id, 1 + retriesOf(job).length]);
   for (const job of failed)
     expect([job.result, retriesOf(job).filter(isTakenAway).length]).toEqual([
-      expect.stringMatching(/Users were deleted|sent no heartbeat/),
+      expect.stringMatching(/Events of users were deleted|sent no heartbeat/),
       /deleted/.test(job.result) ? expect.any(Number) : limits.jobRetries,
     ]);
   // One job per idempotency key.

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 
-/** Where services of this test keep their data. jest.config.js lists the tests that run with PostgreSQL. */
+/** Storage of the services in this test. jest.config.js lists the tests that run with PostgreSQL. */
 export const testStore: "folder" | "postgres" =
   (globalThis as { testStore?: "postgres" }).testStore ?? "folder";
 

@@ -11,7 +11,7 @@ export interface ServiceProcess {
   readonly child: ChildProcess;
   readonly url: string;
   readonly key: string;
-  /** What it has written to standard error. */
+  /** Returns its output to stderr. */
   said(): string;
   /** Sends a signal and waits until the process has exited. */
   end(signal?: NodeJS.Signals): Promise<void>;
