@@ -37,7 +37,7 @@ test("a job fails after ten runs if users are deleted during each of them, and i
   expect(await job()).toMatchObject({
     jobStatus: "FAILED",
     retryCount: 0,
-    jobResult: { message: expect.stringMatching(/deleted during 10 runs of the job; submit it again when/) },
+    jobResult: { message: expect.stringMatching(/deleted during 10 runs of the job. Submit it again when/) },
   });
   expect(runs()).toBe(10);
   await end();
