@@ -4,14 +4,14 @@ import { algorithmOf, projectOf } from "../store/find";
 import type { Handlers } from "./handler";
 import { holdFor } from "./origin";
 
-/** The operations on algorithms. The specification can only create them. */
+/** Operations on algorithms. The specification can only create them. */
 export const algorithmHandlers: Handlers<"createAlgorithm" | "getAlgorithm"> = {
   createAlgorithm: (input, call) =>
     call.write(async (db) => {
       const { target_event_type: target } = await projectOf(db, input.projectId);
       const { event_weights: weights } = input.algorithmParameters;
       if (weights && Object.hasOwn(weights, target))
-        throw new ServiceError("BAD_REQUEST", "The request does not fit the operation; see details.", {
+        throw new ServiceError("BAD_REQUEST", "The request is invalid. See `details`.", {
           details: [
             {
               path: `algorithm_parameters.event_weights.${target}`,

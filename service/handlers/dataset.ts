@@ -10,7 +10,7 @@ import { holdFor } from "./origin";
 
 type Fields = Parameters<Handlers<"createUserDataset">["createUserDataset"]>[0];
 
-/** The operations on datasets. The specification reads, changes and deletes event datasets only. */
+/** Operations on datasets. The specification can read, update and delete only event datasets. */
 export const datasetHandlers: Handlers<
   | "createUserDataset"
   | "createItemDataset"
@@ -74,11 +74,11 @@ export const datasetHandlers: Handlers<
     return { eventDatasets: rows.map(answer) };
   },
 
-  // Projects that refer to it stay, for the API has no delete for them; their next training says what is missing.
+  // Projects that use the dataset stay, because the API cannot delete projects. Their next training fails with a clear error.
   deleteEventDataset: async ({ eventDatasetId }, call) => {
     const dataset = await call.write(async (db) => {
       const found = await datasetOf(db, "event", eventDatasetId);
-      // Whatever they write must be there when it is swept away.
+      // Records of running upserts must be committed before the sweep deletes the rest.
       await blockUpserts(db, found);
       await db.updateTable("datasets").set({ kind: "deleted" }).where("id", "=", found.id).execute();
       return found;
@@ -113,7 +113,7 @@ async function create(db: Db, kind: DatasetKind, fields: Fields, call: Call): Pr
   return id;
 }
 
-/** The specification gives no number for the plan's cap; ours is an option of the service. */
+/** Checks the shard limit of the plan. The specification gives no number, so it is an option of the service. */
 async function checkPlan(db: Db, numShards: number, planShards: number): Promise<void> {
   const { used } = await db
     .selectFrom("datasets")
@@ -123,8 +123,8 @@ async function checkPlan(db: Db, numShards: number, planShards: number): Promise
   if (Number(used) + numShards <= planShards) return;
   throw new ServiceError(
     "PLAN_EXCEEDED",
-    `The plan allows ${planShards} shards over all event datasets; ${used} are in use and ${numShards} more were asked for. ` +
-      "Ask for fewer, delete an event dataset, or start the service with a larger --plan-shards.",
+    `The plan allows ${planShards} shards over all event datasets. ${used} are in use, and ${numShards} more were requested. ` +
+      "Request fewer, delete an event dataset, or start the service with a larger --plan-shards.",
   );
 }
 

@@ -5,10 +5,9 @@ import { endUnfinished } from "../store/queue";
 import { signal } from "../store/signals";
 import type { Handlers } from "./handler";
 
-const message =
-  "The project was shut down before this deployment had finished; submit the job again to deploy.";
+const message = "The project was shut down before this deployment finished. Submit the job again to deploy.";
 
-/** The operations on deployments. A job begins one; a shutdown ends it and all jobs that were submitted before. */
+/** Operations on deployments. A job starts one. A shutdown ends it, and all deployment jobs submitted before. */
 export const deploymentHandlers: Handlers<"shutdownDeployment" | "getDeployment"> = {
   getDeployment: async ({ projectId }, { db, addresses }) => {
     await projectOf(db, projectId);

@@ -20,7 +20,7 @@ interface EventRecord {
   readonly attributes: object;
 }
 
-/** The operations on the events of a dataset. */
+/** Operations on the events of a dataset. */
 export const eventHandlers: Handlers<"upsertDatasetEvents" | "deleteDatasetEventsBeforeTs"> = {
   upsertDatasetEvents: async ({ eventDatasetId, events }, call) => {
     const parted = await part<EventRecord>(eventRecord, "event_id", events, refuse);

@@ -5,12 +5,12 @@ import { datasetToForgetIn, forgetInEvents, forgetRecord } from "../store/forget
 import { deleteUserEvents } from "../store/sweep";
 import type { Call, Handlers } from "./handler";
 
-/** The operations that forget users: docs/forgetting.md says what they cover. Each can be repeated until it succeeds. */
+/** Operations that forget users. docs/forgetting.md describes what they cover. Repeat a call until it succeeds. */
 export const forgettingHandlers: Handlers<"deleteDatasetUserEvents" | "deleteDatasetUser"> = {
   deleteDatasetUserEvents: async ({ eventDatasetId, userId }, call) => {
     const dataset = await datasetToForgetIn(call.db, eventDatasetId);
     await deleteUserEvents(call, dataset, userId, (change) => call.serving.publish(change));
-    // Counted when the last event is gone, so a model that still saw some counts as trained before.
+    // Counted after the last event is deleted, so a training that still read some counts as older than the deletion.
     await call.write((db) => forgetInEvents(db, dataset, userId));
     await removeFromModels(call, [eventDatasetId], userId);
     return { eventDatasetId, userId };

@@ -4,43 +4,43 @@ import type { Jobs } from "../jobs/runner";
 import type { Db } from "../store/database";
 import type { Walks } from "../store/walks";
 
-/** What the handlers work with. */
+/** Everything that handlers use. */
 export interface Context extends JobContext {
   readonly jobs: Jobs;
-  /** Sets so many sequence numbers aside for new events and gives the first. */
+  /** Reserves sequence numbers for new events and returns the first. */
   takeSeqs(count: number): number;
-  /** The last sequence number that was set aside. */
+  /** Returns the last reserved sequence number. */
   lastSeq(): number;
-  /** Deletions that take long, shared by the calls that ask for the same. */
+  /** Long deletions. Repeated calls join the running one. */
   readonly walks: Walks<number>;
-  /** Removes what deleted datasets left, in the background. */
+  /** Deletes the records of deleted datasets in the background. */
   sweep(): void;
 }
 
-/** One call under way, as a handler sees it. */
+/** The call that a handler processes. */
 export interface Call extends Context {
-  /** For reading. */
+  /** Connection for reads. */
   readonly db: Db;
-  /** Carries out all of the work or nothing, and keeps its reply for the call's idempotency key in the same stroke. */
+  /** Runs the work in a transaction. The reply is stored with the call's idempotency key in the same transaction. */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
   readonly requestId: string;
   /** Creates a signal that is aborted when the caller hangs up. */
   leaving(): AbortSignal;
-  /** The headers that the operation takes beyond the specification. */
+  /** Headers of the operation that are not in the specification. */
   readonly headers: Readonly<Record<string, unknown>>;
-  /** The project that the address names, where it names one. */
+  /** The project in the address, if there is one. */
   readonly addressedProject: string | undefined;
-  /** The deployment of a stack that a stable address names, as PROJECT/STACK/RESOURCE. */
+  /** The deployment in a stable address, as PROJECT/STACK/RESOURCE. */
   readonly addressedStack: string | undefined;
-  /** Counts the call as traffic of a project, which the console shows. */
+  /** Counts the call as traffic of a project. The console shows it. */
   countFor(projectId: string): void;
 }
 
-/** Carries out one operation: the request with its defaults filled in, to the whole reply. */
+/** Executes an operation: takes the request with its defaults, and returns the complete reply. */
 export type Handler<K extends RouteName> = (
   input: Request<(typeof routes)[K]>,
   call: Call,
 ) => Promise<FullReply<(typeof routes)[K]>>;
 
-/** The handlers of the named operations. */
+/** Handlers of the given operations. */
 export type Handlers<K extends RouteName> = { readonly [N in K]: Handler<N> };

@@ -1,4 +1,4 @@
-// handlers/ carries out the operations of the API: one noun, one file.
+// handlers/ executes the operations of the API, with one file for each kind of object.
 
 import type { RouteName } from "../../contract";
 import { algorithmHandlers } from "./algorithm";
@@ -14,7 +14,7 @@ import { projectHandlers } from "./project";
 import { recommendationHandlers } from "./recommendation";
 import { recordHandlers } from "./record";
 
-/** The handlers of all operations; an operation of the contract without one does not compile. */
+/** Handlers of all operations. A missing one is a type error. */
 export const handlers: Handlers<RouteName> = {
   ...datasetHandlers,
   ...recordHandlers,

@@ -11,7 +11,7 @@ import { originIn } from "./origin";
 
 type JobReply = FullReply<(typeof routes)["getJob"]>;
 
-/** The operations on jobs: one to submit each kind, one to read all. */
+/** Operations on jobs: one for each type that submits it, and one that reads any job. */
 export const jobHandlers: Handlers<
   "submitTrainingJob" | "submitDeploymentJob" | "submitQueryingJob" | "submitClusteringJob" | "getJob"
 > = {
@@ -67,7 +67,7 @@ export const jobHandlers: Handlers<
       jobType: job.job_type,
       createdTs: job.created_ts,
       name: job.name,
-      // Each kind has the fields of its kind only.
+      // The fields depend on the type of the job.
       jobData: dataOf(job),
       jobResult: resultOf(job, call) as JobReply["jobResult"],
       jobStatus: job.status,
@@ -76,7 +76,7 @@ export const jobHandlers: Handlers<
   },
 };
 
-/** How far a job is counts while it runs; why it was tried again, how its search went and whence it came, the console shows. */
+/** Leaves out fields that only the console shows, and the progress once the job has ended. */
 function dataOf({ data, status }: Job): JobReply["jobData"] {
   const {
     progress,
@@ -115,11 +115,11 @@ async function refuseWithoutEvents(db: Db, project: ProjectTable): Promise<void>
   if (await findDataset(db, "event", project.event_dataset_id)) return;
   throw new ServiceError(
     "CONFLICT",
-    `The event dataset ${project.event_dataset_id} of project ${project.id} was deleted; create a project over another one.`,
+    `The event dataset ${project.event_dataset_id} of project ${project.id} was deleted. Create a project with another event dataset.`,
   );
 }
 
-/** Addresses are created on request, since a restart may have moved the service. */
+/** Creates addresses on request, because a restart may have moved the service. */
 function resultOf(job: Job, call: Call): object | null {
   if (job.result === null) return null;
   const result = JSON.parse(job.result) as object;

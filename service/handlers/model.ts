@@ -8,7 +8,7 @@ import type { Model } from "../store/tables";
 import { trainingsOf } from "../store/trainings";
 import type { Handlers } from "./handler";
 
-/** The operations on models; a training job makes them. */
+/** Operations on models. A training job creates them. */
 export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" | "deleteModel"> = {
   updateModel: ({ projectId, modelId, name }, call) =>
     call.write(async (db) => {
@@ -39,7 +39,7 @@ export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" |
       await dropNeedless(db);
       return found;
     });
-    // The model is deleted: where its file stays, it goes with those that have no entry.
+    // The model is already deleted. If its file stays, a later cleanup of unknown files removes it.
     await call.files
       .remove(modelName(model.id))
       .catch((error) =>
@@ -58,7 +58,7 @@ async function refuseDeployed(db: Db, { id, project_id }: Model): Promise<void> 
   if (deployment?.generator_model_id !== id && deployment?.ranker_model_id !== id) return;
   throw new ServiceError(
     "MODEL_DEPLOYED",
-    `The model ${id} is deployed in project ${project_id}; deploy another one or call /shutdown-deployment first.`,
+    `The model ${id} is deployed in project ${project_id}. Deploy another model or call /shutdown-deployment first.`,
   );
 }
 
@@ -75,7 +75,7 @@ function answer(row: Model, trainingData = "{}"): Answer {
     modelId: row.id,
     name: row.name,
     algorithmType: row.algorithm_type,
-    // As the algorithm gives them; what the service chose for an empty object stands in the training job's data.
+    // As set on the algorithm. The parameters that the service chose are in the data of the training job.
     algorithmParameters: JSON.parse(row.algorithm_parameters),
     createdTs: row.created_ts,
     quality: (JSON.parse(trainingData) as Pick<Answer, "quality">).quality ?? null,

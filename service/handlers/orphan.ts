@@ -8,7 +8,7 @@ import { blockUpserts } from "../store/shards";
 import type { Call, Handlers } from "./handler";
 import { originIn } from "./origin";
 
-/** The operations on orphaned objects: what a replacement left behind because the specification cannot delete it. */
+/** Operations on orphaned objects. A replacement leaves them behind, because the specification cannot delete them. */
 export const orphanHandlers: Handlers<"markOrphaned" | "listOrphans" | "deleteOrphan"> = {
   markOrphaned: ({ orphaned, ...ref }, call) =>
     call.write(async (db) => {
@@ -50,7 +50,7 @@ export const orphanHandlers: Handlers<"markOrphaned" | "listOrphans" | "deleteOr
       await dropMarks(db, ref.objectType, [ref.objectId]);
       return remove(db, ref);
     });
-    // A model file that cannot be removed now goes with the next clean-up of files without an entry.
+    // If a model's file cannot be deleted now, the next cleanup of unknown files deletes it.
     for (const id of models)
       await call.files
         .remove(modelName(id))
@@ -68,7 +68,7 @@ async function unmark(db: Db, { objectType, objectId }: OrphanRef): Promise<void
     .execute();
 }
 
-/** Deletes the rows of an object and returns the ids of the models that went with it. */
+/** Deletes the rows of an object, and returns the ids of the models that were deleted with it. */
 async function remove(db: Parameters<Parameters<Call["write"]>[0]>[0], ref: OrphanRef): Promise<string[]> {
   const { objectType, objectId } = ref;
   if (objectType === "ALGORITHM") {
@@ -98,7 +98,7 @@ async function remove(db: Parameters<Parameters<Call["write"]>[0]>[0], ref: Orph
     .selectAll()
     .where("id", "=", objectId)
     .executeTakeFirstOrThrow();
-  // An upsert under way would leave records that nothing removes.
+  // A running upsert would leave records that nothing deletes.
   await blockUpserts(db, dataset);
   await db.updateTable("datasets").set({ kind: "deleted" }).where("id", "=", objectId).execute();
   return [];

@@ -15,7 +15,7 @@ export const recommendationHandlers: Handlers<"recommendItemsToUser"> = {
     } catch (error) {
       const isGone = error instanceof ServiceError && error.code === "NOT_DEPLOYED";
       if (!isGone || call.addressedProject !== undefined || !call.store.isShared) throw error;
-      // Another process may have deployed another project as it shut this one down, also behind a stable address.
+      // Another process may have shut this project down and deployed another one, perhaps behind the same stable address.
       await call.serving.sync();
       return answer(input, call, await deploymentFor(call));
     }
@@ -40,7 +40,7 @@ async function answer({ userId, attributes, limit }: Input, call: Call, deployed
   if (waitSec > 0) {
     throw new ServiceError(
       "RATE_LIMITED",
-      `The deployment allows ${deployed.rateLimit.qps} calls per second; wait, or deploy again with a larger qps.`,
+      `The deployment allows ${deployed.rateLimit.qps} calls per second. Wait, or deploy again with a larger qps.`,
       { headers: { "retry-after": String(Math.ceil(waitSec)) } },
     );
   }
@@ -54,18 +54,18 @@ async function answer({ userId, attributes, limit }: Input, call: Call, deployed
     userId,
     limit,
     attributes,
-    // The specification shows no request field that sets it.
+    // The specification shows the field, but no way to set it.
     filterQuery: null,
     ...(explained && { basis: explained.basis }),
     results: itemIds.map((itemId, at) => {
       const record = records?.get(itemId);
-      // An attribute that the item does not have is answered with null, so that every item has the same keys.
+      // A missing attribute is null, so all items have the same keys.
       const values = attributes.map((name) => [name, attributeOf(record, name) ?? null]);
       return {
         item: { itemId, attributes: Object.fromEntries(values) },
         ...(explained && { why: explained.why[at] }),
       };
     }),
-    // Without the header the answer is that of the specification, and nothing else.
+    // Without the header, the reply has only the fields of the specification.
   } as Answer;
 }

@@ -20,14 +20,14 @@ import { type Failure, outcomeOf, oversize, type Parted, part, withinCeiling } f
 const rowsPerInsert = 100;
 const unchecked = z.array(z.unknown()).max(limits.recordsPerUpsert);
 
-/** What the upsert calls take as a whole; their records are checked one by one. */
+/** Schema of an upsert without its records, which are checked one by one. */
 export const envelopes = {
   upsertDatasetUsers: upsertDatasetUsers.request.extend({ users: unchecked }),
   upsertDatasetItems: upsertDatasetItems.request.extend({ items: unchecked }),
   upsertDatasetEvents: upsertDatasetEvents.request.extend({ events: unchecked }),
 };
 
-/** The operations that take users and items. */
+/** Operations that upsert users and items. */
 export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems"> = {
   upsertDatasetUsers: async ({ userDatasetId, users }, call) => {
     const parted = await part(
@@ -63,12 +63,12 @@ export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems
   },
 };
 
-/** Why a text cannot be kept, where it cannot. */
+/** Returns why a text cannot be stored, or undefined if it can. */
 export function unstorable(...texts: string[]): string | undefined {
   return texts.every(storable) ? undefined : "ids and types must be well-formed Unicode";
 }
 
-/** Counts the refused records by their reasons. The log gets no ids, for they often contain that of a user. */
+/** Counts rejected records by reason. Ids are not logged, because they often contain the id of a user. */
 export async function tellFailures(
   { store, clock, log, requestId }: Call,
   dataset: Dataset,
@@ -77,14 +77,14 @@ export async function tellFailures(
   if (failures.length === 0) return;
   const faults: Record<string, number> = {};
   for (const { reason } of failures) faults[faultOf(reason)] = (faults[faultOf(reason)] ?? 0) + 1;
-  log.warn({ requestId, datasetId: dataset.id, failed: failures.length, faults }, "records refused");
-  // The other records are kept already; whoever sent them must learn so.
+  log.warn({ requestId, datasetId: dataset.id, failed: failures.length, faults }, "records rejected");
+  // The other records are already stored, so the call must not fail now.
   await store
     .concurrently((db) => countRefusals(db, dataset, failures, clock.now()))
-    .catch((error) => log.warn({ err: error, requestId }, "refused records cannot be counted"));
+    .catch((error) => log.warn({ err: error, requestId }, "rejected records cannot be counted"));
 }
 
-/** What is wrong, without anything that a record says: a reason quotes the names of its fields. */
+/** Removes all values of a record from a reason, which may quote the names of its fields. */
 function faultOf(reason: string): string {
   if (/^the dataset is full/.test(reason)) return "dataset full";
   if (/^the \w+ takes \d+ bytes/.test(reason)) return "too large";
@@ -138,7 +138,7 @@ async function upsert<T extends { attributes: JsonMap }>(
   return fitting;
 }
 
-/** Counts the upsert, and keeps others to the same dataset waiting until it is committed: they come in the order of their counts. */
+/** Increments the dataset's count of upserts. Its row lock makes upserts commit in the order of their counts. */
 async function countChange(db: Db, { number }: Dataset): Promise<number> {
   const { changes } = await db
     .updateTable("datasets")

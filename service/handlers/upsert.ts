@@ -5,21 +5,21 @@ import { shortened } from "../base/error";
 import { createYielder } from "../base/event-loop";
 import type { Dataset } from "../store/tables";
 
-/** Why one record of an upsert was not taken. */
+/** The reason why a record of an upsert was rejected. */
 export interface Failure {
   readonly id: string | null;
   readonly index: number;
   readonly reason: string;
 }
 
-/** The records of one upsert, parted into those to write and those that fail; an id given twice counts once, its last. */
+/** The records of an upsert, split into valid ones and failures. If an id occurs twice, its last record counts. */
 export interface Parted<T> {
   readonly kept: Map<string, T>;
   readonly failures: Map<string | number, Failure>;
   readonly indexes: Map<string, number>;
 }
 
-/** Checks each record alone, so that a bad one does not spoil the others; other calls run in between. */
+/** Checks each record separately, so one invalid record does not affect the others. Other calls can run in between. */
 export async function part<T>(
   schema: z.ZodType<T>,
   idKey: string,
@@ -48,14 +48,14 @@ export async function part<T>(
   return { kept, failures, indexes };
 }
 
-/** Why a record that fits its schema is too large, where it is. */
+/** Returns why a valid record is too large, or undefined if it is not. */
 export function oversize(noun: string, raw: unknown, most: number): string | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(raw));
   if (bytes <= most) return undefined;
   return `the ${noun} takes ${bytes} bytes as JSON, and ${most} is the most; shorten its attributes`;
 }
 
-/** The same with failures for the new records that no longer fit: a dataset holds num_shards × the records of a shard. */
+/** Adds failures for new records beyond the capacity of the dataset, which is num_shards × records per shard. */
 export function withinCeiling<T>(
   parted: Parted<T>,
   dataset: Dataset,
@@ -76,7 +76,7 @@ export function withinCeiling<T>(
   return { ...parted, kept, failures };
 }
 
-/** The ids of an upsert, split by what became of them. */
+/** Splits the ids of an upsert by outcome. */
 export function outcomeOf<T>({ kept, failures }: Parted<T>) {
   const failed = [...failures.values()];
   return {

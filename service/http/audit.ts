@@ -2,24 +2,24 @@ import type { FastifyRequest } from "fastify";
 import type { RouteName } from "../../contract";
 import { shortened } from "../base/error";
 
-/** What is known of a call beside its line in the log. */
+/** Details of a call for the audit log. */
 interface Known {
-  /** The name of the client; unknown where nobody was let in. */
+  /** The name of the client. Absent if the call was not authenticated. */
   readonly client?: string;
-  /** The scope of the token that was asked for. */
+  /** The scope of the requested token. */
   readonly scope?: string;
-  /** What the call named or created. */
+  /** Ids in the request and the reply. */
   readonly ids?: Readonly<Record<string, string>>;
 }
 
 const known = new WeakMap<FastifyRequest, Known>();
 
-/** Remembers something of a call until it is logged. */
+/** Adds details of a call to its entry in the log. */
 export function remember(request: FastifyRequest, more: Known): void {
   known.set(request, { ...known.get(request), ...more });
 }
 
-/** Calls by the thousand that carry records or answer users; all others change or show how the service is set up. */
+/** Frequent calls that transfer records or recommend items. All other calls are audited. */
 const dataPlane = new Set<RouteName | "other">([
   "upsertDatasetUsers",
   "upsertDatasetItems",
@@ -28,12 +28,12 @@ const dataPlane = new Set<RouteName | "other">([
   "other",
 ]);
 
-/** Whether the log says who made such a call, and what about. */
+/** Whether the log contains the caller and the ids of an operation. */
 export function isAudited(operation: string): boolean {
   return !dataPlane.has(operation as RouteName);
 }
 
-/** Who did what to what and from where, for the log. */
+/** Returns the caller, the address and the ids of a call for the log. */
 export function auditOf(request: FastifyRequest, operation: string): { audit?: object } {
   if (!isAudited(operation)) return {};
   const forwarded = request.headers["x-forwarded-for"];
@@ -42,16 +42,16 @@ export function auditOf(request: FastifyRequest, operation: string): { audit?: o
       ...known.get(request),
       operation,
       address: request.ip,
-      // What a proxy says, or anybody who claims to be one.
+      // Not verified: any caller can send this header.
       ...(forwarded !== undefined && { forwardedFor: shortened(String(forwarded)) }),
     },
   };
 }
 
-/** Users, items and events are records, of which the log says nothing. */
+/** Ids of users, items and events are personal data, so they are not logged. */
 const loggedId = /^(?!(user|item|event)_id$)[a-z_]+_id$/;
 
-/** The ids in a request or reply. */
+/** Returns the ids in a request or reply, without those of records. */
 export function idsIn(wire: unknown): Record<string, string> {
   const entries = Object.entries((wire ?? {}) as object).filter(
     (entry): entry is [string, string] => loggedId.test(entry[0]) && typeof entry[1] === "string",

@@ -10,31 +10,31 @@ import { JsonScan, parseInSteps, scanInSteps, stepBytes } from "./json-scan";
 
 const unpack = promisify(gunzip);
 
-/** A body as it came and as JSON. */
+/** The bytes and the JSON of a body. */
 export interface Body {
   readonly bytes: Buffer;
   readonly json: unknown;
 }
 
-/** Bytes that all calls together may have received and not yet answered. */
+/** Limit of received bytes over all calls without a response. */
 const mostReceived = 96 * 1024 * 1024;
 
-/** Bytes of memory that bodies may take together from unpacking to the answer. */
+/** Limit of the memory of all bodies, from decompression to the response. */
 const mostHandled = 192 * 1024 * 1024;
 
-/** Bytes of memory that a key or value takes once it is parsed. */
+/** Bytes of memory of a parsed key or value. */
 const valueBytes = 64;
 
 type Coding = "identity" | "gzip";
 
-/** Reads the bodies of calls, and limits the memory that all of them take together. */
+/** Reads the bodies of calls within a common memory limit. */
 export class Bodies {
   private readonly received = new Budget(mostReceived);
   private readonly handled = new Budget(mostHandled);
-  /** What each call has reserved; small bodies reserve nothing. */
+  /** Reserved bytes of each call. Small bodies reserve none. */
   private readonly reserved = new WeakMap<FastifyRequest, { received: number; handled: number }>();
 
-  /** The body of a JSON request, unpacked. A large one is parsed in steps, and waits until there is memory for it. */
+  /** Reads a JSON body, which may be compressed. A large one waits for memory and is parsed in steps. */
   async readJson(request: FastifyRequest, payload: Readable): Promise<Body> {
     const coding = codingOf(request);
     const packed = await this.receive(request, payload);
@@ -50,7 +50,7 @@ export class Bodies {
     }
   }
 
-  /** The body of a form. */
+  /** Reads the body of a form. */
   async readForm(request: FastifyRequest, payload: Readable): Promise<Body> {
     codingOf(request);
     const bytes = await this.receive(request, payload);
@@ -58,7 +58,7 @@ export class Bodies {
     return { bytes, json: Object.fromEntries(new URLSearchParams(bytes.toString())) };
   }
 
-  /** Frees the memory that the body of a call reserved, once the call is answered. */
+  /** Releases the memory of a call's body after the response. */
   release(request: FastifyRequest): void {
     const reserved = this.reserved.get(request);
     if (!reserved) return;
@@ -70,7 +70,7 @@ export class Bodies {
   private async readLarge(request: FastifyRequest, packed: Buffer, coding: Coding): Promise<Body> {
     const reserved = this.reservedBy(request);
     const most = coding === "gzip" ? (request.routeOptions.bodyLimit as number) : packed.length;
-    // Only unpacking and scanning shows what a body holds; until then the worst is assumed.
+    // The cost is known only after decompression and scanning. Until then, the worst case is reserved.
     const worst = costOf(most, Math.min(most / 2, limits.bodyValues));
     await this.handled.reserve(worst);
     reserved.handled = worst;
@@ -82,7 +82,7 @@ export class Bodies {
     return { bytes, json: await parseInSteps(bytes, scan) };
   }
 
-  /** Reads the bytes of a body, as long as they are within the limits of its operation and of the service. */
+  /** Reads the bytes of a body within the limits of its operation and of the service. */
   private receive(request: FastifyRequest, payload: Readable): Promise<Buffer> {
     const most = request.routeOptions.bodyLimit as number;
     if (Number(request.headers["content-length"]) > most) return Promise.reject(tooLarge(request));
@@ -91,10 +91,10 @@ export class Bodies {
       let length = 0;
       const end = (error?: Error | null) => {
         payload.off("data", take).off("end", finish).off("error", end).off("close", cut);
-        // A client that still sends would otherwise never read why it was refused.
+        // Otherwise a client that is still sending would never read the error.
         if (error) payload.resume();
         if (error) reject(error);
-        // Always a copy: a chunk may be a view of the buffer that the connection reads into.
+        // Always copies, because a chunk may be a view of the connection's buffer.
         else resolve(Buffer.concat(chunks, length));
       };
       const take = (chunk: Buffer) => {
@@ -129,23 +129,23 @@ function costOf(bytes: number, values: number): number {
   return Math.ceil(bytes + values * valueBytes);
 }
 
-/** Refuses a packed body on routes without authentication: a small one could grow large. */
+/** Rejects a compressed body on routes without authentication, because it could decompress to a large one. */
 export async function refusePacked({ headers }: FastifyRequest): Promise<void> {
   if ((headers["content-encoding"] ?? "identity").toLowerCase() !== "identity")
     throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send this request without Content-Encoding.");
 }
 
-/** The error for a body over the limit of its operation. */
+/** Creates the error for a body above the limit of its operation. */
 export function tooLarge({ routeOptions }: FastifyRequest): ServiceError {
   const most = routeOptions.bodyLimit;
-  const fix = most === limits.upsertBytes ? "; send it in several calls" : ", the most for this operation";
+  const fix = most === limits.upsertBytes ? ". Split it into several calls" : ", the most for this operation";
   return new ServiceError("TOO_LARGE", `The body is larger than ${most} bytes${fix}.`);
 }
 
 function tooBusy(): ServiceError {
   return new ServiceError(
     "UNAVAILABLE",
-    "The service is receiving too many large bodies at once and has changed nothing; call again.",
+    "The service is receiving too many large bodies at once, and has not processed this one. Call again.",
     { headers: { "retry-after": "1" } },
   );
 }
@@ -153,18 +153,19 @@ function tooBusy(): ServiceError {
 function codingOf({ headers }: FastifyRequest): Coding {
   const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(headers["content-type"] ?? "") ?? [];
   if (!/^utf-?8$/i.test(charset))
-    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `The charset ${charset} is not known; send UTF-8.`);
+    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `The charset ${charset} is not supported. Send UTF-8.`);
   const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
   if (encoding === "identity") return encoding;
   if (encoding === "gzip" || encoding === "x-gzip") return "gzip";
   throw new ServiceError(
     "UNSUPPORTED_MEDIA_TYPE",
-    `The Content-Encoding ${encoding} is not known; use gzip or none.`,
+    `The Content-Encoding ${encoding} is not supported. Use gzip or none.`,
   );
 }
 
 function refuseInvalidUtf8(bytes: Buffer): void {
-  if (!isUtf8(bytes)) throw new ServiceError("BAD_REQUEST", "The body is not UTF-8; send it as UTF-8.");
+  if (!isUtf8(bytes))
+    throw new ServiceError("BAD_REQUEST", "The body is not valid UTF-8. Encode it as UTF-8.");
 }
 
 async function unpacked(request: FastifyRequest, packed: Buffer): Promise<Buffer> {

@@ -3,16 +3,16 @@ import { ServiceError } from "../base/error";
 import type { Db, Store } from "../store/database";
 import type { IdempotencyTable } from "../store/tables";
 
-/** How long an answer is kept. */
+/** How long a reply is stored. */
 const keptMs = 24 * 60 * 60 * 1000;
 
-/** A call that may be made again under its key. */
+/** A call with an idempotency key. */
 export interface Keyed {
   readonly key: string;
   readonly fingerprint: string;
 }
 
-/** What distinguishes one call from another: the operation and its body, byte by byte. */
+/** Computes the fingerprint of a call from its operation and the bytes of its body. */
 export function fingerprintOf(path: string, body: Buffer): string {
   return createHash("sha256").update(`${path}\n`).update(body).digest("base64");
 }
@@ -25,8 +25,8 @@ export class Idempotency {
   ) {}
 
   /**
-   * Does the work in the transaction and keeps its reply in the same stroke, or gives the reply that it gave before under
-   * this key. The key is written first, so that a call of the same key waits until this one has ended.
+   * Runs the work and stores its reply in the same transaction, or returns the stored reply of an earlier call with this
+   * key. The key is written first, so a concurrent call with the same key waits for this one.
    */
   async once<T>(
     db: Db,
@@ -38,7 +38,7 @@ export class Idempotency {
       .insertInto("idempotency_keys")
       .values({ ...ofKey, reply: "", created_ts: this.now() })
       .onConflict((on) =>
-        // One of yesterday is used anew.
+        // A key that has expired can be used again.
         on
           .column("idempotency_key")
           .doUpdateSet({ fingerprint, reply: "", created_ts: this.now() })
@@ -56,7 +56,7 @@ export class Idempotency {
     return { reply, replayed: false };
   }
 
-  /** Forgets the answers that were given a day before `now`. */
+  /** Deletes replies that are older than a day. */
   async prune(now: number): Promise<void> {
     await this.store.exclusively((db) =>
       db
@@ -75,7 +75,7 @@ export class Idempotency {
     if (fingerprint === wanted.fingerprint) return reply;
     throw new ServiceError(
       "IDEMPOTENCY_CONFLICT",
-      "The Idempotency-Key was used for another call; repeat that call unchanged, or use a new key.",
+      "The Idempotency-Key was used for a different call. Repeat that call unchanged, or use a new key.",
     );
   }
 }

@@ -5,17 +5,17 @@ import { createYielder } from "../base/event-loop";
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Bytes that are scanned or parsed in one go; larger bodies let other calls run in between. */
+/** Bytes that are scanned or parsed at a time. Between steps, other calls can run. */
 export const stepBytes = 64 * 1024;
 
 /** The depth of `{"events": [RECORD]}`. */
 const recordDepth = 3;
 
-/** Counts what parsing a JSON body costs, and refuses a body that costs too much before it is parsed. */
+/** Estimates the cost of parsing a JSON body, and rejects an expensive body before it is parsed. */
 export class JsonScan {
-  /** Commas and colons outside texts. */
+  /** Commas and colons outside of strings. */
   values = 0;
-  /** Where each record begins and ends: the arrays and objects of the lists in the top-level object. */
+  /** Start and end of each record, which is an array or object in a list of the top-level object. */
   readonly records: number[] = [];
   private outside = 0;
   private recordStart = 0;
@@ -28,7 +28,7 @@ export class JsonScan {
 
   constructor(private readonly bytes: Buffer) {}
 
-  /** Scans a part of the body; parts come in order. */
+  /** Scans a part of the body. Parts must come in order. */
   scan(from: number, to: number): void {
     const { bytes } = this;
     for (let at = from; at < to; at++) {
@@ -74,7 +74,7 @@ export class JsonScan {
     if (Math.max(this.recordValues, this.outside) > limits.recordValues)
       throw new ServiceError(
         "TOO_LARGE",
-        `A record of the body, or the body without its records, has more than ${limits.recordValues} keys and values; send less.`,
+        `A record of the body, or the body without its records, has more than ${limits.recordValues} keys and values. Send less.`,
       );
   }
 
@@ -82,13 +82,13 @@ export class JsonScan {
     if (this.deepest > limits.bodyDepth)
       throw new ServiceError(
         "BAD_REQUEST",
-        `The body nests arrays and objects deeper than ${limits.bodyDepth} levels; make it flatter.`,
+        `The body nests arrays and objects deeper than ${limits.bodyDepth} levels. Make it flatter.`,
       );
     this.refuseLong();
     if (this.values > limits.bodyValues)
       throw new ServiceError(
         "TOO_LARGE",
-        `The body has more than ${limits.bodyValues} keys and values; send it in several calls.`,
+        `The body has more than ${limits.bodyValues} keys and values. Split it into several calls.`,
       );
   }
 }
@@ -105,8 +105,8 @@ export async function scanInSteps(bytes: Buffer): Promise<JsonScan> {
 }
 
 /**
- * Parses a scanned body record by record, so that no other call waits for a large one.
- * The body is parsed with `[NUMBER]` in place of each record; then the records are filled in.
+ * Parses a scanned body record by record, so a large one does not block other calls.
+ * First the body is parsed with `[NUMBER]` in place of each record. Then the records are parsed and inserted.
  */
 export async function parseInSteps(bytes: Buffer, { records }: JsonScan): Promise<unknown> {
   const pieces: string[] = [];

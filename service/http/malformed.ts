@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { idempotencyHeader } from "../../contract";
 import { renderError, ServiceError } from "../base/error";
 
-/** Answers what is no HTTP, or too much of it, in the one shape of errors; there is no request to answer yet. */
+/** Responds to malformed or oversized HTTP with the usual error body, although there is no request object yet. */
 export function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
@@ -33,11 +33,11 @@ function asServiceError({ code, message }: NodeJS.ErrnoException): ServiceError 
   if (code === "HPE_HEADER_OVERFLOW") {
     return new ServiceError(
       "HEADERS_TOO_LARGE",
-      "The address and headers are larger than 16 kB; shorten them.",
+      "The address and headers are larger than 16 kB. Shorten them.",
     );
   }
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return new ServiceError("REQUEST_TIMEOUT", "The request did not arrive in time; send it again.");
+    return new ServiceError("REQUEST_TIMEOUT", "The request did not arrive in time. Send it again.");
   }
   return new ServiceError("BAD_REQUEST", `The request is not HTTP: ${message}.`);
 }

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import document from "../../openapi.json";
 
-/** The OpenAPI document as bytes. Anybody may request it, so it is serialised only once for each address. */
+/** The OpenAPI document as bytes. Requests need no authentication, so it is serialized only once per address. */
 export class OpenApiDocument {
   private served: { readonly url: string; readonly bytes: Buffer; readonly etag: string } | undefined;
 
-  /** The document of a service at an address, with the tag by which a client asks whether it has changed. */
+  /** Returns the document for an address, with its ETag. */
   at(url: string): { readonly bytes: Buffer; readonly etag: string } {
     if (this.served?.url !== url) {
       const bytes = Buffer.from(JSON.stringify(openApiOf(url)));

@@ -2,10 +2,11 @@ import { isReadOnly } from "../store/postgres-errors";
 import type { ServerContext } from "./context";
 
 /**
- * Whether the service can do its work: its store is there, and the models of all deployments are in memory, which a
- * worker does without. One that was ready stays so while a later deployment loads or cannot be loaded, and a model that
- * is gone or damaged is not waited for: it would keep every API from being ready, so that no project was answered and
- * nobody could deploy another; `deployments_to_load`, the metric and the log tell of it instead.
+ * Returns whether the service is ready: the store can be reached and, except for a worker, all deployments are loaded.
+ *
+ * Once ready, a process stays ready while a later deployment loads or fails to load. Missing or damaged models are not
+ * waited for. Otherwise one of them would make every API unready, and nobody could deploy another model.
+ * `deployments_to_load`, the metric and the log report them.
  */
 export async function readiness({ store, serving, log, role }: ServerContext): Promise<{
   readonly ready: boolean;
@@ -16,7 +17,7 @@ export async function readiness({ store, serving, log, role }: ServerContext): P
     const { toLoad, unanswered } = await deploymentsIn({ store, serving });
     const missing = role === "worker" ? 0 : toLoad;
     serving.wasReady ||= role === "worker" || unanswered === 0;
-    // With a full disk, recommendations are still answered.
+    // With a full disk, the service can still recommend items.
     const state = store.isFull() ? "full" : "reachable";
     return { ready: serving.wasReady, store: state, deployments_to_load: missing };
   } catch (error) {
@@ -25,7 +26,7 @@ export async function readiness({ store, serving, log, role }: ServerContext): P
   }
 }
 
-/** The metrics, with the queue and the deployments as they are now. */
+/** Returns the metrics, including the current queue and deployments. */
 export async function measure({ store, serving, metrics, role }: ServerContext): Promise<string> {
   const jobs = await store.db
     .selectFrom("jobs")
@@ -43,7 +44,7 @@ export async function measure({ store, serving, metrics, role }: ServerContext):
   return metrics.text();
 }
 
-/** How many projects are answered with what was deployed last, how many are not yet, and how many of these not at all. */
+/** Counts projects with the latest deployment loaded, projects without it, and those that have no deployment loaded at all. */
 async function deploymentsIn({ store, serving }: Pick<ServerContext, "store" | "serving">) {
   const rows = await store.db.selectFrom("deployments").select(["project_id", "job_id"]).execute();
   const loaded = rows.filter(({ project_id, job_id }) => serving.isLoaded(project_id, job_id)).length;

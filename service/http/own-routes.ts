@@ -14,7 +14,7 @@ import { OpenApiDocument } from "./openapi";
 import { measure, readiness } from "./operations";
 import { status } from "./status";
 
-/** The calls that the specification leaves open: tokens, downloads, and what a developer needs of an emulator. */
+/** Adds routes that are not in the specification: tokens, downloads, health, metrics and faults. */
 export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodies: Bodies): void {
   app.register(async (scope) => {
     scope.addContentTypeParser(
@@ -44,7 +44,7 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodie
     const { jobId } = request.params as { jobId: string };
     const found = await download(context, jobId, request.query as Record<string, unknown>);
     if ("link" in found) return reply.header("cache-control", "no-store").redirect(found.link);
-    // The result shares its origin with the console, and an SVG can hold scripts.
+    // The result has the same origin as the console, and an SVG can contain scripts.
     reply.headers({
       "content-security-policy": "default-src 'none'; sandbox",
       "x-content-type-options": "nosniff",
@@ -60,7 +60,7 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodie
     await context.tokens.checkSecret(request.headers, "/status");
     return status(context);
   });
-  // The id tells a stack whose service has moved that it is the same data; it opens nothing.
+  // A stack recognises its data by this id after the service has moved. The id is not a secret.
   app.get("/healthz", async () => ({
     status: "alive",
     instance_id: context.store.instanceId,
@@ -71,7 +71,7 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodie
     return reply.code(ready ? 200 : 503).send({ status: ready ? "ready" : "not ready", ...reasons });
   });
   app.get("/metrics", async (request, reply) => {
-    // Prometheus sends credentials as a bearer token alone.
+    // Prometheus can only send credentials as a bearer token.
     const [, bearer] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "") ?? [];
     await context.tokens.checkSecret({ apikey: request.headers.apikey ?? bearer }, "/metrics");
     return reply.type(context.metrics.contentType).send(await measure(context));
@@ -86,11 +86,11 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodie
       if (!context.options.faults) {
         throw new ServiceError(
           "FORBIDDEN",
-          "Faults are off; start the service with --faults to switch them at run time.",
+          "Faults are off. Start the service with --faults to change them at run time.",
         );
       }
       if (!isFromThisMachine(request))
-        throw new ServiceError("FORBIDDEN", "Faults can be switched from the service's own machine only.");
+        throw new ServiceError("FORBIDDEN", "Faults can only be changed from the machine of the service.");
     },
     handler: async (request) => {
       if (request.method === "PUT") context.faults.set((request.body as Body | undefined)?.json);
@@ -101,7 +101,7 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodie
 
 const forwarding = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
 
-/** A proxy on this machine speaks for others, which its headers name. */
+/** Whether a request comes from this machine. A local proxy forwards requests of other machines and says so in headers. */
 function isFromThisMachine({ ip, headers }: FastifyRequest): boolean {
   return /^(::ffff:)?127\.|^::1$/.test(ip) && !forwarding.some((name) => name in headers);
 }

@@ -1,4 +1,4 @@
-// http/ takes calls: it matches, authenticates and decodes them, calls a handler, encodes, and renders errors.
+// http/ receives calls: it authenticates and decodes them, calls a handler, and encodes the reply or the error.
 
 import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
@@ -31,7 +31,7 @@ import { fingerprintOf, type Keyed } from "./idempotency";
 import { answerMalformed } from "./malformed";
 import { addOwnRoutes } from "./own-routes";
 
-/** The HTTP face: match, authenticate, decode, call, encode, render errors. */
+/** Creates the HTTP server with all routes. */
 export function createServer(context: ServerContext, touched: () => void): FastifyInstance {
   const app = Fastify({
     bodyLimit: limits.requestBytes,
@@ -40,12 +40,12 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => sendError(context, error, request, reply),
     clientErrorHandler: answerMalformed,
-    // Bodies are checked by the contract; to load Fastify's own compilers takes a tenth of the time until ready.
+    // The contract validates bodies. Loading Fastify's own compilers would take a tenth of the startup time.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     serverFactory: (handle) =>
       createBoundedServer(handle, {
         log: context.log,
-        // Without it, Node itself answers a request that names no host, in a different format.
+        // Otherwise Node rejects a request without a Host header itself, in a different format.
         http: { requireHostHeader: false },
         keepAliveTimeout: 72_000,
         requestTimeout: 120_000,
@@ -62,17 +62,17 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
     reply.headers({ "x-request-id": request.id, [idempotencyHeader]: "POST" });
     if (!isMet(request.headers.expect))
       throw new ServiceError("EXPECTATION_FAILED", "Expect can only be 100-continue; leave it out.");
-    // Here and not in a handler, so that nothing of the request is judged before its method and path.
+    // In a hook and not in a handler, so the method and path are checked first.
     if (request.is404) throw unknownRoute(app, request);
   });
-  // Fastify takes the time of a call only where somebody listens for its end.
+  // Fastify measures the time of a call only if there is a listener for its end.
   app.addHook("onResponse", (_request, _reply, done) => done());
   app.addHook("onSend", (request, reply, payload, done) => {
     bodies.release(request);
-    // Whoever hangs up before the answer is recorded too, and fastify's own hook would not be called.
+    // Also called if the caller hangs up before the response, unlike Fastify's own hook.
     if (reply.raw.closed) recordCall(context, request, reply);
     else reply.raw.once("close", () => recordCall(context, request, reply));
-    // Otherwise the service would wait, as it closes, for a caller that keeps its connection for the next call.
+    // Otherwise closing the service would wait for callers that keep their connections open.
     if (context.closing.aborted) reply.header("connection", "close");
     done(null, payload);
   });
@@ -84,10 +84,10 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
 }
 
 function noSchemas(): never {
-  throw new Error("No route has a schema of Fastify; describe it in contract/.");
+  throw new Error("Routes have no Fastify schema. Describe the route in contract/ instead.");
 }
 
-/** The id that a proxy or a caller has given the request, where it can stand in a header and a line of the log. */
+/** Returns the request id that a proxy or the caller sent, if it is safe in a header and in the log. */
 function givenId(header: string | string[] | undefined): string | undefined {
   return typeof header === "string" && /^[\w.:=+/-]{1,128}$/.test(header) ? header : undefined;
 }
@@ -96,10 +96,10 @@ function isMet(expectation: string | undefined): boolean {
   return expectation === undefined || expectation.toLowerCase() === "100-continue";
 }
 
-/** Faults that strike after the call was carried out. */
+/** Injected faults that occur after the call has been executed. */
 const late = new WeakMap<FastifyRequest, CallFault>();
 
-/** The projects that answered recommendation calls. */
+/** Projects that answered recommendation calls. */
 const answering = new WeakMap<FastifyRequest, string>();
 
 function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName): void {
@@ -179,7 +179,7 @@ function callOf(
   keyed: Keyed | undefined,
 ): Call {
   const { store, idempotency } = context;
-  // On top of the context, which holds much: a copy of it took 26 µs of each call.
+  // Inherits from the context, because copying it took 26 µs per call.
   return Object.assign(Object.create(context) as ServerContext, {
     db: store.db,
     requestId: request.id,
@@ -230,7 +230,7 @@ function sendError(
 ): void {
   const refused = asServiceError(error, request);
   if (refused.statusCode >= 500) context.log.error({ err: error, requestId: request.id }, "call failed");
-  // Fastify would close the connection of a body that is too large, and the client, still sending, would never read why.
+  // Fastify would close the connection of a body that is too large. The client is still sending and would never read why.
   reply
     .removeHeader("connection")
     .code(refused.statusCode)
@@ -248,10 +248,10 @@ function asServiceError(error: unknown, request: FastifyRequest): ServiceError {
     return new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
   if (statusCode >= 400 && statusCode < 500)
     return new ServiceError("BAD_REQUEST", `The request cannot be read: ${message}.`);
-  return new ServiceError("INTERNAL", "The service failed; see its log under the request id.");
+  return new ServiceError("INTERNAL", "The service failed. Look for the request id in its log.");
 }
 
-/** Query strings are left out, for a download's signature is one. */
+/** Logs a call without its query string, which may contain the signature of a download. */
 function recordCall(
   { log, metrics, recentCalls }: ServerContext,
   request: FastifyRequest,

@@ -4,18 +4,18 @@ import { version } from "../../package.json";
 import { withoutPassword } from "../store/address";
 import type { ServerContext } from "./context";
 
-/** What the service reports about itself. */
+/** The service's report about itself. */
 export const statusReply = z.object({
   version: z.string(),
   url: z.string(),
   pid: z.int(),
   dataDir: z.string(),
-  /** Of the data: another one after a reset. */
+  /** Identifies the data. A reset changes it. */
   instanceId: z.string(),
   uptimeSec: z.number(),
   memoryBytes: z.int(),
   cpuSec: z.number(),
-  /** Threads that work on jobs or wait for the next. */
+  /** Threads for jobs, busy or idle. */
   threads: z.int(),
   datasets: z.array(
     z.object({
@@ -24,7 +24,7 @@ export const statusReply = z.object({
       name: z.string(),
       numShards: z.int(),
       records: z.int(),
-      /** Shards that hold anything, with their counts. */
+      /** Shards that are not empty, with their record counts. */
       shards: z.array(z.object({ shard: z.int(), records: z.int() })),
     }),
   ),
@@ -38,13 +38,13 @@ export const statusReply = z.object({
       generatorModelId: z.string(),
       rankerModelId: z.string().nullable(),
       qps: z.int(),
-      /** False while the models are being loaded; the former ones answer meanwhile, where there are any. */
+      /** False while the models are loading. Until then, the previous models answer, if there are any. */
       loaded: z.boolean(),
     }),
   ),
 });
 
-/** Reads the status; the counts of shards are kept with each upsert, so nothing is counted here. */
+/** Reads the status. Each upsert updates the counts of its shards, so no records are counted here. */
 export async function status(context: ServerContext): Promise<unknown> {
   const { store, serving, pool, clock, folder, startedTs, addresses } = context;
   const db = store.db;

@@ -7,42 +7,42 @@ import { everyScope, foldScopes, operationScopes } from "../base/scopes";
 import type { ServiceContext } from "../files/service-context";
 import { type Client, clientIdIn, clientOf, keyName } from "../store/clients";
 
-/** Seconds for which a token holds; the specification shows no lifetime. */
+/** Lifetime of a token in seconds. The specification does not state one. */
 export const tokenLifetimeSec = 60 * 60;
 
-/** Tokens that are remembered, a few hundred bytes each. */
+/** Maximum number of cached tokens, which take a few hundred bytes each. */
 const mostVerified = 10_000;
 
-/** What a token says, as the service signed it. */
+/** The signed contents of a token. */
 interface TokenPayload {
   readonly scope?: unknown;
   readonly exp?: unknown;
-  /** The id of the client that it was issued to; missing for holders of the key. */
+  /** The id of the client. Absent if the token was issued for the service's own key. */
   readonly client?: unknown;
 }
 
-/** Who makes a call: a client, or somebody who has the service's own key and so may do everything. */
+/** The caller: a client, or somebody with the service's own key, which allows everything. */
 export type Caller = Pick<Client, "name" | "scopes"> & { readonly id: string | undefined };
 
 const keyHolder: Caller = { id: undefined, name: keyName, scopes: [...everyScope] };
 
-/** Issues and checks the tokens of one service. */
+/** Issues and verifies the access tokens of a service. */
 export class Tokens {
   private readonly sign: (payload: TokenPayload) => string;
   private readonly key: Buffer;
   private readonly verify: (token: string) => TokenPayload;
-  /** Tokens whose signature was found to be good; the verifier's own cache hashes each token at each call. */
+  /** Tokens with a verified signature. The verifier's own cache would hash the token on every call. */
   private readonly verified = new LRUCache<string, TokenPayload>({ max: mostVerified });
 
   constructor(private readonly context: Pick<ServiceContext, "secrets" | "clock" | "store">) {
     const key = context.secrets.signing;
     this.key = Buffer.from(context.secrets.key);
     this.sign = createSigner({ key, algorithm: "HS256", noTimestamp: true });
-    // Expiry is checked below, by the service's own clock.
+    // Expiry is checked below with the service's own clock.
     this.verify = createVerifier({ key, algorithms: ["HS256"], ignoreExpiration: true });
   }
 
-  /** Who asks for a token (RFC 6749, 4.4): a client by its name and secret, or anybody by the API key. */
+  /** Identifies the caller that requests a token (RFC 6749, 4.4): a client by name and secret, or the API key. */
   async askerOf(form: Record<string, unknown>, authorization: string | undefined): Promise<Caller> {
     const { id, secret } = basicCredentials(authorization) ?? {
       id: form.client_id,
@@ -57,7 +57,7 @@ export class Tokens {
     );
   }
 
-  /** Answers a client-credentials request: the scope is a path of the API that the caller may use. */
+  /** Issues a token for a client-credentials request. The scope is the API path that the token allows. */
   issue(caller: Caller, { grant_type, scope }: Record<string, unknown>) {
     if (grant_type !== "client_credentials") {
       throw new ServiceError("BAD_REQUEST", "grant_type must be client_credentials.");
@@ -74,7 +74,7 @@ export class Tokens {
     return { access_token: accessToken, token_type: "Bearer", expires_in: tokenLifetimeSec, scope };
   }
 
-  /** Lets a call pass whose key and token are good for its scope, and says whose it is. */
+  /** Checks that the key and the token allow a scope, and returns the caller. */
   async check(headers: IncomingHttpHeaders, scope: string): Promise<Caller> {
     const key = keyIn(headers);
     const isKey = this.isKey(key);
@@ -83,34 +83,34 @@ export class Tokens {
     const token = /^Bearer +(\S+)$/i.exec(String(headers.authorization ?? ""))?.[1];
     if (!token) {
       throw unauthenticated(
-        `The header Authorization: Bearer <token> is missing; get a token for the scope ${scope} from /oauth/token.`,
+        `The header Authorization: Bearer <token> is missing. Get a token for the scope ${scope} from /oauth/token.`,
       );
     }
     const payload = this.payloadOf(token);
     if (!payload || Number(payload.exp) * 1000 <= this.context.clock.now()) {
       throw unauthenticated(
-        `The access token is ${payload ? "expired" : "not valid"}; get a new one for the scope ${scope} from /oauth/token.`,
+        `The access token is ${payload ? "expired" : "not valid"}. Get a new one for the scope ${scope} from /oauth/token.`,
       );
     }
     if (payload.client !== clientId) {
       throw unauthenticated(
-        "The access token was issued to another client than the APIKey's; get one with the same secret from /oauth/token.",
+        "The access token was issued to a different client than the APIKey. Get a token from /oauth/token with the same secret.",
       );
     }
-    // Only now, so that nobody without a token can keep the store busy.
+    // The store is read last, so callers without a token cannot cause load.
     const caller = isKey ? keyHolder : await clientOf(this.context.store.db, key);
     if (!caller) throw notOurs();
     if (payload.scope !== scope) {
       throw new ServiceError(
         "FORBIDDEN",
-        `The access token is for the scope ${String(payload.scope)}; get one for the scope ${scope} from /oauth/token.`,
+        `The access token is for the scope ${String(payload.scope)}. Get one for the scope ${scope} from /oauth/token.`,
       );
     }
     refuseBeyond(caller, scope);
     return caller;
   }
 
-  /** Lets a call pass that needs no token, by the key or the secret of a client that has the scope. */
+  /** Checks a call that needs no token: by the key, or by the secret of a client with the scope. */
   async checkSecret(headers: IncomingHttpHeaders, scope: string): Promise<Caller> {
     const caller = await this.callerBy(keyIn(headers));
     if (!caller) throw notOurs();
@@ -118,7 +118,7 @@ export class Tokens {
     return caller;
   }
 
-  /** Lets a call pass that shows the service's own key. */
+  /** Checks that a call has the service's own key. */
   checkKey(headers: IncomingHttpHeaders): void {
     if (!this.isKey(keyIn(headers))) throw notOurs();
   }
@@ -158,7 +158,7 @@ function refuseBeyond({ name, scopes }: Caller, scope: string): void {
 function keyIn({ apikey }: IncomingHttpHeaders): string {
   if (typeof apikey === "string") return apikey;
   throw unauthenticated(
-    "The header APIKey is missing; it is the key in the file `key` of the data folder, or the secret of a client.",
+    "The header APIKey is missing. Send the key from the file `key` in the data directory, or the secret of a client.",
   );
 }
 
@@ -180,7 +180,7 @@ function basicCredentials(authorization: string | undefined): { id: string; secr
   return id === undefined || secret === undefined ? undefined : { id: decoded(id), secret: decoded(secret) };
 }
 
-/** OAuth has both parts encoded as in a form, which not everybody does. */
+/** Decodes a part of Basic credentials. OAuth requires form encoding, but some clients send plain text. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -158,10 +158,10 @@ describe("a service", () => {
     const { port } = stranger.address() as { port: number };
     writeFileSync(folderAt(dataDir).portFile, `${port}\n`);
     const service = await startService({ dataDir, log: "none" });
-    expect(service.warnings).toEqual([expect.stringContaining(`The port ${port} of this folder is taken`)]);
+    expect(service.warnings).toEqual([expect.stringContaining(`Another program uses port ${port}`)]);
     expect(service.url).not.toContain(`:${port}`);
     await service.close();
-    await expect(startService({ dataDir, port, log: "none" })).rejects.toThrow(`The port ${port} is in use`);
+    await expect(startService({ dataDir, port, log: "none" })).rejects.toThrow(`Port ${port} is in use`);
     stranger.close();
     rmSync(dataDir, { recursive: true });
   });

@@ -35,7 +35,7 @@ test("the log has one line for each call, what was wrong with failed records, no
     ({ requestId, msg }) => msg === "call" && requestId === refused.answered["x-request-id"],
   );
   expect(call).toMatchObject({ method: "GET", path: "/get-job", status: 401, ms: expect.any(Number) });
-  expect(entries.find(({ msg }) => msg === "records refused")).toMatchObject({
+  expect(entries.find(({ msg }) => msg === "records rejected")).toMatchObject({
     datasetId: userDatasetId,
     failed: 1,
     faults: { attributes: 1 },

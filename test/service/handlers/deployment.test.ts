@@ -119,7 +119,7 @@ describe("deployments", () => {
     for (const { jobId } of jobs)
       expect(await api.finished(projectId, jobId)).toMatchObject({
         jobStatus: "FAILED",
-        jobResult: { message: expect.stringContaining("shut down before this deployment had finished") },
+        jobResult: { message: expect.stringContaining("shut down before this deployment finished") },
       });
     await expect(recommend()).rejects.toMatchObject({ status: 409, error: { code: "NOT_DEPLOYED" } });
     await deploy(api, projectId, generatorModelId);
