@@ -69,7 +69,7 @@ describe("authentication", () => {
     await says({ ...good, authorization: "Bearer nonsense" }, 401, "not valid");
     await says({ ...good, authorization: `${good.authorization}x` }, 401, "not valid");
     const other = await api.headers("/get-job");
-    await says(other, 403, `get one for the scope ${path}`);
+    await says(other, 403, `Get one for the scope ${path}`);
   });
 
   test.each([
