@@ -6,13 +6,13 @@ import { readWithExtension } from "./lifecycle/observation";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
-/** The specification has no call to read, change or delete an algorithm; our own service reads it. */
+/** The specification has no call to read, change or delete an algorithm. The service of this package can read it. */
 export const algorithm = lifecycle({
   type: "Algorithm",
   args: algorithmFields.extend({ existingId: id.optional() }),
   outputs: z.object({ algorithmId: id }),
   orphanType: "ALGORITHM",
-  ...writeOnce(algorithmFields, "Models of it are trained again."),
+  ...writeOnce(algorithmFields, "Its models are trained again."),
   ...readWithExtension({
     definition: "algorithm",
     route: routes.getAlgorithm,

@@ -33,7 +33,7 @@ const all: readonly Lifecycle[] = [
   userRecords,
 ];
 
-/** The definitions of the API by their types: what each binding runs. */
+/** All resource definitions, by type. */
 export const definitions: Readonly<Record<string, Lifecycle>> = Object.fromEntries(
   all.map((definition) => [definition.type, definition]),
 );

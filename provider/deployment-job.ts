@@ -12,25 +12,25 @@ import { log } from "./run/engine";
 import { type Pinned, pinnedAt } from "./run/pinned";
 import type { Properties } from "./run/state-entry";
 
-/** What a deployment is submitted with, as it reaches a lifecycle. */
+/** Arguments of a deployment job, as a lifecycle receives them. */
 export type DeploymentState = z.output<typeof deploymentFields>;
 
-/** Submits a deployment; once, should it follow from an earlier job. */
+/** Submits a deployment. With `follows`, only one job is submitted for that key. */
 export function submitDeployment(args: DeploymentState, context: Context, follows?: string): Promise<string> {
   return submitJob(context, routes.submitDeploymentJob, requestOf(args), { follows });
 }
 
-/** What is declared, with pinned models in place of the program's. */
+/** Replaces the program's models with the pinned ones. */
 export function withPinned({ rankerModelId, ...given }: Properties, pinned: Pinned | undefined): Properties {
   return { ...given, ...(pinned ?? (rankerModelId !== undefined && { rankerModelId })) };
 }
 
-/** The request of a deployment. */
+/** Returns the request of a deployment job. */
 export function requestOf({ projectId, name, generatorModelId, rankerModelId, qps }: DeploymentState) {
   return { projectId, name, generatorModelId, qps, ...(rankerModelId && { rankerModelId }) };
 }
 
-/** The API has no way to stop a job: deleting the resource only reports what the job leaves behind. */
+/** The API cannot stop a job. Deleting the resource only reports a deployment that the job leaves behind. */
 export const deploymentJob = lifecycle({
   type: "DeploymentJob",
   args: deploymentFields,
@@ -53,7 +53,7 @@ export const deploymentJob = lifecycle({
     return { jobId: await submitDeployment(news, context) };
   },
 
-  // The deployment itself is shut down by its own resource, which a run that ended during the wait has not created.
+  // The Deployment resource shuts the deployment down. A run that was interrupted during the wait has not created it.
   async delete(_id, { projectId, jobId }, context) {
     const { client, run, settings, urn } = context;
     if (
@@ -67,21 +67,21 @@ export const deploymentJob = lifecycle({
     if (!outlook) return;
     await log.warn(
       urn,
-      `Deployment job ${jobId} is ${job.jobStatus} and this stack does not hold its deployment: project ` +
-        `${projectId} ${outlook}. Take it out of service with \`recommender shutdown --project ${projectId}\`.`,
+      `Deployment job ${jobId} is ${job.jobStatus}, but its deployment is not in this stack: project ` +
+        `${projectId} ${outlook}. To stop it, run \`recommender shutdown --project ${projectId}\`.`,
     );
   },
 });
 
-/** Whether the project of a job that has not failed serves from now on, in words; undefined where it does not. */
+/** Describes whether the project of a job serves after the run. Undefined if it does not. */
 async function servingAfter(job: Job, context: Context): Promise<string | undefined> {
   if (!hasSucceeded(job)) return "will serve once the job succeeds";
   try {
-    // A run that was killed may have shut it down and come no further.
+    // A killed run may have shut it down already.
     const live = await isServing(undefined, job.jobResult?.servingUri, context);
-    if (live === "unknown") return "may go on serving: something other than the service answers its calls";
-    return live ? "goes on serving" : undefined;
+    if (live === "unknown") return "may still serve: something other than the service responds to its calls";
+    return live ? "still serves" : undefined;
   } catch (error) {
-    return `may go on serving: could not check (${(error as Error).message})`;
+    return `may still serve: could not check (${(error as Error).message})`;
   }
 }

@@ -15,25 +15,25 @@ const checkArgs = z.strictObject({
   maxLatencyMs: z.number().positive().optional(),
 });
 
-/** The arguments of a deployment, checked. */
+/** Schema of the arguments of a deployment. */
 export const deploymentArgs = deploymentFields.extend({
-  submittedJobId: id.optional().describe("Id of the job that deploys it: `jobId` of a `DeploymentJob`."),
+  submittedJobId: id.optional().describe("Id of the deployment job: `jobId` of a `DeploymentJob`."),
   check: checkArgs.optional(),
   rollback: z.boolean().default(false),
   existingId: id.optional(),
 });
 
-/** What the state holds of a deployment beside its arguments. */
+/** Schema of the outputs of a deployment. */
 export const deploymentOutputs = z.object({
   servingUri: z.string().optional(),
   stableServingUri: z.string().optional(),
   deploymentJobId: id.optional(),
   rolledBackJobId: id
     .optional()
-    .describe("The submitted job whose models a rollback or another deployment has replaced."),
-  // The check of what serves failed; it is run again until it passes. The reason is not an output: the engine keeps the message itself.
-  checkFailed: z.literal(true).optional().describe("Whether the check of what serves failed."),
-  // The job whose rollback got no response.
+    .describe("Id of the submitted job, if a rollback or another deployment has replaced its models."),
+  // Repeats the check until it passes. The reason is not an output, because the engine stores the error message.
+  checkFailed: z.literal(true).optional().describe("True if the check of the live models failed."),
+  // Id of the job whose rollback got no response.
   __rollbackOf: id.optional(),
 });
 
@@ -42,7 +42,7 @@ export type State = z.output<typeof deploymentArgs>;
 /** The outputs of a deployment in the state. */
 export type Outputs = z.output<typeof deploymentOutputs>;
 
-/** The addresses that a job's result or the state has. */
+/** Picks the addresses from a job's result or from the state. */
 export function addressesIn(
   from:
     | { readonly [Key in "servingUri" | "stableServingUri"]?: string | null | undefined }
@@ -53,7 +53,7 @@ export function addressesIn(
   return { ...(servingUri && { servingUri }), ...(stableServingUri && { stableServingUri }) };
 }
 
-/** The job that was submitted; another one where a rollback has taken that back or where none was submitted. */
+/** Returns the submitted job. Submits a new one if a rollback has undone it or if there is none. */
 export async function jobToWaitFor(olds: State & Outputs, news: State, context: Context): Promise<string> {
   const { submittedJobId } = news;
   if (submittedJobId && olds.rolledBackJobId !== submittedJobId) return submittedJobId;
@@ -79,7 +79,7 @@ export async function deploy(
   return { deploymentJobId: job.id, servingUri: context.client.baseUrl, ...addressesIn(job.jobResult) };
 }
 
-/** The job's record holds the models of an earlier declaration, which may have been secret. */
+/** Compares the job's record with the arguments. */
 function checkRecord({ id: jobId, jobData }: Job & { id: string }, args: State, { run, urn }: Context): void {
   const { generatorModelId, rankerModelId = null, qps } = args;
   const differing = Object.entries({ generatorModelId, rankerModelId, qps }).flatMap(([key, value]) => {
@@ -90,35 +90,36 @@ function checkRecord({ id: jobId, jobData }: Job & { id: string }, args: State, 
   const jobUrn = urn?.replace(":Deployment::", ":DeploymentJob::");
   const fix = run.reached.has(jobUrn)
     ? ""
-    : `. The job is of an earlier run: target the DeploymentJob too, with --target '${jobUrn}'`;
-  throw new Error(`job ${jobId} deployed something other than declared: ${differing.join(", ")}${fix}`);
+    : `. The job is from an earlier run: target the DeploymentJob too, with --target '${jobUrn}'`;
+  throw new Error(`job ${jobId} did not deploy the declared values: ${differing.join(", ")}${fix}`);
 }
 
-/** A deployment whose check failed. */
-interface Undone {
-  /** The job that deployed it. */
+/** Deployment whose check failed. */
+interface FailedDeployment {
+  /** Job that deployed it. */
   readonly failedJobId: string;
-  /** The submitted job, which counts as rolled back afterwards. */
+  /** Submitted job, which counts as rolled back afterwards. */
   readonly rolledBackJobId: string;
   readonly fault: string;
 }
 
 /**
- * Deploys the former models again. It always throws, because the run has failed, and leaves what serves in the state. If the
- * rollback gets no response, the next update finds out its outcome first. `current` is the state if nothing was rolled back.
+ * Deploys the previous models again. Always throws, because the update has failed. The error stores the live models in
+ * the state. If the rollback gets no response, the next update resolves its outcome first.
+ * @param current state to store if the rollback failed
  */
 export async function rollBack(
   { __rollbackOf: _, __unknown, ...olds }: State & Outputs & Properties,
-  { failedJobId, rolledBackJobId, fault }: Undone,
+  { failedJobId, rolledBackJobId, fault }: FailedDeployment,
   context: Context,
   current?: State & Outputs,
 ): Promise<never> {
   const { projectId } = olds;
   try {
-    const former = { ...olds, name: `${olds.name} (rollback)` };
-    const back = await submitDeployment(former, context, `rollback-of-${failedJobId}`);
-    const { deploymentJobId } = await deploy(former, back, context);
-    const reason = `${fault}; rolled back to the former models by job ${deploymentJobId}`;
+    const previous = { ...olds, name: `${olds.name} (rollback)` };
+    const back = await submitDeployment(previous, context, `rollback-of-${failedJobId}`);
+    const { deploymentJobId } = await deploy(previous, back, context);
+    const reason = `${fault}; rolled back to the previous models by job ${deploymentJobId}`;
     throw new PartialStateError(projectId, { ...olds, deploymentJobId, rolledBackJobId }, reason);
   } catch (error) {
     if (error instanceof PartialStateError) throw error;

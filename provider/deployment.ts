@@ -25,13 +25,13 @@ import { log } from "./run/engine";
 import { pinnedAt } from "./run/pinned";
 import { partsOf, titleOf } from "./run/urn";
 
-/** What serves a project; the API has one for each. */
+/** Live deployment of a project. The API has one for each project. */
 export const deployment = lifecycle({
   type: "Deployment",
   args: deploymentArgs,
   outputs: deploymentOutputs,
   replaceOn: ["projectId"],
-  // The name is that of the job; it does not deploy again.
+  // The name belongs to the job. A new name deploys nothing.
   ignoreChanges: ["name"],
 
   async complete(given, { urn, run, config }) {
@@ -39,8 +39,8 @@ export const deployment = lifecycle({
     if (pinned) {
       await run.warnOnce(
         urn,
-        `serving pinned models (${Object.values(pinned).join(" and ")}), not the program's: ` +
-          "recommender:pinnedModels says so. Remove the pin with " +
+        `recommender:pinnedModels keeps ${Object.values(pinned).join(" and ")} live instead of the program's models. ` +
+          "Remove the pin with " +
           `\`recommender rollback ${partsOf(urn).stack} --undo --yes\`.`,
       );
     }
@@ -56,12 +56,12 @@ export const deployment = lifecycle({
     deployers.set(projectId, other);
     if (other === urn) return undefined;
     const [one, two] = [other, urn].map((each) => titleOf(partsOf(each)));
-    // The engine may check the new one first and report the error beside the one that serves.
+    // The engine may check the new resource first, and then reports the error for the existing one.
     const added = inState.has(urn) === inState.has(other) ? "one of the two" : inState.has(urn) ? one : two;
     return `project ${projectId} can have only one Deployment, and ${one} and ${two} are declared: remove ${added}`;
   },
 
-  // A replacement that the engine forces stays in its project, which goes on serving.
+  // A replacement that the engine forces stays in its project, which continues to serve.
   replacementWarning: ({ title, id, changes }) =>
     changes.length > 0 ? `${title} moves to another project: project ${id} stops serving.` : undefined,
 
@@ -73,44 +73,48 @@ export const deployment = lifecycle({
 
   async create(args, context) {
     const { run, urn } = context;
-    // Deleted before it is replaced, maybe by the other binding: what the job has deployed may be out of service again.
+    // With deleteBeforeReplace, the deletion may have shut down what the job deployed, possibly with the other binding.
     if (run.shutDown.has(args.projectId) || run.inState.has(urn))
       run.submitted.delete(args.submittedJobId ?? "");
     const outputs = await deploy(
       args,
       args.submittedJobId ?? "",
       context,
-      // A job of an earlier run may have been undone since by a shutdown.
+      // A shutdown may have undone a job of an earlier run.
       async ({ jobResult }, earlier) =>
         !earlier || (await isServing(args.check?.userIds[0], jobResult?.servingUri, context)) !== false,
     );
-    // There is nothing to go back to.
+    // A failed check cannot roll back: there are no previous models.
     return { id: args.projectId, ...(await checked(args, outputs, context)) };
   },
 
   async assertAdoptable(projectId, args, context) {
     const shown = `existingId ${truncate(projectId)}`;
     if (projectId !== args.projectId)
-      throw new Error(`${shown}: the id of a deployment is that of its project, ${truncate(args.projectId)}`);
+      throw new Error(
+        `${shown}: expected ${truncate(args.projectId)}, because a deployment has the id of its project`,
+      );
     const live = await liveAt(projectId, context);
     if (live === "not serving") throw new Error(`${shown}: nothing is deployed in this project`);
-    const others = live ? servedInstead(args, live) : [];
+    const others = live ? liveDifferences(args, live) : [];
     if (others.length === 0) return;
     const actual = others.map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
-    throw new Error(`${shown}: it serves something other than declared; declare ${actual.join(", ")}`);
+    throw new Error(
+      `${shown}: the live deployment differs from the declaration; declare ${actual.join(", ")}`,
+    );
   },
 
   async adopt(projectId, args, context) {
     if (!(await isOffered(context.client, routes.getDeployment)))
-      await log.warn(context.urn, "the API does not report which models serve; assuming the declared ones");
+      await log.warn(context.urn, "the API does not report the live models; assuming the declared ones");
     const fault = await runCheck(args, undefined, context);
     if (fault) throw new Error(`existingId ${truncate(projectId)}: ${fault}`);
     return { servingUri: context.client.baseUrl };
   },
 
   /**
-   * Our own service reports which models serve. On any other the job is read, and with a check the recommendation call is
-   * tried.
+   * The service of this package reports the live models. On other services, the job is read. If there is a check, it
+   * runs too.
    */
   async read(projectId, state, context) {
     const { client, urn } = context;
@@ -125,14 +129,14 @@ export const deployment = lifecycle({
       : undefined;
     const addresses = { ...addressesIn(state), ...addressesIn(job?.jobResult) };
     const { servingUri } = addresses;
-    const fault = check && (await findServingFault({ check, qps }, servingUri, context).catch(cannotKnow));
-    // A check that failed during `up` is not news: `up` runs it again.
+    const fault = check && (await findServingFault({ check, qps }, servingUri, context).catch(failUnknown));
+    // A check that failed during `up` was reported already, and `up` repeats it.
     const isKnown = state.checkFailed && (fault?.kind === "few" || fault?.kind === "foreign");
     if (fault && !isKnown) await log.warn(urn, `project ${projectId} does not serve: ${fault.reason}`);
     // Something other than the service responds. That does not show that the deployment is gone.
     const checkFailed = fault?.kind === "foreign" && { checkFailed: true as const };
     if (fault && !isKnown && !checkFailed) return undefined;
-    if (state.checkFailed) await log.warn(urn, "its check failed; `pulumi up` runs it again");
+    if (state.checkFailed) await log.warn(urn, "its check failed; `pulumi up` repeats it");
     return { ...state, ...addresses, ...checkFailed, ...(live && replacedBy(live, state)) };
   },
 
@@ -144,12 +148,12 @@ export const deployment = lifecycle({
   async update(projectId, olds, news, context) {
     const submitted = news.submittedJobId ?? "";
     const { __rollbackOf: failedJobId, rolledBackJobId = "" } = olds;
-    // The former models may serve already, so nothing else can be known before the outcome of the rollback.
+    // The previous models may be live already, so the outcome of the rollback must be known first.
     if (failedJobId !== undefined) {
       const fault = `the check of job ${failedJobId} failed`;
       return rollBack(olds, { failedJobId, rolledBackJobId, fault }, context);
     }
-    // The name is only that of the job.
+    // The name belongs to the job.
     const { name } = news;
     const same =
       isDeepStrictEqual(requestOf({ ...olds, name }), requestOf(news)) &&
@@ -162,11 +166,11 @@ export const deployment = lifecycle({
     }
     const outputs = await deploy(news, await jobToWaitFor(olds, news, context), context);
     if (!news.rollback && !context.settings.rollback) return checked(news, outputs, context);
-    // After an error the state keeps the former models, so the next run repeats the check and can still roll back.
+    // After an error the state keeps the previous models, so the next run repeats the check and can still roll back.
     const fault = await faultOf(news, outputs, context, (reason) => new Error(reason));
     if (!fault) return outputs;
-    const undone = { failedJobId: outputs.deploymentJobId ?? "", rolledBackJobId: submitted, fault };
-    return rollBack(olds, undone, context, { ...news, ...outputs });
+    const failed = { failedJobId: outputs.deploymentJobId ?? "", rolledBackJobId: submitted, fault };
+    return rollBack(olds, failed, context, { ...news, ...outputs });
   },
 
   async delete(projectId, state, context) {
@@ -181,15 +185,15 @@ export const deployment = lifecycle({
 
 type Live = Reply<typeof routes.getDeployment>;
 
-/** What serves a project; undefined if the service does not report it. */
+/** Reads the live deployment of a project. Undefined if the service does not report it. */
 async function liveAt(projectId: string, { client }: Context): Promise<Live | "not serving" | undefined> {
   if (!(await isOffered(client, routes.getDeployment))) return undefined;
   const read = client.call(routes.getDeployment, { projectId });
   return (await undefinedIfNotServing(read, async () => false)) ?? "not serving";
 }
 
-/** The arguments that the live deployment has with another value. */
-function servedInstead(
+/** Returns the arguments that differ in the live deployment, with their live values. */
+function liveDifferences(
   { generatorModelId, rankerModelId, qps }: Pick<State, "generatorModelId" | "rankerModelId" | "qps">,
   live: Live,
 ): [string, unknown][] {
@@ -203,19 +207,19 @@ function servedInstead(
 }
 
 /**
- * What differs in the state if another job deployed other models. The submitted job counts as rolled back, so the next
- * update deploys the declared models by another job.
+ * Returns the changes of the state if another job deployed other models. The submitted job counts as rolled back, so the
+ * next update deploys the declared models with a new job.
  */
 function replacedBy(live: Live, state: State & Outputs): Partial<State & Outputs> {
-  const others = servedInstead(state, live);
+  const others = liveDifferences(state, live);
   if (others.length === 0) return {};
   const values = Object.fromEntries(others.map(([key, value]) => [key, value ?? undefined]));
   const { submittedJobId: rolledBackJobId } = state;
   return { ...values, deploymentJobId: live.jobId, ...(rolledBackJobId && { rolledBackJobId }) };
 }
 
-/** A refresh fails if the recommendation call cannot be made: neither "serving" nor "not serving" would be true. */
-function cannotKnow(error: Error): never {
+/** Fails a refresh if it cannot check the recommendation call: neither "serving" nor "not serving" would be true. */
+function failUnknown(error: Error): never {
   if (isUnreachable(error)) throw error;
-  throw new Error(`cannot know whether it serves: ${error.message}`, { cause: error });
+  throw new Error(`cannot tell whether the project serves: ${error.message}`, { cause: error });
 }

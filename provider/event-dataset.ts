@@ -9,20 +9,20 @@ import { createOnce } from "./recovery/create-once";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 
-/** The arguments of a dataset, checked. */
+/** Schema of the arguments of a dataset. */
 export const datasetArgs = datasetFields.extend({ existingId: id.optional() });
 
 type DatasetState = z.output<typeof datasetArgs>;
 
 const datasetOutputs = z.object({
   eventDatasetId: id,
-  // Where no schema is declared: the one that the service answered to that, as JSON, for the state keeps no null.
+  // Schema that the service inferred if none is declared. It is JSON text because the state cannot store null.
   __inferred: z.string().optional(),
 });
 
 type Outputs = z.output<typeof datasetOutputs>;
 
-/** A dataset of what users did with items. */
+/** Dataset of events. */
 export const eventDataset = lifecycle({
   type: "EventDataset",
   args: datasetArgs,
@@ -31,7 +31,7 @@ export const eventDataset = lifecycle({
 
   replacementWarning: ({ title, reason }) =>
     `Replacing ${title} deletes its events, unless retainOnDelete is set: ${reason}. ` +
-    "The new dataset is empty until its records are loaded again. To forbid the replacement, set protect.",
+    "The new dataset is empty until its records are uploaded again. To prevent the replacement, set protect.",
 
   async complete(given, { urn, run }) {
     run.trainingData.declareDataset(urn, given.existingId !== undefined);
@@ -56,21 +56,21 @@ export const eventDataset = lifecycle({
         name: "event datasets",
         list: async () => (await client.call(routes.listEventDatasets, {})).eventDatasets,
         match: (found) =>
-          isDeepStrictEqual({ ...request, ...seen(found, request) }, request) ? found : undefined,
+          isDeepStrictEqual({ ...request, ...reported(found, request) }, request) ? found : undefined,
       },
-      isThere: async (made) => (await find(made.eventDatasetId, context)) !== undefined,
+      isThere: async (created) => (await find(created.eventDatasetId, context)) !== undefined,
     });
     run.eventDatasets.forget();
     return { id: reply.eventDatasetId, ...outputs(reply.eventDatasetId, request, reply) };
   },
 
   async assertAdoptable(id, args, context) {
-    await fitting(id, args, context);
+    await adoptableDataset(id, args, context);
   },
 
   async adopt(id, args, context) {
-    const found = await fitting(id, args, context);
-    const changes = Object.entries(seen(found, args)).filter(
+    const found = await adoptableDataset(id, args, context);
+    const changes = Object.entries(reported(found, args)).filter(
       ([key, value]) => !isDeepStrictEqual(value, args[key as keyof DatasetState] ?? null),
     );
     if (changes.length === 0) return outputs(id, args, found);
@@ -83,7 +83,7 @@ export const eventDataset = lifecycle({
 
   async read(id, state, context) {
     const found = await find(id, context);
-    return found && { ...state, ...seen(found, state), eventDatasetId: id };
+    return found && { ...state, ...reported(found, state), eventDatasetId: id };
   },
 
   async update(id, _olds, news, context) {
@@ -104,17 +104,18 @@ export const eventDataset = lifecycle({
 type Found = Reply<typeof routes.getEventDataset>;
 type Schema = DatasetState["attributeSchema"] & object;
 
-/** What a service leaves out of its response is unknown and stays as declared. */
-function seen(found: Found, declared: DatasetState & Partial<Outputs>): Partial<DatasetState> {
+/** Returns the properties that the service reports. The state keeps the declared value of all others. */
+function reported(found: Found, declared: DatasetState & Partial<Outputs>): Partial<DatasetState> {
   return {
     ...(found.name != null && { name: found.name }),
     ...(found.numShards != null && { numShards: found.numShards }),
-    ...(found.attributeSchema !== undefined && schemaSeen(found.attributeSchema as Schema | null, declared)),
+    ...(found.attributeSchema !== undefined &&
+      reportedSchema(found.attributeSchema as Schema | null, declared)),
   };
 }
 
-/** Where the service infers the schema: one that somebody has set since, which differs from the inferred one. */
-function schemaSeen(
+/** Returns the reported schema. A schema that the service inferred itself is not a change. */
+function reportedSchema(
   found: Schema | null,
   { attributeSchema, __inferred }: DatasetState & Partial<Outputs>,
 ): Partial<DatasetState> {
@@ -123,8 +124,8 @@ function schemaSeen(
   return attributeSchema == null ? {} : { attributeSchema: found };
 }
 
-function outputs(eventDatasetId: string, { attributeSchema }: DatasetState, answer: Found): Outputs {
-  const inferred = attributeSchema == null ? answer.attributeSchema : undefined;
+function outputs(eventDatasetId: string, { attributeSchema }: DatasetState, reply: Found): Outputs {
+  const inferred = attributeSchema == null ? reply.attributeSchema : undefined;
   return { eventDatasetId, ...(inferred !== undefined && { __inferred: JSON.stringify(inferred) }) };
 }
 
@@ -134,23 +135,23 @@ async function change(
   { client, run }: Context,
 ): Promise<Outputs> {
   const { name, attributeSchema = null } = args;
-  const answer = await client.call(routes.updateEventDataset, { eventDatasetId, name, attributeSchema });
+  const reply = await client.call(routes.updateEventDataset, { eventDatasetId, name, attributeSchema });
   run.eventDatasets.forget();
-  return outputs(eventDatasetId, args, answer);
+  return outputs(eventDatasetId, args, reply);
 }
 
-/** An existing dataset that can be changed to what is declared. */
-async function fitting(id: string, { numShards }: DatasetState, context: Context) {
+/** Reads a dataset to adopt. Fails if it does not exist or has a different number of shards. */
+async function adoptableDataset(id: string, { numShards }: DatasetState, context: Context) {
   const found = await find(id, context);
   if (!found) throw new Error(`existingId ${truncate(id)}: there is no such event dataset in this account`);
   if (found.numShards == null || found.numShards === numShards) return found;
   throw new Error(
-    `existingId ${truncate(id)}: it has ${found.numShards} shards and ${numShards} are declared, which cannot be changed; ` +
+    `existingId ${truncate(id)}: it has ${found.numShards} shards, which cannot be changed, but ${numShards} are declared; ` +
       `declare numShards: ${found.numShards}`,
   );
 }
 
-/** One list answers for all; what is missing in it is asked for by itself, in case the list had only a page. */
+/** Finds a dataset. One list call serves all resources. A dataset that is not in it is read separately, in case the list is incomplete. */
 async function find(eventDatasetId: string, { client, clock, run }: Context) {
   const list = await run.eventDatasets.get("", clock, async () => {
     const { eventDatasets } = await client.call(routes.listEventDatasets, {});

@@ -1,5 +1,5 @@
 import { recordKinds } from "../records/kind";
 import { recordsLifecycle } from "./records/definition";
 
-/** Events from a source; the API can neither read them back nor delete them one by one. */
+/** Events from a source. The API cannot read them back or delete single records. */
 export const eventRecords = recordsLifecycle("EventRecords", recordKinds.events, "eventDatasetId");

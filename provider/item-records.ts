@@ -1,5 +1,5 @@
 import { recordKinds } from "../records/kind";
 import { recordsLifecycle } from "./records/definition";
 
-/** Items from a source; the API can neither read them back nor delete them one by one. */
+/** Items from a source. The API cannot read them back or delete single records. */
 export const itemRecords = recordsLifecycle("ItemRecords", recordKinds.items, "itemDatasetId");

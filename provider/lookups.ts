@@ -2,7 +2,7 @@ import type { Client } from "../client/client";
 import { type RecommendationInput, recommendItems } from "../client/serving";
 import { routes } from "../contract";
 
-/** What a program may ask of the service, by the name of the function, with the operation that answers it. */
+/** Lookup functions of a program, and the operation that each one calls. */
 export const lookups = {
   getEventDataset: routes.getEventDataset,
   listEventDatasets: routes.listEventDatasets,
@@ -12,13 +12,13 @@ export const lookups = {
   recommend: routes.recommendItemsToUser,
 };
 
-/** What is asked of `recommend`. */
+/** Arguments of `recommend`. */
 export type RecommendArgs = RecommendationInput & {
-  /** Address of the project's recommendation service; needed where several projects serve. */
+  /** Address for recommendation calls of the project. Required if several projects serve. */
   readonly servingUri?: string | undefined;
 };
 
-/** Asks the service; whether the arguments are right, the client finds out. */
+/** Calls the service. The client validates the arguments. */
 export function lookUp(client: Client, name: keyof typeof lookups, args: object): Promise<object> {
   if (name !== "recommend") return client.call(lookups[name], args as never) as Promise<object>;
   const { servingUri, ...input } = args as RecommendArgs;

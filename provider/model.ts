@@ -12,51 +12,51 @@ import { log } from "./run/engine";
 import { partsOf, titleOf } from "./run/urn";
 import { adoptTraining, lostJobOf, modelOfLostJob } from "./training-job";
 
-/** What the training measured on held-out pairs of users who had no part in the choice of its parameters. */
+/** Quality that a training measured on held-out pairs of users who were not used to choose parameters. */
 export interface Quality {
-  /** Share of the held-out items that are among the first 20 recommended. */
+  /** Share of held-out items among the top 20 recommendations. */
   readonly recallAt20?: number;
-  /** The same, weighted by rank. */
+  /** NDCG of the top 20 recommendations. Like recall, but counts items more if they rank higher. */
   readonly ndcgAt20?: number;
-  /** The `ndcgAt20` that recommending the most popular items to everyone would have reached. */
+  /** NDCG@20 of a baseline that recommends the most popular items to everyone. */
   readonly popularityNdcgAt20?: number;
-  /** The `recallAt20` that recommending the most popular items to everyone would have reached. */
+  /** Recall@20 of a baseline that recommends the most popular items to everyone. */
   readonly popularityRecallAt20?: number;
-  /** Pairs of user and item that the figures rest on; few make them uncertain. */
+  /** Number of held-out user-item pairs. With few pairs, the figures are uncertain. */
   readonly heldOutPairs?: number;
-  /** Users that these pairs belong to; none of them had a part in the choice of parameters. */
+  /** Number of users with held-out pairs. None of them was used to choose parameters. */
   readonly heldOutUsers?: number;
-  /** Which pairs were held out: `latest`, the latest of each user, or `random` where the events have no time. */
+  /** Which pairs were held out: `latest` (the latest of each user), or `random` if events have no time. */
   readonly holdOut?: string;
-  /** Users whose events the vectors of the items were learned from, where there are too many events for all users. */
+  /** Number of users from whose events the item vectors were learned, if there are too many events to use all. */
   readonly learnedOnUsers?: number;
-  /** All users, of whom those are some; the others were folded in. */
+  /** Number of all users. Users not among `learnedOnUsers` were folded in. */
   readonly allUsers?: number;
-  /** NDCG@20 of the model's candidates on the latest pairs. */
+  /** NDCG@20 on the latest pairs, without a ranker. */
   readonly unrankedNdcgAt20?: number;
-  /** The same with the model as the ranker; the same figure if its gain is not significant, for it changes nothing then. */
+  /** NDCG@20 on the latest pairs, with this model as the ranker. Equal to `unrankedNdcgAt20` if the gain is not significant. */
   readonly rankedNdcgAt20?: number;
-  /** Share of all items that are among the first 20 for at least one of up to 1,000 users. */
+  /** Share of all items that are in the top 20 of at least one of up to 1,000 users. */
   readonly coverageAt20?: number;
-  /** Share of these results that fewer than 5 users chose. */
+  /** Share of these recommendations whose items have fewer than 5 users. */
   readonly coldItemsAt20?: number;
-  /** How unlike the 20 items of a user are: 0 where all are the same, about 1 where they have nothing in common. */
+  /** Mean dissimilarity of a user's top 20 items: 0 if all are the same, about 1 if they have nothing in common. */
   readonly diversityAt20?: number;
-  /** Mean place of these results in the order of popularity: 0 for the least popular item, 1 for the most popular. */
+  /** Mean popularity rank of these recommendations: 0 for the least popular item, 1 for the most popular. */
   readonly shownPopularityAt20?: number;
-  /** The same of what these users chose. */
+  /** Mean popularity rank of the items that these users chose. */
   readonly chosenPopularity?: number;
 }
 
-/** Why a model is never deleted before its replacement: the service deletes no model that serves. */
+/** Warning about `deleteBeforeReplace`, which would fail because the service cannot delete a live model. */
 export const deletedAfterReplacement =
-  "deleteBeforeReplace does not apply to models: the former one may serve until the next one does, and is deleted then";
+  "deleteBeforeReplace does not apply to models: the old model is deleted after the new one is live";
 
 const modelArgs = z.strictObject({
   projectId: id,
   algorithmId: id.optional(),
   name: label,
-  submittedJobId: id.optional().describe("Id of the job that trains it: `jobId` of a `TrainingJob`."),
+  submittedJobId: id.optional().describe("Id of the training job: `jobId` of a `TrainingJob`."),
   existingId: id.optional(),
 });
 
@@ -73,15 +73,15 @@ const modelOutputs = z.object({
 
 type Found = Reply<typeof routes.getModel>;
 
-/** A model, which a training job creates. */
+/** Model that a training job creates. */
 export const model = lifecycle({
   type: "Model",
   args: modelArgs,
   outputs: modelOutputs,
   replaceOn: ["projectId", "submittedJobId"],
-  // An update only renames it.
+  // An update only renames the model.
   stableOutputs: ["modelId", "trainingJobId", "algorithmType", "algorithmParameters", "quality"],
-  // Another algorithm is another training job, which decides.
+  // A new algorithm replaces the training job, and that replaces the model.
   ignoreChanges: ["algorithmId"],
   // An adopted model has no job.
   adoptedWithout: ["submittedJobId"],
@@ -91,7 +91,7 @@ export const model = lifecycle({
     const noJob = missingJobError("TrainingJob", "TrainedModel", args);
     if (noJob) return noJob;
     if (existingId === undefined)
-      return algorithmId === undefined ? "algorithmId is needed to train it" : undefined;
+      return algorithmId === undefined ? "algorithmId is required, unless existingId is set" : undefined;
     if (algorithmId === undefined && triggers === undefined) return undefined;
     return "existingId adopts a model as it is; remove algorithmId and triggers";
   },
@@ -124,7 +124,7 @@ export const model = lifecycle({
         },
       );
     const rename = async (found: Found) => {
-      // A name that was changed between the submission and now is not the job's.
+      // The declared name may have changed after the job was submitted.
       if (found.name != null && found.name !== name)
         await client.call(routes.updateModel, { projectId, modelId: found.modelId, name });
     };
@@ -134,7 +134,7 @@ export const model = lifecycle({
       projectId,
       jobId: submittedJobId,
       submitAgain,
-      // Of a job whose submission got no response, only the model is known.
+      // If the submission got no response, only the model of the job is known.
       readJob: async (jobId) => {
         const modelId = modelOfLostJob(jobId);
         if (modelId !== undefined) return { jobStatus: "SUCCEED", jobResult: { modelId } };
@@ -143,22 +143,22 @@ export const model = lifecycle({
       resultIsThere: async ({ jobResult }) => {
         const modelId = jobResult?.modelId;
         // Training again would not help a service that does not report the model.
-        if (!modelId) throw new Error("the training job succeeded, but names no model");
+        if (!modelId) throw new Error("the training job succeeded, but the service did not report its model");
         found = await read(modelId);
         return found !== undefined;
       },
     });
     run.models.forget();
     const modelId = job.jobResult?.modelId as string;
-    // It is known to be of this job, whatever else may have its name.
+    // Marks the model as created here, so a lost submission with the same name does not match it.
     run.created.get(routes.submitTrainingJob.path)?.add(lostJobOf(modelId));
     if (found) await rename(found);
     if (modelOfLostJob(job.id) !== undefined) return { id: modelId, modelId, ...(found && described(found)) };
     const quality = knownFigures(job.jobData?.quality);
     const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;
-    const words = quality && qualityWords(quality);
-    if (words) await log.info(context.urn, `trained with ${words}`);
-    refuseBelow(quality ?? {}, modelId, context);
+    const text = quality && qualityText(quality);
+    if (text) await log.info(context.urn, `trained with ${text}`);
+    assertQuality(quality ?? {}, modelId, context);
     return {
       id: modelId,
       modelId,
@@ -207,7 +207,7 @@ export const model = lifecycle({
     const { client, run } = context;
     const deleted = client.call(routes.deleteModel, { projectId, modelId }).catch(async (error) => {
       if (error instanceof ApiError && meansInUse(error))
-        error.message += `. ${await howToFree(projectId, context)}`;
+        error.message += `. ${await releaseHint(projectId, context)}`;
       throw error;
     });
     const isGone = async () => {
@@ -226,8 +226,8 @@ function described(found: Found): Partial<z.output<typeof modelOutputs>> {
   };
 }
 
-/** Why a model serves that is to be deleted, as far as the state and the run show, and what to do. */
-async function howToFree(projectId: string, { run, settings }: Context): Promise<string> {
+/** Explains which deployment uses a model that cannot be deleted, and what to do. */
+async function releaseHint(projectId: string, { run, settings }: Context): Promise<string> {
   const holders = await run.claims.entriesFor({
     type: "Deployment",
     id: projectId,
@@ -237,25 +237,25 @@ async function howToFree(projectId: string, { run, settings }: Context): Promise
   const keep = "or keep the model with retainOnDelete";
   if (!holder) {
     return (
-      "A deployment outside this stack serves it: deploy another model there, or stop " +
-      `serving with \`recommender shutdown --project ${projectId}\`; ${keep}.`
+      "A deployment outside this stack uses it: deploy a different model there, or shut it down " +
+      `with \`recommender shutdown --project ${projectId}\`; ${keep}.`
     );
   }
   const name = titleOf(partsOf(holder.urn));
   if (run.reached.has(holder.urn)) {
     return (
-      `${name} of this stack still serves it: it declares this model, or ignoreChanges keeps it from switching. ` +
-      `Let ${name} declare another model, ${keep}.`
+      `${name} of this stack still uses it: it declares this model, or ignoreChanges prevents the switch. ` +
+      `Declare a different model in ${name}, ${keep}.`
     );
   }
   return (
-    `${name} of this stack still serves it, and this run has not updated it: target it too, with ` +
+    `${name} of this stack still uses it, and this run has not updated it: target it too, with ` +
     `--target '${holder.urn}', and remove deleteBeforeReplace, which deletes the model before the switch; ${keep}.`
   );
 }
 
-/** A model that is not good enough is refused before anything switches over to it. */
-function refuseBelow(
+/** Fails if the model is below the required quality, before it is deployed. */
+function assertQuality(
   { ndcgAt20: measured, heldOutPairs }: Quality,
   modelId: string,
   { settings, title }: Context,
@@ -268,17 +268,17 @@ function refuseBelow(
       ? "the service reported no quality"
       : `it has NDCG@20 ${measured.toFixed(4)}${isUncertain(heldOutPairs) ? " (uncertain)" : ""}`;
   throw new Error(
-    `model ${modelId} is not good enough: ${was}, at least ${floor.toFixed(4)} is required by recommender:minQuality. ` +
+    `model ${modelId} is not good enough: ${was}, but recommender:minQuality requires at least ${floor.toFixed(4)}. ` +
       "Nothing was deployed. The model stays in its project, and the next `pulumi up` uses it without training again.",
   );
 }
 
-/** `NDCG@20 0.412 (popularity 0.380) on 240 held-out pairs`, as far as it is known. */
-function qualityWords({ ndcgAt20, popularityNdcgAt20, heldOutPairs }: Quality): string | undefined {
+/** Formats the quality, such as `NDCG@20 0.412 (popularity 0.380) on 240 held-out pairs`. */
+function qualityText({ ndcgAt20, popularityNdcgAt20, heldOutPairs }: Quality): string | undefined {
   if (ndcgAt20 === undefined) return undefined;
-  const beside = popularityNdcgAt20 === undefined ? "" : ` (popularity ${popularityNdcgAt20.toFixed(3)})`;
+  const baseline = popularityNdcgAt20 === undefined ? "" : ` (popularity ${popularityNdcgAt20.toFixed(3)})`;
   const pairs = heldOutPairs === 1 ? "1 held-out pair" : `${heldOutPairs ?? "the"} held-out pairs`;
-  return `NDCG@20 ${ndcgAt20.toFixed(3)}${beside} on ${pairs}${isUncertain(heldOutPairs) ? ": uncertain" : ""}`;
+  return `NDCG@20 ${ndcgAt20.toFixed(3)}${baseline} on ${pairs}${isUncertain(heldOutPairs) ? ": uncertain" : ""}`;
 }
 
 /** Returns the figures that the service reported, or undefined if there are none. */
@@ -287,7 +287,7 @@ function knownFigures(quality: object | null | undefined): Quality | undefined {
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
-/** One list per project answers for all its models; what is missing in it is asked for by itself. */
+/** Finds a model. One list call per project serves all its models. A model that is not in it is read separately. */
 async function find(
   modelId: string,
   projectId: string,

@@ -8,16 +8,13 @@ import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 import { isSecret } from "./run/secrecy";
 
-/** The specification has no call to read, change or delete a project; our own service reads it. */
+/** The specification has no call to read, change or delete a project. The service of this package can read it. */
 export const project = lifecycle({
   type: "Project",
   args: projectFields.extend({ existingId: id.optional() }),
   outputs: z.object({ projectId: id, servingUri: z.string().optional() }),
   orphanType: "PROJECT",
-  ...writeOnce(
-    projectFields,
-    "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",
-  ),
+  ...writeOnce(projectFields, "Its algorithms, models and deployment are created again, which trains again."),
   ...readWithExtension({
     definition: "project",
     route: routes.getProject,
@@ -27,7 +24,7 @@ export const project = lifecycle({
 
   async complete(given, { urn, run }) {
     const { targetEventType, eventDatasetId, existingId } = given;
-    // An adopted project may have been trained on anything.
+    // The training data of an adopted project is unknown.
     if (existingId === undefined && isText(targetEventType) && isText(eventDatasetId))
       if (!containsUnknown(targetEventType) && !isSecret("targetEventType"))
         run.trainingData.declareProject(urn, { targetEventType, eventDatasetId });

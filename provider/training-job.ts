@@ -8,22 +8,22 @@ import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 
-/** Of 80 columns, what the engine's "    warning: " leaves of the line; it breaks none by itself. */
+/** Width of a warning in 80 columns, after the engine's prefix "    warning: ". The engine does not wrap lines. */
 const lineColumns = 67;
 
 const lostJobPrefix = "lost-job-of-";
 
-/** Stands for the job of a model whose submission got no response. */
+/** Returns the placeholder for a job whose submission got no response. Only its model is known. */
 export function lostJobOf(modelId: string): string {
   return lostJobPrefix + modelId;
 }
 
-/** The model of a job of which only the model is known; undefined for any other job. */
+/** Returns the model of such a placeholder. Undefined for any other job. */
 export function modelOfLostJob(jobId: string): string | undefined {
   return jobId.startsWith(lostJobPrefix) ? jobId.slice(lostJobPrefix.length) : undefined;
 }
 
-/** Adopts the training of a lost submission. The user names its job, or the model that it has trained. */
+/** Adopts the training of a lost submission. The user passes the id of the job or of its model. */
 export async function adoptTraining(
   given: string,
   projectId: string,
@@ -35,7 +35,7 @@ export async function adoptTraining(
   return adoptJob(given, { projectId }, context);
 }
 
-/** The API has no way to stop a job or to change it. */
+/** The API cannot stop or change a job. */
 export const trainingJob = lifecycle({
   type: "TrainingJob",
   args: z.strictObject({
@@ -46,7 +46,7 @@ export const trainingJob = lifecycle({
   }),
   outputs: z.object({ jobId: id }),
   replaceOn: ["projectId", "algorithmId", "triggers"],
-  // A model is renamed by itself; the job that trained it keeps its name.
+  // Renaming a model does not rename its job.
   ignoreChanges: ["name"],
   readWith: readBack.readWith,
 
@@ -63,10 +63,10 @@ export const trainingJob = lifecycle({
   async predictFailure({ projectId }, { urn, run }) {
     const fault = await run.trainingData.missingTarget(projectId);
     if (!fault) return undefined;
-    if (fault.isCertain) return `there is nothing to learn from: ${fault.reason}`;
+    if (fault.isCertain) return `there are no events to train on: ${fault.reason}`;
     await run.warnOnce(
       urn,
-      `Unless the dataset has such events already, the training fails: ${fault.reason}`,
+      `The training fails unless the dataset already has events of the target type: ${fault.reason}`,
     );
     return undefined;
   },
@@ -78,21 +78,21 @@ export const trainingJob = lifecycle({
     const request = { projectId, algorithmId, name };
     const jobId = await submitJob(context, routes.submitTrainingJob, request, {
       identity: { projectId, algorithmId, triggers },
-      // If the submission gets no response, its model tells whether it succeeded: it has the name of the job.
+      // If the submission gets no response, a model with the name of the job shows that it succeeded.
       findLost: {
         name: `models of ${projectId}`,
         list: async () => (await client.call(routes.listModels, { projectId })).models,
-        match: (model, asked) => (model.name === asked ? { jobId: lostJobOf(model.modelId) } : undefined),
+        match: (model, jobName) => (model.name === jobName ? { jobId: lostJobOf(model.modelId) } : undefined),
         objectId: (jobId) => modelOfLostJob(jobId) ?? jobId,
-        fix: "If the training is running, wait for its end and run `pulumi up` again: it names the new model.",
+        fix: "If the training is running, wait for its end and run `pulumi up` again to get the id of the new model.",
       },
       adopt: (given) => adoptTraining(given, projectId, context),
       isThere: async ({ jobId }) => {
         const modelId = modelOfLostJob(jobId);
-        const there = modelId
+        const read = modelId
           ? client.call(routes.getModel, { projectId, modelId })
           : client.call(routes.getJob, { projectId, jobId });
-        return (await undefinedIfMissing<unknown>(there)) !== undefined;
+        return (await undefinedIfMissing<unknown>(read)) !== undefined;
       },
     });
     return { id: jobId, jobId };
@@ -112,14 +112,14 @@ export const trainingJob = lifecycle({
       }
       modelId = job?.jobResult?.modelId ?? undefined;
     }
-    // A run that ended during the wait has no model in the state that would have been deleted before.
+    // A run that was interrupted during the wait has not stored the model, so nothing has deleted it.
     if (!modelId) return;
     const model = { type: "Model", id: modelId, service: settings.baseUrl };
     if ((await run.claims.entriesFor(model)).length > 0) return;
     if (await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))) {
       await log.warn(
         urn,
-        `Model ${modelId} is orphaned in project ${projectId}: no resource holds it. Adopt it with existingId of a Model, ` +
+        `Model ${modelId} is orphaned in project ${projectId}: no resource references it. Adopt it with existingId of a Model, ` +
           `or delete it with \`recommender models delete --project ${projectId} ${modelId}\`.`,
       );
     }

@@ -9,8 +9,8 @@ const clustering: ResultKind = {
   args: (more) => clusteringFields.extend(more),
 };
 
-/** The job that groups users. */
+/** Job that clusters users. */
 export const clusteringJob = submittedJob("ClusteringJob", clustering);
 
-/** Its result. */
+/** Result of a clustering job. */
 export const userClustering = finishedJob("UserClustering", "ClusteringJob", clustering);

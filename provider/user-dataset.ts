@@ -7,7 +7,7 @@ import { readWithExtension } from "./lifecycle/observation";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
-/** The specification has no call to read, change or delete a user dataset; our own service reads it. */
+/** The specification has no call to read, change or delete a user dataset. The service of this package can read it. */
 export const userDataset = lifecycle({
   type: "UserDataset",
   args: datasetArgs,

@@ -6,10 +6,10 @@ import { jobKinds } from "./jobs/jobs";
 import { finishedJob, type ResultKind, submittedJob } from "./jobs/result-job";
 import { fieldsOf } from "./lifecycle/arguments";
 
-const { bins, ...counted } = userDistributionQuery.shape;
+const { bins, ...distribution } = userDistributionQuery.shape;
 
-/** Either kind of query as one type, for SDKs: not every language has a type for either of two. */
-const query = z.object({ ...userListQuery.shape, ...counted, bins: bins.unwrap() }).partial();
+/** Both types of queries in one type, because not every SDK language has union types. */
+const query = z.object({ ...userListQuery.shape, ...distribution, bins: bins.unwrap() }).partial();
 
 const queryingFields = z.strictObject({
   projectId: id,
@@ -21,13 +21,13 @@ const queryingFields = z.strictObject({
 
 const { request } = routes.submitQueryingJob;
 
-/** What a query may hold depends on its type; the contract says how. */
+/** Validates queries with the contract, because their fields depend on the query type. */
 const checkedBy = (contract: typeof request, more: z.ZodRawShape) =>
   queryingFields.extend(more).superRefine((args, context) => {
     const { error } = contract.safeParse(fieldsOf(queryingFields, args));
-    const asked = contract.options.find(({ shape }) => shape.queryType.value === args.queryType);
+    const schema = contract.options.find(({ shape }) => shape.queryType.value === args.queryType);
     for (const issue of error?.issues ?? [])
-      context.addIssue({ code: "custom", path: issue.path, message: issueText(issue, asked) });
+      context.addIssue({ code: "custom", path: issue.path, message: issueText(issue, schema) });
   });
 
 const querying: ResultKind = {
@@ -37,8 +37,8 @@ const querying: ResultKind = {
   args: (more) => withTolerant(checkedBy(request, more), checkedBy(tolerant(request), more)),
 };
 
-/** The job that asks a model about its users. */
+/** Job that queries a model about its users. */
 export const queryingJob = submittedJob("QueryingJob", querying);
 
-/** Its result. */
+/** Result of a querying job. */
 export const userQuery = finishedJob("UserQuery", "QueryingJob", querying);

@@ -65,9 +65,7 @@ export function submittedJob(type: string, kind: ResultKind) {
 }
 
 const resultArgs = {
-  submittedJobId: id
-    .optional()
-    .describe("Id of the job whose result it is: `jobId` of the resource that submits it."),
+  submittedJobId: id.optional().describe("Id of the job: `jobId` of the resource that submits it."),
   existingId: id.optional(),
 };
 

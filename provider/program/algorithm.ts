@@ -3,20 +3,20 @@ import type { G1Parameters, JsonMap } from "../../contract";
 import { algorithm } from "../algorithm";
 import { Resource } from "./resource";
 
-/** Kind of algorithm. */
+/** Type of algorithm. */
 export type AlgorithmType = "G1";
 
-/** What an algorithm is declared with. */
+/** Arguments of an `Algorithm`. */
 export interface AlgorithmArgs {
-  /** Id of the project that owns it. */
+  /** Id of the project of the algorithm. */
   readonly projectId: pulumi.Input<string>;
-  /** Name of the algorithm; the logical name unless set. */
+  /** Name of the algorithm. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** Kind of algorithm; G1 unless set. */
+  /** Type of algorithm. Default: G1. */
   readonly algorithmType?: pulumi.Input<AlgorithmType>;
   /**
-   * Parameters: those of the embedded service's G1, or whatever another service has.
-   * The empty object, which is the default, lets the service choose all of them.
+   * Parameters: those of the embedded service's G1, or those that another service accepts.
+   * Default: an empty object, so the service chooses all of them.
    */
   readonly algorithmParameters?: pulumi.Input<G1Parameters | JsonMap>;
   /** Id of an existing algorithm to adopt instead of creating one. */
@@ -24,14 +24,16 @@ export interface AlgorithmArgs {
 }
 
 /**
- * A configuration from which models are trained.
+ * The configuration that models are trained with.
  *
- * The API can neither read, change nor delete it; the service of this package reads it. Another algorithm trains its models again. The keys of
- * `algorithmParameters` are passed on as they are. Where the embedded service is configured they are checked in the
- * preview; a service at an address may have others, and says itself what it refuses.
+ * The API cannot read, change or delete an algorithm. Only the service of this package can read it. Any change creates
+ * a new algorithm, which trains its models again.
+ *
+ * The keys of `algorithmParameters` are sent unchanged. With the embedded service, the preview checks them. A service at
+ * an address may have other parameters, and rejects unknown ones itself.
  */
 export class Algorithm extends Resource {
-  /** The id, under the name that the API gives it. */
+  /** Same value as `id`, under the API's field name. */
   declare readonly algorithmId: pulumi.Output<string>;
   declare readonly projectId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;

@@ -2,28 +2,28 @@ import type * as pulumi from "@pulumi/pulumi";
 import { deploymentJob } from "../deployment-job";
 import { Resource } from "./resource";
 
-/** What a deployment is submitted with. */
+/** Arguments of a `DeploymentJob`. */
 export interface DeploymentJobArgs {
-  /** Id of the project that is to serve. */
+  /** Id of the project to deploy. */
   readonly projectId: pulumi.Input<string>;
-  /** Name of the job; the logical name unless set. */
+  /** Name of the job. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** Id of the model that produces the results. */
+  /** Id of the model that generates the results. */
   readonly generatorModelId: pulumi.Input<string>;
-  /** Id of the model that puts the generator's results in a new order. */
+  /** Id of the model that reorders the generator's results. Default: no reordering. */
   readonly rankerModelId?: pulumi.Input<string>;
-  /** Queries per second that the recommendation call may use; 1 unless set. */
+  /** Maximum number of recommendation calls per second. Default: 1. */
   readonly qps?: pulumi.Input<number>;
 }
 
 /**
- * A deployment that was submitted. Its `Deployment` waits for it. As they are two, the job is in the state before the wait
- * for it begins.
+ * A submitted deployment job. A `Deployment` waits for it. The job is a separate resource, so it is in the state before
+ * the wait begins.
  *
- * In TypeScript a `Deployment` declares it itself, in other languages `DeployedModel` declares both.
+ * In TypeScript, `Deployment` declares this job for you. In other languages, `DeployedModel` declares both.
  */
 export class DeploymentJob extends Resource {
-  /** The id of the job, for `submittedJobId` of a `Deployment`. */
+  /** Id of the job, for `submittedJobId` of a `Deployment`. */
   declare readonly jobId: pulumi.Output<string>;
   declare readonly projectId: pulumi.Output<string>;
 

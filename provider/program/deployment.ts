@@ -4,45 +4,48 @@ import { type Pinned, pinnedIn } from "../run/pinned";
 import { DeploymentJob, type DeploymentJobArgs } from "./deployment-job";
 import { Resource, siblingOptions } from "./resource";
 
-/** What is tried after a switch to other models. */
+/** Check that runs after each deployment. */
 export interface DeploymentCheck {
-  /** Users for whom recommendations are asked. */
+  /** Users to request recommendations for. */
   readonly userIds: pulumi.Input<pulumi.Input<string>[]>;
-  /** Results that each of them must get at least; 1 unless set. */
+  /** Minimum number of results for each user. Default: 1. */
   readonly minResults?: pulumi.Input<number>;
-  /** Time that each response may take at most; not checked unless set. */
+  /** Maximum time of each response, in milliseconds. Default: no limit. */
   readonly maxLatencyMs?: pulumi.Input<number>;
 }
 
-/** What a deployment is declared with. */
+/** Arguments of a `Deployment`. */
 export interface DeploymentArgs extends DeploymentJobArgs {
-  /** What is tried after each deployment, and by a refresh; nothing unless set. */
+  /** Check that runs after each deployment and during a refresh. Default: no check. */
   readonly check?: pulumi.Input<DeploymentCheck>;
-  /** Whether a check that fails puts the former models back; false unless set. */
+  /** Whether a failed check restores the previous models. Default: false. */
   readonly rollback?: pulumi.Input<boolean>;
-  /** Id of a project whose existing deployment to adopt instead of creating one. */
+  /** Id of a project whose existing deployment to adopt, instead of creating one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
 /**
- * The models that serve a project's recommendation call.
+ * The live models of a project, which answer its recommendation calls.
  *
- * - A project has one deployment. Declare it once: a second one is refused, by the preview where the project's id is known.
- * - Other models are deployed by another job in place: there is no gap in serving. After the job its record is compared
- *   with what was asked; a difference is an error.
- * - `check` runs after each deployment, and pauses between users as `qps` asks. When it fails at the first deployment
- *   there is nothing to go back to: the deployment is kept in the state, and every `pulumi up` runs the check again, and
- *   fails, until it passes.
- * - With `rollback`, a failed check of a later deployment puts the former models back by a job of its own, and the update
- *   fails with both reasons. The next `pulumi up` tries the new models again.
- * - A refresh asks for one recommendation, if there is a `check`. The service of this package also reports which models
- *   serve. If the project does not serve, the deployment counts as gone, and the next `pulumi up` creates it again. On a
- *   service that does not report it, a deployment without a `check` is assumed to exist.
- * - Deleting it shuts it down. That it was shut down before is no error.
+ * - A project has one deployment, so declare it once. A second declaration is an error, in the preview if the project's
+ *   id is known.
+ * - New models are deployed in place, without a gap. After the job, the provider compares the job's record with the
+ *   arguments. A difference is an error.
+ * - `check` runs after each deployment, and pauses between users to respect `qps`. If the check of the first deployment
+ *   fails, there is nothing to roll back to. The deployment stays in the state, and every `pulumi up` repeats the check
+ *   until it passes.
+ * - With `rollback`, a failed check of a later deployment restores the previous models with a separate job. The update
+ *   fails and reports both reasons. The next `pulumi up` tries the new models again.
+ * - A refresh runs the `check` without its time limit, if there is one. The service of this package also reports which models are live. If the
+ *   service itself reports that the project does not serve, or returns too few results, the deployment counts as
+ *   deleted, and the next `pulumi up` creates it again. If something else responds, such as a gateway, the deployment
+ *   stays in the state and `recommender drift` reports `not serving`. On a service that does not report the live models,
+ *   a deployment without a `check` is assumed to exist.
+ * - Deleting it shuts the deployment down. It is not an error if the deployment was shut down before.
  *
- * A `DeploymentJob` submits the deployment. In TypeScript a `Deployment` declares that job itself, under its own name. In
- * other languages `DeployedModel` declares both; a `Deployment` alone is given the job as `submittedJobId`, or adopts with
- * `existingId`.
+ * A `DeploymentJob` submits the deployment. In TypeScript, `Deployment` declares that job for you, under its own name. In
+ * other languages, `DeployedModel` declares both. A `Deployment` without it needs the job as `submittedJobId`, or
+ * `existingId` to adopt a deployment.
  */
 export class Deployment extends Resource {
   declare readonly projectId: pulumi.Output<string>;
@@ -50,22 +53,22 @@ export class Deployment extends Resource {
   declare readonly generatorModelId: pulumi.Output<string>;
   declare readonly rankerModelId: pulumi.Output<string | undefined>;
   declare readonly qps: pulumi.Output<number>;
-  /** Address under which the project's recommendations are called for; that of the service, unless it reports another. */
+  /** Address for recommendation calls of the project: the address of the service, unless it reports a different one. */
   declare readonly servingUri: pulumi.Output<string>;
   /**
-   * Address under which the stack serves, whichever project does: it stays the same when the project is replaced. The
-   * service of this package has it, unless `recommender:tellOrigin` is false; others may not.
+   * Address for recommendation calls that stays the same when the stack replaces its project. The service of this
+   * package provides it, unless `recommender:tellOrigin` is false. Other services may not.
    */
   declare readonly stableServingUri: pulumi.Output<string | undefined>;
-  /** The job that deployed it; an adopted deployment has none. */
+  /** Id of the deployment job. An adopted deployment has none. */
   declare readonly deploymentJobId: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: DeploymentArgs, options?: pulumi.CustomResourceOptions) {
     const { check, rollback, existingId, ...asked } = args;
-    const submitted = withoutModels(asked, pinnedHere(name));
-    const beside = siblingOptions(options, "Deployment", "DeploymentJob");
+    const submitted = withoutModels(asked, pinnedModels(name));
+    const jobOptions = siblingOptions(options, "Deployment", "DeploymentJob");
     const submittedJobId =
-      existingId === undefined ? new DeploymentJob(name, submitted, beside).jobId : undefined;
+      existingId === undefined ? new DeploymentJob(name, submitted, jobOptions).jobId : undefined;
     super(Deployment.lifecycle, name, { ...submitted, check, rollback, existingId, submittedJobId }, options);
   }
 
@@ -73,11 +76,11 @@ export class Deployment extends Resource {
   static readonly lifecycle = deployment;
 }
 
-function pinnedHere(name: string): Pinned | undefined {
+function pinnedModels(name: string): Pinned | undefined {
   return pinnedIn((key) => new pulumi.Config("recommender").get(key), name);
 }
 
-/** What is pinned must not wait for the program's models, nor fail with them: the lifecycle would replace them too late. */
+/** Replaces the program's models with pinned ones. A pinned deployment must not wait for the program's models or fail with them. */
 function withoutModels(asked: DeploymentJobArgs, pinned: Pinned | undefined): DeploymentJobArgs {
   if (!pinned) return asked;
   const { rankerModelId: _, ...others } = asked;

@@ -5,27 +5,27 @@ import { Resource } from "./resource";
 /** How an attribute is handled. */
 export type AttributeHandling = "NUMERICAL" | "CATEGORICAL";
 
-/** What every kind of dataset is declared with. */
+/** Arguments of a dataset. */
 export interface DatasetArgs {
-  /** Name of the dataset; the logical name unless set. */
+  /** Name of the dataset. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** Number of shards, each of at most 100,000 records; another number creates another dataset. */
+  /** Number of shards. Each holds up to 100,000 records. A change replaces the dataset. */
   readonly numShards: pulumi.Input<number>;
-  /** Handling of each named attribute; null lets the service infer it. */
+  /** Handling of each attribute. Default: null, so the service infers it. */
   readonly attributeSchema?: pulumi.Input<Record<string, pulumi.Input<AttributeHandling>> | null>;
-  /** Id of an existing dataset to adopt instead of creating one. */
+  /** Id of an existing dataset to adopt, instead of creating one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
 /**
- * A dataset of what users did with items; several projects may share one.
+ * A dataset of events: what users did with items. Several projects can share it.
  *
- * A replacement deletes its events, unless the option `retainOnDelete` is set. The option `protect` forbids
- * a replacement. With `existingId` the dataset must exist and have the declared number of shards. Its name and schema
- * are changed to what is declared.
+ * A replacement deletes its events, unless you set the option `retainOnDelete`. The option `protect` prevents a
+ * replacement. With `existingId`, the dataset must exist and have the declared number of shards. Its name and schema are
+ * changed to the declared ones.
  */
 export class EventDataset extends Resource {
-  /** The id, under the name that the API gives it. */
+  /** Same value as `id`, under the API's field name. */
   declare readonly eventDatasetId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;
   declare readonly numShards: pulumi.Output<number>;
@@ -33,7 +33,7 @@ export class EventDataset extends Resource {
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
     super(EventDataset.lifecycle, name, args, options);
-    // Known in a preview that changes it in place.
+    // In a preview, an output of the provider would be unknown. The id is known unless the dataset is replaced.
     this.eventDatasetId = this.id;
   }
 

@@ -6,64 +6,64 @@ import { eventRecords } from "../event-records";
 import { declareRecords, type RecordsArgs } from "./records";
 import { Resource } from "./resource";
 
-/** One act of a user on an item. */
+/** An interaction of a user with an item. */
 export interface EventRecord {
-  /** Unique id; built from user, item and time unless set. */
+  /** Unique id. Default: built from user, item and time. */
   readonly eventId?: pulumi.Input<string>;
   readonly userId: pulumi.Input<string>;
   readonly itemId: pulumi.Input<string>;
   /**
-   * Time of the event: an ISO date (UTC where it names no zone), seconds or milliseconds. A number below
-   * 100,000,000,000 is seconds, from there on it is milliseconds, unless the mapping gives its unit.
+   * Time of the event: an ISO date (UTC if it has no time zone), seconds or milliseconds. Unless the mapping sets
+   * `tsUnit`, a number below 100,000,000,000 is in seconds, and a larger one in milliseconds.
    */
   readonly ts: pulumi.Input<number | string>;
-  /** Kind of act; a project optimises one of them. */
+  /** Type of interaction. A project optimises for one type. */
   readonly eventType: pulumi.Input<string>;
-  /** Weight in training; 1 unless set. */
+  /** Weight in training. Default: 1. */
   readonly eventValue?: pulumi.Input<number>;
-  /** Properties of the event; need not match the dataset's schema. */
+  /** Properties of the event. They may differ from the dataset's schema. */
   readonly attributes?: pulumi.Input<JsonMap>;
 }
 
-/** From which columns the fields of events come. */
+/** Columns that the fields of events come from. */
 export interface EventMapping {
-  /** The column of `eventId`, or one value for all; the column of that name unless set. */
+  /** Column of `eventId`, or one value for all records. Default: the column `eventId`. */
   readonly eventId?: FieldSource;
-  /** The column of `userId`, or one value for all; the column of that name unless set. */
+  /** Column of `userId`, or one value for all records. Default: the column `userId`. */
   readonly userId?: FieldSource;
-  /** The column of `itemId`, or one value for all; the column of that name unless set. */
+  /** Column of `itemId`, or one value for all records. Default: the column `itemId`. */
   readonly itemId?: FieldSource;
-  /** The column of `ts`, or one value for all; the column of that name unless set. */
+  /** Column of `ts`, or one value for all records. Default: the column `ts`. */
   readonly ts?: FieldSource;
-  /** Unit of a `ts` that is a number; seconds or milliseconds, by its size, unless set. */
+  /** Unit of a numeric `ts`. Default: seconds or milliseconds, depending on the size of the number. */
   readonly tsUnit?: TimeUnit;
-  /** The column of `eventType`, or one value for all; the column of that name unless set. */
+  /** Column of `eventType`, or one value for all records. Default: the column `eventType`. */
   readonly eventType?: FieldSource;
-  /** The column of `eventValue`, or one value for all; the column of that name unless set. */
+  /** Column of `eventValue`, or one value for all records. Default: the column `eventValue`. */
   readonly eventValue?: FieldSource;
-  /** Columns to take as attributes, or the one that holds them all; every column that is no field unless set. */
+  /** Columns that become attributes, or one column that contains all attributes. Default: every column that is not a field. */
   readonly attributes?: AttributesSource;
 }
 
-/** What events are loaded with. */
+/** Arguments of `EventRecords`. */
 export interface EventRecordsArgs extends RecordsArgs<EventRecord, EventMapping> {
-  /** Id of the dataset that is filled; another one is filled anew. */
+  /** Id of the dataset to fill. A new dataset gets all records. */
   readonly eventDatasetId: pulumi.Input<string>;
 }
 
 /**
- * Events from files or from the program, kept in a dataset. Events that leave the source stay in the dataset.
+ * Events from files or from the program, uploaded to a dataset. Events that you remove from the source stay in the dataset.
  *
- * They are sent again when the content differs; a file that only moved is the same. What `parallel`, `maxFailures`,
- * `numShards` and `rejectsFile` say holds from the next upload on.
+ * They are uploaded again when the content changes. Moving a file is not a change. Changes of `parallel`, `maxFailures`,
+ * `numShards` and `rejectsFile` apply from the next upload.
  */
 export class EventRecords extends Resource {
   declare readonly eventDatasetId: pulumi.Output<string>;
-  /** Changes with the content, for the triggers of a model. */
+  /** Hash of the content, for the triggers of a model. */
   declare readonly contentHash: pulumi.Output<string>;
-  /** Records that the service took. */
+  /** Number of records that the service accepted. */
   declare readonly recordCount: pulumi.Output<number>;
-  /** Records that were refused. */
+  /** Number of rejected records. */
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: EventRecordsArgs, options?: pulumi.CustomResourceOptions) {

@@ -6,11 +6,11 @@ import { Resource } from "./resource";
 /**
  * A dataset of items.
  *
- * The API can neither read, change nor delete it; the service of this package reads it. A change creates another one and orphans the old one with its records;
- * the preview says so. A dataset that is replaced also replaces the projects over it.
+ * The API cannot read, change or delete it. Only the service of this package can read it. A change creates a new dataset
+ * and orphans the old one with its records; the preview warns about this. The projects of the dataset are replaced too.
  */
 export class ItemDataset extends Resource {
-  /** The id, under the name that the API gives it. */
+  /** Same value as `id`, under the API's field name. */
   declare readonly itemDatasetId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;
   declare readonly numShards: pulumi.Output<number>;

@@ -5,40 +5,40 @@ import { itemRecords } from "../item-records";
 import { declareRecords, type RecordsArgs } from "./records";
 import { Resource } from "./resource";
 
-/** An item with the attributes that the service may learn from. */
+/** An item and the attributes that the service can learn from. */
 export interface ItemRecord {
   readonly itemId: pulumi.Input<string>;
-  /** Attribute name to value; an array means several categories. */
+  /** Attribute values by name. An array means several categories. */
   readonly attributes?: pulumi.Input<JsonMap>;
 }
 
-/** From which columns the fields of items come. */
+/** Columns that the fields of items come from. */
 export interface ItemMapping {
-  /** The column of `itemId`, or one value for all; the column of that name unless set. */
+  /** Column of `itemId`, or one value for all records. Default: the column `itemId`. */
   readonly itemId?: FieldSource;
-  /** Columns to take as attributes, or the one that holds them all; every column that is no field unless set. */
+  /** Columns that become attributes, or one column that contains all attributes. Default: every column that is not a field. */
   readonly attributes?: AttributesSource;
 }
 
-/** What items are loaded with. */
+/** Arguments of `ItemRecords`. */
 export interface ItemRecordsArgs extends RecordsArgs<ItemRecord, ItemMapping> {
-  /** Id of the dataset that is filled; another one is filled anew. */
+  /** Id of the dataset to fill. A new dataset gets all records. */
   readonly itemDatasetId: pulumi.Input<string>;
 }
 
 /**
- * Items from files or from the program, kept in a dataset. Items that leave the source stay in the dataset.
+ * Items from files or from the program, uploaded to a dataset. Items that you remove from the source stay in the dataset.
  *
- * They are sent again when the content differs; a file that only moved is the same. What `parallel`, `maxFailures`,
- * `numShards` and `rejectsFile` say holds from the next upload on.
+ * They are uploaded again when the content changes. Moving a file is not a change. Changes of `parallel`, `maxFailures`,
+ * `numShards` and `rejectsFile` apply from the next upload.
  */
 export class ItemRecords extends Resource {
   declare readonly itemDatasetId: pulumi.Output<string>;
-  /** Changes with the content, for the triggers of a model. */
+  /** Hash of the content, for the triggers of a model. */
   declare readonly contentHash: pulumi.Output<string>;
-  /** Records that the service took. */
+  /** Number of records that the service accepted. */
   declare readonly recordCount: pulumi.Output<number>;
-  /** Records that were refused. */
+  /** Number of rejected records. */
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: ItemRecordsArgs, options?: pulumi.CustomResourceOptions) {

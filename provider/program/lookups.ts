@@ -9,13 +9,10 @@ import { openSession } from "../run/session";
 import { currentBinding, tokenOf } from "./binding";
 import { checkConfiguration, discreetly } from "./program-check";
 
-/**
- * Reads something of the service from within a program; with `Output`, from arguments that are outputs. The option
- * `provider` names another service than the one that is configured.
- */
+/** Function that reads from the service. The option `provider` selects a service other than the configured one. */
 type Lookup<Args, Result> = (args: Args, options?: pulumi.InvokeOptions) => Promise<Result>;
 
-/** The same lookup for arguments that may be outputs. */
+/** Lookup with arguments that may be outputs. */
 type LookupOutput<Args, Result> = (
   args: pulumi.Input<{ [K in keyof Args]: pulumi.Input<Args[K]> }>,
   options?: pulumi.InvokeOptions,
@@ -26,8 +23,8 @@ async function session() {
   const config = new pulumi.Config("recommender");
   const settings = readSettings((key) => config.get(key));
   const root = pulumi.runtime.getRootDirectory();
-  // The providers run in the folder of the program; a program within another process runs in the folder of that.
-  // Where the language host does not say where the root is, the SDK answers with the word `rootDirectory`.
+  // Providers run in the program's directory. An inline program runs in the directory of the process that contains it.
+  // If the language host does not report the root, the SDK returns the word `rootDirectory`.
   const isInside = !isAbsolute(root) || !relative(root, process.cwd()).startsWith("..");
   return openSession(isInside ? settings : relativeToProgram(settings, root));
 }
@@ -35,8 +32,8 @@ async function session() {
 type Name = keyof typeof lookups;
 
 async function ask(name: Name, args: object, options: pulumi.InvokeOptions = {}): Promise<object> {
-  const isOfProvider = options.provider !== undefined || options.parent !== undefined;
-  return isOfProvider && currentBinding() === "plugin"
+  const hasProvider = options.provider !== undefined || options.parent !== undefined;
+  return hasProvider && currentBinding() === "plugin"
     ? pulumi.runtime.invoke(tokenOf(name, "plugin"), args, options)
     : discreetly(async () => lookUp((await session()).client, name, args));
 }
@@ -57,7 +54,7 @@ function outputForm<Args, Result>(from: Lookup<Args, Result>): LookupOutput<Args
   };
 }
 
-/** Reads one event dataset; it is an error if there is none. */
+/** Reads one event dataset. Fails if it does not exist. */
 export const getEventDataset = lookup("getEventDataset");
 /** Reads one event dataset. */
 export const getEventDatasetOutput = outputForm(getEventDataset);
@@ -68,20 +65,20 @@ export const listEventDatasets = (options?: pulumi.InvokeOptions) => lookup("lis
 export const listEventDatasetsOutput = (options?: pulumi.InvokeOptions) =>
   pulumi.output(listEventDatasets(options));
 
-/** Reads one model; it is an error if there is none. */
+/** Reads one model. Fails if it does not exist. */
 export const getModel = lookup("getModel");
 /** Reads one model. */
 export const getModelOutput = outputForm(getModel);
 
-/** Lists the models that a project has at the moment, not those that this run will train. */
+/** Lists the models that a project has now, without the models that this run will train. */
 export const listModels = lookup("listModels");
 /** Lists the models of a project. */
 export const listModelsOutput = outputForm(listModels);
 
-/** Reads one job; it is an error if there is none. */
+/** Reads one job. Fails if it does not exist. */
 export const getJob = lookup("getJob");
 const openJobOutput = outputForm(getJob);
-/** Reads one job; it is secret where it has the address of a result, which needs no further credentials. */
+/** Reads one job. The output is secret if it contains a download URL, because that URL needs no credentials. */
 export const getJobOutput: typeof openJobOutput = (args, options) =>
   openJobOutput(args, options).apply((job) =>
     job.jobResult?.downloadUrl == null ? pulumi.output(job) : pulumi.secret(job),
@@ -89,7 +86,7 @@ export const getJobOutput: typeof openJobOutput = (args, options) =>
 
 export type { RecommendArgs } from "../lookups";
 
-/** Recommends items to a user. It asks for no reasons: `basis` and `why` are not answered. */
+/** Recommends items to a user. The result has no explanations (`basis` and `why`). */
 export async function recommend(
   args: RecommendArgs,
   options?: pulumi.InvokeOptions,

@@ -4,49 +4,49 @@ import { deletedAfterReplacement, model, type Quality } from "../model";
 import { Resource, siblingOptions } from "./resource";
 import { TrainingJob, type TrainingJobArgs } from "./training-job";
 
-/** What a model is declared with. */
+/** Arguments of a `Model`. */
 export interface ModelArgs {
   /** Id of the project. */
   readonly projectId: pulumi.Input<string>;
-  /** Id of the algorithm that is trained; not needed with existingId. */
+  /** Id of the algorithm to train. Leave it out with `existingId`. */
   readonly algorithmId?: pulumi.Input<string>;
-  /** Name of the model, for people only; the logical name unless set. */
+  /** Display name of the model. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** Any values: content hashes of records, a date, a nonce. When one of them changes, the model is trained again. */
+  /** Any values, such as content hashes of records, a date or a nonce. If one of them changes, the model is trained again. */
   readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
-  /** Id of an existing model to adopt instead of training one. */
+  /** Id of an existing model to adopt, instead of training one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
 /**
  * A trained model.
  *
- * A `TrainingJob` submits the training, so that its id is in the state before the wait begins. In TypeScript a `Model`
- * declares that job itself, under its own name. In other languages `TrainedModel` declares both; a `Model` alone is given
- * the job as `submittedJobId`, or adopts with `existingId`.
+ * A `TrainingJob` submits the training, so the id of the job is in the state before the wait begins. In TypeScript,
+ * `Model` declares that job for you, under its own name. In other languages, `TrainedModel` declares both. A `Model`
+ * without it needs the job as `submittedJobId`, or `existingId` to adopt a model.
  *
- * A model that is deployed cannot be deleted; the error says how to free it. Within one program this does not happen: the
- * deployment moves first.
+ * You cannot delete a deployed model; the error explains how to release it. Within one program this does not happen,
+ * because the deployment switches first.
  *
- * With `existingId` there is no training: `algorithmId` is refused, and in TypeScript `triggers` too. A training in its
- * place later trains a new model, and the one that was adopted is deleted.
+ * With `existingId` nothing is trained: `algorithmId` is rejected, and in TypeScript `triggers` too. If you later remove
+ * `existingId`, a new model is trained and the adopted one is deleted.
  */
 export class Model extends Resource {
-  /** The id, under the name that the API gives it. */
+  /** Same value as `id`, under the API's field name. */
   declare readonly modelId: pulumi.Output<string>;
   declare readonly projectId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;
-  /** The job that trained it; an adopted model has none. */
+  /** Id of the training job. An adopted model has none. */
   declare readonly trainingJobId: pulumi.Output<string | undefined>;
-  /** Kind of the algorithm that it was trained with. */
+  /** Type of the algorithm. */
   declare readonly algorithmType: pulumi.Output<string | undefined>;
-  /** The parameters it was trained with. */
+  /** Parameters that the model was trained with. */
   declare readonly algorithmParameters: pulumi.Output<JsonMap | undefined>;
-  /** What the training measured, where the service reports it. */
+  /** Quality of the model, if the service reports it. */
   declare readonly quality: pulumi.Output<Quality | undefined>;
 
   constructor(name: string, args: ModelArgs, given?: pulumi.CustomResourceOptions) {
-    // The service deletes no model that serves, and the next one serves only once it is there.
+    // The service cannot delete a live model, and its replacement goes live only after it was created.
     const { deleteBeforeReplace, ...options } = given ?? {};
     const { existingId, triggers, ...model } = args;
     if (existingId === undefined) {
@@ -54,7 +54,7 @@ export class Model extends Resource {
       const job = new TrainingJob(name, training, siblingOptions(options, "Model", "TrainingJob"));
       super(Model.lifecycle, name, { ...model, submittedJobId: job.jobId }, options);
     } else super(Model.lifecycle, name, args, options);
-    // Known in a preview that only renames it.
+    // In a preview, an output of the provider would be unknown. The id is known unless the model is replaced.
     this.modelId = this.id;
     if (deleteBeforeReplace) pulumi.log.warn(deletedAfterReplacement, this);
   }

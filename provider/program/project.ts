@@ -5,32 +5,32 @@ import { Resource } from "./resource";
 /** What a project recommends. */
 export type ProjectType = "RECOMMEND_ITEMS_TO_USER";
 
-/** What a project is declared with. */
+/** Arguments of a `Project`. */
 export interface ProjectArgs {
-  /** Name of the project; the logical name unless set. */
+  /** Name of the project. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** What the project recommends; RECOMMEND_ITEMS_TO_USER unless set. */
+  /** What the project recommends. Default: RECOMMEND_ITEMS_TO_USER. */
   readonly projectType?: pulumi.Input<ProjectType>;
-  /** Id of the dataset of its users. */
+  /** Id of the user dataset. */
   readonly userDatasetId: pulumi.Input<string>;
-  /** Id of the dataset of its items. */
+  /** Id of the item dataset. */
   readonly itemDatasetId: pulumi.Input<string>;
-  /** Id of the dataset of its events; several projects may share one. */
+  /** Id of the event dataset. Several projects can share it. */
   readonly eventDatasetId: pulumi.Input<string>;
-  /** The event type that models are optimised for. */
+  /** Event type that models are optimised for. */
   readonly targetEventType: pulumi.Input<string>;
-  /** Id of an existing project to adopt instead of creating one. */
+  /** Id of an existing project to adopt, instead of creating one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
 /**
- * A use of one user, one item and one event dataset.
+ * A combination of one user, one item and one event dataset that models are trained on.
  *
- * The API can neither read, change nor delete it; the service of this package reads it. Another project means other algorithms, models and deployments: it
- * trains again.
+ * The API cannot read, change or delete a project. Only the service of this package can read it. A change creates a new
+ * project with new algorithms, models and deployments, which trains again.
  */
 export class Project extends Resource {
-  /** The id, under the name that the API gives it. */
+  /** Same value as `id`, under the API's field name. */
   declare readonly projectId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;
   declare readonly projectType: pulumi.Output<ProjectType>;
@@ -38,7 +38,7 @@ export class Project extends Resource {
   declare readonly itemDatasetId: pulumi.Output<string>;
   declare readonly eventDatasetId: pulumi.Output<string>;
   declare readonly targetEventType: pulumi.Output<string>;
-  /** Address of the project's recommendation service, where the service reports it. */
+  /** Address for recommendation calls of the project, if the service reports one. */
   declare readonly servingUri: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: ProjectArgs, options?: pulumi.CustomResourceOptions) {

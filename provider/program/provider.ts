@@ -2,15 +2,15 @@ import * as pulumi from "@pulumi/pulumi";
 import { type SettingKey, secretKeys } from "../../client/settings";
 import { currentBinding, toPlugin } from "./binding";
 
-/** What a provider is configured with: the keys of the configuration, by their names. */
+/** Arguments of a `Provider`: the keys of the configuration. */
 export type ProviderArgs = { readonly [Key in SettingKey]?: pulumi.Input<string> };
 
-/** A service that resources belong to which name it by the option `provider`; without it the configuration decides. */
+/** A connection to a service. Resources use it if you pass it as the option `provider`; others use the configured service. */
 export class Provider extends pulumi.ProviderResource {
   constructor(name: string, args: ProviderArgs = {}, options: pulumi.ResourceOptions = {}) {
     if (currentBinding() === "dynamic") {
       throw new pulumi.RunError(
-        `Provider ${name}: dynamic resources belong to the one service that is configured. ${toPlugin}`,
+        `Cannot create Provider ${name}: dynamic resources always use the configured service. ${toPlugin}`,
       );
     }
     const additionalSecretOutputs = [...secretKeys];

@@ -3,49 +3,49 @@ import type { JsonMap } from "../../contract";
 import type { Format } from "../../records/formats/format";
 import { inlineText } from "../../records/inline";
 
-/** What all records are declared with, beside their dataset. */
+/** Arguments that all kinds of records have. */
 export interface RecordsArgs<Record extends object, Fields extends object> {
   /**
-   * A file, a glob, an asset, or the records themselves. Paths are relative to the program's folder. Files may be
-   * gzip; what the columns of a row are follows from `mapping`.
+   * A file, a glob, an asset, or a list of records. Paths are relative to the program's directory. Files can be
+   * compressed with gzip. `mapping` assigns their columns to fields.
    */
   readonly source: pulumi.Input<string | pulumi.asset.Asset | readonly pulumi.Input<Record | JsonMap>[]>;
-  /** The form of the files, or of the text of a StringAsset; taken from their extensions unless set. */
+  /** Format of the files, or of the text of a StringAsset. Default: the file extension decides. */
   readonly format?: pulumi.Input<Format>;
-  /** From which column each field comes; a field comes from the column of its own name unless set. */
+  /** Column of each field. Default: the column with the name of the field. */
   readonly mapping?: pulumi.Input<Fields>;
-  /** Records that may be refused before the upload counts as failed; 0 unless set. */
+  /** Maximum number of rejected records. With more, the upload fails. Default: 0. */
   readonly maxFailures?: pulumi.Input<number>;
-  /** Upserts under way at once; 8 unless set. */
+  /** Maximum number of concurrent upsert calls. Default: 8. */
   readonly parallel?: pulumi.Input<number>;
-  /** Shards of the dataset, so that a source that cannot fit is refused before the first upload. */
+  /** Number of shards of the dataset. If you set it, a source that is too large is rejected before the upload. */
   readonly numShards?: pulumi.Input<number>;
-  /** Where refused records are written; `recommender-rejects-NAME.ndjson` in the program's folder unless set. */
+  /** File for rejected records. Default: `recommender-rejects-NAME.ndjson` in the program's directory. */
   readonly rejectsFile?: pulumi.Input<string>;
 }
 
-/** The arguments as they go through the engine. */
+/** Converts the arguments to the form that the engine receives. */
 export function declareRecords(args: RecordsArgs<object, object>): pulumi.Inputs {
   const { source, mapping } = args;
-  // Unwrapping costs a promise for each value, which an array that holds only values can do without.
-  if (isPlain([source, mapping])) return { ...args, source: carried(source) };
+  // An output costs a promise for each value, so records without outputs skip it.
+  if (isPlain([source, mapping])) return { ...args, source: engineForm(source) };
   // The lifecycle takes the hash; what stands in its place until then is secret where the content or the mapping is.
   const contentHash = pulumi.all([source, mapping]).apply(() => "");
-  return { ...args, source: pulumi.output(source).apply(carried), contentHash };
+  return { ...args, source: pulumi.output(source).apply(engineForm), contentHash };
 }
 
 /**
- * Records as text: the engine would put the keys of objects in another order, and their hash would be another.
- * Files by their names: the engine would read them too.
+ * Converts records to text, because the engine reorders the keys of objects, which would change their hash. Replaces
+ * file assets by their paths, because the engine would read the files too.
  */
-function carried(content: unknown): unknown {
+function engineForm(content: unknown): unknown {
   if (Array.isArray(content)) return { ndjson: inlineText(content) };
   if (!pulumi.asset.Asset.isInstance(content)) return content;
   const { path, uri } = content as { readonly path?: string; readonly uri?: string };
   return path ?? uri ?? content;
 }
 
-/** Whether a value holds nothing that is still to come. */
+/** Whether a value contains no outputs and no promises. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (value instanceof Promise || pulumi.Output.isInstance(value)) return false;

@@ -3,26 +3,26 @@ import type { Json } from "../../contract";
 import { trainingJob } from "../training-job";
 import { Resource } from "./resource";
 
-/** What a training is submitted with. */
+/** Arguments of a `TrainingJob`. */
 export interface TrainingJobArgs {
   /** Id of the project. */
   readonly projectId: pulumi.Input<string>;
-  /** Id of the algorithm that is trained. */
+  /** Id of the algorithm to train. */
   readonly algorithmId: pulumi.Input<string>;
-  /** Name of the job and of the model that it trains; the logical name unless set. */
+  /** Name of the job and of its model. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** Any values: content hashes of records, a date, a nonce. When one of them changes, it trains again. */
+  /** Any values, such as content hashes of records, a date or a nonce. If one of them changes, it trains again. */
   readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
 }
 
 /**
- * A training that was submitted. Its `Model` waits for it. As they are two, the job is in the state before the wait for
- * it begins: whatever happens to the wait, no training is lost and none is run twice.
+ * A submitted training job. A `Model` waits for it. The job is a separate resource, so it is in the state before the wait
+ * begins. If the wait is interrupted, no training is lost or repeated.
  *
- * In TypeScript a `Model` declares it itself, in other languages `TrainedModel` declares both.
+ * In TypeScript, `Model` declares this job for you. In other languages, `TrainedModel` declares both.
  */
 export class TrainingJob extends Resource {
-  /** The id of the job, for `submittedJobId` of a `Model`. */
+  /** Id of the job, for `submittedJobId` of a `Model`. */
   declare readonly jobId: pulumi.Output<string>;
   declare readonly projectId: pulumi.Output<string>;
 

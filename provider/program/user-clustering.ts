@@ -2,38 +2,38 @@ import type * as pulumi from "@pulumi/pulumi";
 import { clusteringJob, userClustering } from "../user-clustering";
 import { Resource, siblingOptions } from "./resource";
 
-/** What is grouped. */
+/** What to cluster. */
 export type ClusterType = "user";
 
-/** How users are grouped. */
+/** Parameters of a clustering. */
 export interface ClusteringParameters {
-  /** Groups with fewer users are dropped; 1 unless set. */
+  /** Clusters with fewer users are dropped. Default: 1. */
   readonly minUserNum?: pulumi.Input<number>;
 }
 
-/** What a grouping of users is declared with. */
+/** Arguments of a `UserClustering`. */
 export interface UserClusteringArgs {
   /** Id of the project. */
   readonly projectId: pulumi.Input<string>;
-  /** Id of the model whose view of the users is grouped. */
+  /** Id of the model whose users are clustered. */
   readonly modelId: pulumi.Input<string>;
-  /** Name of the job; the logical name unless set. */
+  /** Name of the job. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** What is grouped; user unless set. */
+  /** What to cluster. Default: user. */
   readonly clusterType?: pulumi.Input<ClusterType>;
-  /** How users are grouped. */
+  /** Clustering parameters. */
   readonly parameters: pulumi.Input<ClusteringParameters>;
-  /** Id of an existing job whose result to adopt instead of submitting one. */
+  /** Id of an existing job whose result to adopt, instead of submitting one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
 /**
- * A clustering that was submitted. Its `UserClustering` waits for it and holds the result.
+ * A submitted clustering job. A `UserClustering` waits for it and has the result.
  *
- * In TypeScript a `UserClustering` declares it itself, in other languages `UserClusteringResult` declares both.
+ * In TypeScript, `UserClustering` declares this job for you. In other languages, `UserClusteringResult` declares both.
  */
 export class ClusteringJob extends Resource {
-  /** The id of the job, for `submittedJobId` of a `UserClustering`. */
+  /** Id of the job, for `submittedJobId` of a `UserClustering`. */
   declare readonly jobId: pulumi.Output<string>;
 
   constructor(
@@ -50,30 +50,30 @@ export class ClusteringJob extends Resource {
 }
 
 /**
- * Groups of a model's users.
+ * Clusters of a model's users.
  *
- * A `ClusteringJob` submits the clustering, and any change of it asks again. In TypeScript a `UserClustering` declares
- * that job itself, under its own name. In other languages `UserClusteringResult` declares both; a `UserClustering` alone is
- * given the job as `submittedJobId`, or adopts with `existingId`.
+ * A `ClusteringJob` submits the clustering. Any change submits a new job. In TypeScript, `UserClustering` declares that
+ * job for you, under its own name. In other languages, `UserClusteringResult` declares both. A `UserClustering` without
+ * it needs the job as `submittedJobId`, or `existingId` to adopt a result.
  *
- * Deleting it only forgets it. An address that has expired is not renewed by itself. To ask the same once more, change
- * the `name` of the job, or replace it: `pulumi up --replace '**ClusteringJob::NAME'`.
+ * Deleting it only removes it from the state. An expired download URL is not renewed. To run the job again, change its
+ * `name`, or replace it: `pulumi up --replace '**ClusteringJob::NAME'`.
  */
 export class UserClustering extends Resource {
-  /** The id of the job whose result it is. */
+  /** Id of the job. */
   declare readonly jobId: pulumi.Output<string>;
-  /** Where the result can be fetched until it expires; secret, as it needs no further credentials. */
+  /** Address to download the result from. It is secret, because it needs no credentials. */
   declare readonly downloadUrl: pulumi.Output<string | undefined>;
-  /** When the address stops working, in seconds since 1970. */
+  /** Time when the download URL expires, in seconds since 1970. */
   declare readonly expiredAtSec: pulumi.Output<number | undefined>;
-  /** What the service says of the result, if anything. */
+  /** Message of the service about the result. */
   declare readonly message: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: UserClusteringArgs, options?: pulumi.CustomResourceOptions) {
-    const { existingId, ...asked } = args;
+    const { existingId, ...jobArgs } = args;
     const submittedJobId =
       existingId === undefined
-        ? new ClusteringJob(name, asked, siblingOptions(options, "UserClustering", "ClusteringJob")).jobId
+        ? new ClusteringJob(name, jobArgs, siblingOptions(options, "UserClustering", "ClusteringJob")).jobId
         : undefined;
     super(UserClustering.lifecycle, name, { ...args, submittedJobId }, options);
   }

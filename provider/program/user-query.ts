@@ -2,63 +2,63 @@ import type * as pulumi from "@pulumi/pulumi";
 import { queryingJob, userQuery } from "../user-query";
 import { Resource, siblingOptions } from "./resource";
 
-/** A bound on a user's usage of one value of one item attribute. */
+/** Limits for a user's usage of one value of an item attribute. */
 export interface UsageCondition {
   /** Item attribute. */
   readonly attribute: pulumi.Input<string>;
   /** Value of the item attribute. */
   readonly value: pulumi.Input<string | number | boolean>;
-  /** Least usage, included; none unless set. */
+  /** Minimum usage, inclusive. Default: no minimum. */
   readonly lowerBound?: pulumi.Input<number>;
-  /** Greatest usage, included; none unless set. */
+  /** Maximum usage, inclusive. Default: no maximum. */
   readonly upperBound?: pulumi.Input<number>;
 }
 
-/** Asks for the users who meet all conditions. */
+/** Query for the users who meet all conditions. */
 export interface UserListQuery {
-  /** Conditions, all of which a user must meet. */
+  /** Conditions. A user must meet all of them. */
   readonly conditions: pulumi.Input<pulumi.Input<UsageCondition>[]>;
 }
 
-/** Asks how usage of one value is spread over the users. */
+/** Query for the distribution of the usage of one value over the users. */
 export interface UserDistributionQuery {
   /** Item attribute. */
   readonly attribute: pulumi.Input<string>;
   /** Value of the item attribute. */
   readonly value: pulumi.Input<string | number | boolean>;
-  /** Number of histogram bins; 20 unless set. */
+  /** Number of histogram bins. Default: 20. */
   readonly bins?: pulumi.Input<number>;
 }
 
 /** A query: `conditions` for a `user_list`, `attribute`, `value` and `bins` for a `user_distribution`. */
 export type Query = UserListQuery | UserDistributionQuery;
 
-/** Whether users are listed or their distribution is drawn. */
+/** Type of the queries: a list of users or a distribution. */
 export type QueryType = "user_list" | "user_distribution";
 
-/** What is asked of a model about its users. */
+/** Arguments of a `UserQuery`. */
 export interface UserQueryArgs {
   /** Id of the project. */
   readonly projectId: pulumi.Input<string>;
-  /** Id of the model that is asked. */
+  /** Id of the model to query. */
   readonly modelId: pulumi.Input<string>;
-  /** Name of the job; the logical name unless set. */
+  /** Name of the job. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** Whether users are listed or their distribution is drawn. */
+  /** Type of the queries: a list of users or a distribution. */
   readonly queryType: pulumi.Input<QueryType>;
-  /** The queries, each of the kind that queryType says. */
+  /** The queries. All have the type `queryType`. */
   readonly queries: pulumi.Input<pulumi.Input<Query>[]>;
-  /** Id of an existing job whose result to adopt instead of submitting one. */
+  /** Id of an existing job whose result to adopt, instead of submitting one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
 /**
- * A querying that was submitted. Its `UserQuery` waits for it and holds the result.
+ * A submitted querying job. A `UserQuery` waits for it and has the result.
  *
- * In TypeScript a `UserQuery` declares it itself, in other languages `UserQueryResult` declares both.
+ * In TypeScript, `UserQuery` declares this job for you. In other languages, `UserQueryResult` declares both.
  */
 export class QueryingJob extends Resource {
-  /** The id of the job, for `submittedJobId` of a `UserQuery`. */
+  /** Id of the job, for `submittedJobId` of a `UserQuery`. */
   declare readonly jobId: pulumi.Output<string>;
 
   constructor(name: string, args: Omit<UserQueryArgs, "existingId">, options?: pulumi.CustomResourceOptions) {
@@ -71,34 +71,34 @@ export class QueryingJob extends Resource {
 }
 
 /**
- * What a model knows about its users' usage of item attribute values.
+ * Queries about how a model's users use item attribute values.
  *
- * A query of a `user_list` has `conditions`, all of which a user must meet: each with `attribute`, `value` (text, number
- * or boolean), and `lowerBound` and `upperBound` of the usage, both included, each optional: a share from 0 to 1 with the
- * embedded service. A query of a `user_distribution` has `attribute`, `value` and `bins` (20 unless set).
+ * A `user_list` query has `conditions`. A user must meet all of them. Each condition has an `attribute`, a `value` (text,
+ * number or boolean), and optionally `lowerBound` and `upperBound` of the usage, both inclusive. With the embedded
+ * service, usage is a share from 0 to 1. A `user_distribution` query has `attribute`, `value` and `bins` (default: 20).
  *
- * A `QueryingJob` submits the queries, and any change of them asks again. In TypeScript a `UserQuery` declares that job
- * itself, under its own name. In other languages `UserQueryResult` declares both; a `UserQuery` alone is given the job as
- * `submittedJobId`, or adopts with `existingId`.
+ * A `QueryingJob` submits the queries. Any change submits a new job. In TypeScript, `UserQuery` declares that job for
+ * you, under its own name. In other languages, `UserQueryResult` declares both. A `UserQuery` without it needs the job as
+ * `submittedJobId`, or `existingId` to adopt a result.
  *
- * Deleting it only forgets it. An address that has expired is not renewed by itself. To ask the same once more, change
- * the `name` of the job, or replace it: `pulumi up --replace '**QueryingJob::NAME'`.
+ * Deleting it only removes it from the state. An expired download URL is not renewed. To run the job again, change its
+ * `name`, or replace it: `pulumi up --replace '**QueryingJob::NAME'`.
  */
 export class UserQuery extends Resource {
-  /** The id of the job whose result it is. */
+  /** Id of the job. */
   declare readonly jobId: pulumi.Output<string>;
-  /** Where the result can be fetched until it expires; secret, as it needs no further credentials. */
+  /** Address to download the result from. It is secret, because it needs no credentials. */
   declare readonly downloadUrl: pulumi.Output<string | undefined>;
-  /** When the address stops working, in seconds since 1970. */
+  /** Time when the download URL expires, in seconds since 1970. */
   declare readonly expiredAtSec: pulumi.Output<number | undefined>;
-  /** What the service says of the result, if anything. */
+  /** Message of the service about the result. */
   declare readonly message: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: UserQueryArgs, options?: pulumi.CustomResourceOptions) {
-    const { existingId, ...asked } = args;
+    const { existingId, ...jobArgs } = args;
     const submittedJobId =
       existingId === undefined
-        ? new QueryingJob(name, asked, siblingOptions(options, "UserQuery", "QueryingJob")).jobId
+        ? new QueryingJob(name, jobArgs, siblingOptions(options, "UserQuery", "QueryingJob")).jobId
         : undefined;
     super(UserQuery.lifecycle, name, { ...args, submittedJobId }, options);
   }

@@ -5,40 +5,40 @@ import { userRecords } from "../user-records";
 import { declareRecords, type RecordsArgs } from "./records";
 import { Resource } from "./resource";
 
-/** A user with the attributes that the service may learn from. */
+/** A user and the attributes that the service can learn from. */
 export interface UserRecord {
   readonly userId: pulumi.Input<string>;
-  /** Attribute name to value; an array means several categories. */
+  /** Attribute values by name. An array means several categories. */
   readonly attributes?: pulumi.Input<JsonMap>;
 }
 
-/** From which columns the fields of users come. */
+/** Columns that the fields of users come from. */
 export interface UserMapping {
-  /** The column of `userId`, or one value for all; the column of that name unless set. */
+  /** Column of `userId`, or one value for all records. Default: the column `userId`. */
   readonly userId?: FieldSource;
-  /** Columns to take as attributes, or the one that holds them all; every column that is no field unless set. */
+  /** Columns that become attributes, or one column that contains all attributes. Default: every column that is not a field. */
   readonly attributes?: AttributesSource;
 }
 
-/** What users are loaded with. */
+/** Arguments of `UserRecords`. */
 export interface UserRecordsArgs extends RecordsArgs<UserRecord, UserMapping> {
-  /** Id of the dataset that is filled; another one is filled anew. */
+  /** Id of the dataset to fill. A new dataset gets all records. */
   readonly userDatasetId: pulumi.Input<string>;
 }
 
 /**
- * Users from files or from the program, kept in a dataset. Users that leave the source stay in the dataset.
+ * Users from files or from the program, uploaded to a dataset. Users that you remove from the source stay in the dataset.
  *
- * They are sent again when the content differs; a file that only moved is the same. What `parallel`, `maxFailures`,
- * `numShards` and `rejectsFile` say holds from the next upload on.
+ * They are uploaded again when the content changes. Moving a file is not a change. Changes of `parallel`, `maxFailures`,
+ * `numShards` and `rejectsFile` apply from the next upload.
  */
 export class UserRecords extends Resource {
   declare readonly userDatasetId: pulumi.Output<string>;
-  /** Changes with the content, for the triggers of a model. */
+  /** Hash of the content, for the triggers of a model. */
   declare readonly contentHash: pulumi.Output<string>;
-  /** Records that the service took. */
+  /** Number of records that the service accepted. */
   declare readonly recordCount: pulumi.Output<number>;
-  /** Records that were refused. */
+  /** Number of rejected records. */
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: UserRecordsArgs, options?: pulumi.CustomResourceOptions) {

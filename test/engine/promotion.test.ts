@@ -160,7 +160,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     const failed = await at.promote("dev", "staging", "--yes", "--allow", "uncommitted");
     expect(failed).toMatchObject({ code: 2, verdict: "failed" });
     expect(failed.release?.reason).toMatch(
-      /Deployment live: the check failed: .* rolled back to the former models by job \S+\. The former models are live/,
+      /Deployment live: the check failed: .* rolled back to the previous models by job \S+\. The former models are live/,
     );
     // The training of before is taken up; one job deploys it, another one puts the former model back.
     expect(at.submissions("staging")).toEqual(["POST /submit-deployment-job", "POST /submit-deployment-job"]);
@@ -238,7 +238,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     const open = await OpenStack.open({ cwd: at.workspace.directory, stack: "staging", env });
     const report = await compareStack(open);
     expect({ changes: report.changes, drift: report.drift }).toEqual({ changes: [], drift: [] });
-    expect(report.warnings.join()).toContain(`serving pinned models (${older}), not the program's`);
+    expect(report.warnings.join()).toContain(`recommender:pinnedModels keeps ${older} live`);
     expect(report.warnings.join()).toContain(
       "Remove the pin with `recommender rollback staging --undo --yes`",
     );

@@ -71,7 +71,7 @@ test("a deployment stays what the program says, whatever is targeted, replaced o
 
   // The training alone: its former model is held by the state and serves.
   const alone = await up({ trigger: 2 }, [urn("TrainingJob", "weekly")]);
-  expect(alone).not.toContain("no resource holds it");
+  expect(alone).not.toContain("no resource references it");
 
   // The model too, but not the deployment that serves the former one.
   const refused = await failed(up({ trigger: 3 }, [urn("TrainingJob", "weekly"), urn("Model", "weekly")]));
@@ -84,9 +84,7 @@ test("a deployment stays what the program says, whatever is targeted, replaced o
   const first = await up({ trigger: 4, modelOptions: "{ deleteBeforeReplace: true }" });
   expect(first).toContain("deleteBeforeReplace does not apply to models");
   const ignoring = { trigger: 5, liveOptions: '{ ignoreChanges: ["generatorModelId"] }' };
-  expect(await failed(up(ignoring))).toMatch(
-    /Deployment live of this stack still serves it: .*ignoreChanges/,
-  );
+  expect(await failed(up(ignoring))).toMatch(/Deployment live of this stack still uses it: .*ignoreChanges/);
   await up({ trigger: 5 });
 
   // Deletion first of a deployment takes the project out of service, and puts it back.

@@ -145,7 +145,9 @@ describe("a refresh of a deployment with a check", () => {
     await stack.begin("plugin");
     await deployed(what);
     proxy.on(call, fault, always);
-    expect(await messageOf(stack.refresh("Deployment", what))).toMatch(/cannot know whether it serves: /);
+    expect(await messageOf(stack.refresh("Deployment", what))).toMatch(
+      /cannot tell whether the project serves: /,
+    );
   });
 });
 
@@ -189,7 +191,7 @@ describe("the check of a new deployment with rollback", () => {
     proxy.on("POST /recommend-items-to-user", instead(422, '{"message":"cannot"}', { taken: false }), always);
     const next = { ...declare("rejected", 998), existingId: world.projectId };
     expect(await messageOf(stack.up("Deployment", "rejected", next))).toMatch(
-      /rolled back to the former models/,
+      /rolled back to the previous models/,
     );
     expect(submissions()).toBe(2);
   });

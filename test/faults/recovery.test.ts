@@ -265,7 +265,7 @@ test("what a killed destroy has taken out of service is not said to go on servin
     expect([...world.engine.held.keys()]).toContain("DeploymentJob live");
     expect([...world.engine.held.keys()]).not.toContain("Deployment live");
     await world.destroy();
-    expect(said.filter(({ message }) => message.includes("goes on serving"))).toEqual([]);
+    expect(said.filter(({ message }) => message.includes("still serves"))).toEqual([]);
   } finally {
     await world.close();
   }

@@ -97,7 +97,7 @@ function verifyServing(world: World, program?: Program): void {
 }
 
 function isToldToServe({ account, askedAgain, forgotten, said }: World, job: Made): boolean {
-  const words = ["goes on serving", "may go on serving", "will serve once the job succeeds"].map(
+  const words = ["still serves", "may still serve", "will serve once the job succeeds"].map(
     (outlook) => `project ${job.projectId} ${outlook}`,
   );
   const isTold = said.some(({ message }) => words.some((each) => message.includes(each)));

@@ -144,12 +144,12 @@ export class World {
     }
   }
 
-  /** Whoever is told that a project goes on serving, or will serve, must find it so. */
+  /** If a message reports that a project still serves, or will serve, that must be true. */
   async #holdToWord(): Promise<void> {
     const news = this.said.slice(this.#heard);
     this.#heard = this.said.length;
     for (const { message } of news) {
-      const [, projectId] = /project (\S+) (?:goes on serving|will serve)/.exec(message) ?? [];
+      const [, projectId] = /project (\S+) (?:still serves|will serve)/.exec(message) ?? [];
       if (!projectId) continue;
       await this.observed.service.idle();
       // It will only once its job succeeds, and the same run may delete the model that the job is about to deploy.

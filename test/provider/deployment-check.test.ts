@@ -84,7 +84,9 @@ describe("a deployment", () => {
       check: { ...check, minResults: 1000 },
     });
     const error = await second.update().catch((thrown) => thrown);
-    expect(error.message).toMatch(/the check failed: .*; rolled back to the former models by job (job-\S+)/);
+    expect(error.message).toMatch(
+      /the check failed: .*; rolled back to the previous models by job (job-\S+)/,
+    );
     expect(submitted()).toBe(2);
     const back = /by job (job-\S+)/.exec(error.message)?.[1];
     expect(await serving(back)).toBe(models[0]);
@@ -105,7 +107,7 @@ describe("a deployment", () => {
     provider = await DynamicProvider.start({ ...observed.config, "recommender:rollback": "true" });
     const other = { generatorModelId: models[1], check: { ...check, minResults: 1000 } };
     const second = await redeploy(first, other);
-    await expect(second.update()).rejects.toThrow(/rolled back to the former models by job/);
+    await expect(second.update()).rejects.toThrow(/rolled back to the previous models by job/);
     await nextRun();
   });
 

@@ -34,7 +34,7 @@ const deploy = (args: Properties) => deployWith(provider, projectId, args);
 const redeploy = (from: Deployed, change: Properties) => redeployWith(provider, projectId, from, change);
 
 describe("a deployment", () => {
-  test("serves after one job, and goes on serving while other models take over", async () => {
+  test("serves after one job, and continues to serve during a switch to other models", async () => {
     const first = await deploy({ generatorModelId: models[0] });
     expect(first.state).toMatchObject({
       deploymentJobId: first.job.id,
@@ -53,7 +53,7 @@ describe("a deployment", () => {
     expect(calls).not.toContain("DELETE /shutdown-deployment");
   });
 
-  test("that fails keeps the former models serving", async () => {
+  test("that fails keeps the previous models live", async () => {
     const first = await deploy({ generatorModelId: models[0] });
     await observed.faults({ jobs: [{ job_type: "DEPLOYMENT", times: 4, message: "no room" }] });
     const second = await redeploy(first, { generatorModelId: models[1] });
@@ -94,20 +94,20 @@ describe("a deployment", () => {
     };
     await nextRun();
     expect(await refusal()).toMatch(
-      /A deployment outside this stack serves it: deploy another model there, or .*`recommender shutdown --project project-/,
+      /A deployment outside this stack uses it: deploy a different model there, or .*`recommender shutdown --project project-/,
     );
     await nextRun();
     provider.hold("Deployment", projectId, first.state);
     const notReached = await refusal();
     expect(notReached).toMatch(
-      /Deployment live of this stack still serves it, and this run has not updated it: target it too, with --target 'urn:\S+::live'/,
+      /Deployment live of this stack still uses it, and this run has not updated it: target it too, with --target 'urn:\S+::live'/,
     );
     expect(notReached).not.toContain("recommender shutdown");
     await nextRun();
     provider.hold("Deployment", projectId, first.state);
     await provider.diff("Deployment", projectId, first.state, first.news);
     const kept = await refusal();
-    expect(kept).toMatch(/Deployment live of this stack still serves it: .*ignoreChanges/);
+    expect(kept).toMatch(/Deployment live of this stack still uses it: .*ignoreChanges/);
     expect(kept).not.toContain("recommender shutdown");
   });
 
@@ -150,10 +150,10 @@ describe("a deployment", () => {
     const serving = (outlook: string) => [
       expect.stringMatching(new RegExp(`: project ${projectId} ${outlook}\\. Take it out of service with`)),
     ];
-    expect(await toldOf(job.id)).toEqual(serving("goes on serving"));
+    expect(await toldOf(job.id)).toEqual(serving("still serves"));
     const path = routes.recommendItemsToUser.path;
     await observed.faults({ calls: [{ path, status: 403, times: 9 }] });
-    expect(await toldOf(job.id)).toEqual(serving("may go on serving: could not check \\(.*403.*\\)"));
+    expect(await toldOf(job.id)).toEqual(serving("may still serve: could not check \\(.*403.*\\)"));
     await observed.holdJobs();
     const request = { name: "later", projectId, generatorModelId: models[1], qps: 50 };
     const { jobId } = await observed.call(routes.submitDeploymentJob, request);
@@ -178,7 +178,7 @@ describe("a deployment", () => {
     const other = { ...first.news, generatorModelId: models[1], qps: 60 };
     const error = await provider.create("Deployment", other).catch((thrown) => thrown);
     expect(error.message).toMatch(
-      /job (job-\S+) deployed something other than declared: generatorModelId \(changed\), qps 50 → 60. The job is of an earlier run: target the DeploymentJob too, with --target 'urn:\S+:DeploymentJob::live'/,
+      /job (job-\S+) did not deploy the declared values: generatorModelId \(changed\), qps 50 → 60. The job is from an earlier run: target the DeploymentJob too, with --target 'urn:\S+:DeploymentJob::live'/,
     );
     for (const model of models) expect(error.message).not.toContain(model);
   });
@@ -191,7 +191,7 @@ describe("a deployment", () => {
     expect(adopted.id).toBe(projectId);
     expect(submitted()).toBe(0);
     await expect(provider.create("Deployment", { ...args, existingId: "other" })).rejects.toThrow(
-      /existingId other: the id of a deployment is that of its project/,
+      /existingId other: expected \S+, because a deployment has the id of its project/,
     );
   });
 });

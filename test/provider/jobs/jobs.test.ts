@@ -201,7 +201,7 @@ describe("a training", () => {
     await nextRun({ ...observed.config, "recommender:minQuality": '{"gate":1,"other":0}' });
     const job = await submit("gate");
     await expect(finish("gate", job.id)).rejects.toThrow(
-      /Model gate: model \S+ is not good enough: it has NDCG@20 0\.\d+( \(uncertain\))?, at least 1\.0000 is required/,
+      /Model gate: model \S+ is not good enough: it has NDCG@20 0\.\d+( \(uncertain\))?, but recommender:minQuality requires at least 1\.0000/,
     );
     await train("other");
     await nextRun({ ...observed.config, "recommender:minQuality": "0.001" });
@@ -214,7 +214,7 @@ describe("a training", () => {
   test.each([
     ["by its answer", (jobId: string, _: string) => jobId],
     ["by its model alone", (_: string, modelId: string) => `lost-job-of-${modelId}`],
-  ])("known %s is said to leave a model behind that no resource holds, and only then", async (_, known) => {
+  ])("known %s reports a model that no resource references, only if there is one", async (_, known) => {
     const job = await submit("unheld");
     const { id: modelId, state } = await finish("unheld", job.id);
     const goes = async () => {

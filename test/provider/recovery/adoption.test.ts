@@ -144,7 +144,7 @@ describe.each(bindingNames)("with the %s binding, RECOMMENDER_ADOPT", (binding) 
     expect([before.jobId, submitted]).not.toContain(jobId);
     process.env.RECOMMENDER_ADOPT = `${name}=${jobId}`;
     await stack.begin(binding);
-    const rolledBack = new RegExp(`rolled back to the former models by job ${jobId}`);
+    const rolledBack = new RegExp(`rolled back to the previous models by job ${jobId}`);
     await expect(stack.up("Deployment", name, news)).rejects.toThrow(rolledBack);
     const state = await stack.refresh("Deployment", name);
     expect(state).toMatchObject({ qps: 1000, deploymentJobId: jobId, rolledBackJobId: submitted });

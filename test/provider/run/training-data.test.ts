@@ -43,7 +43,10 @@ describe("a preview of a training", () => {
     const reason =
       'no source in the program has an event of type "purchse", the targetEventType of Project shop; ' +
       'the types found are "view" and "purchase". Did you mean "purchase"?';
-    expect(await training()).toEqual({ ...nothing, failures: [`there is nothing to learn from: ${reason}`] });
+    expect(await training()).toEqual({
+      ...nothing,
+      failures: [`there are no events to train on: ${reason}`],
+    });
   });
 
   test("passes if one of several sources has it, and in a column that the mapping names", async () => {
@@ -65,7 +68,7 @@ describe("a preview of a training", () => {
     expect(failures).toEqual([]);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^Unless the dataset has such events already, the training fails: no source .*"purchase"/,
+        /^The training fails unless the dataset already has events of the target type: no source .*"purchase"/,
       ),
     ]);
   });
