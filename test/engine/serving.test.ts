@@ -62,7 +62,7 @@ test("a deployment stays what the program says, whatever is targeted, replaced o
     expect(await failed(up({ minResults: 1000 }))).toMatch(
       /it is deployed, but the check failed: check\.userIds\[0\]/,
     );
-  expect((await workspace.stack.refresh()).stdout).toContain("its check failed; `pulumi up` runs it again");
+  expect((await workspace.stack.refresh()).stdout).toContain("its check failed; `pulumi up` repeats it");
   expect(await failed(up({ minResults: 1000 }))).toMatch(
     /it is deployed, but the check failed: check\.userIds\[0\]/,
   );

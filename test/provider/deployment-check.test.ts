@@ -63,7 +63,7 @@ describe("a deployment", () => {
     expect(provider.said).toContainEqual(
       expect.objectContaining({
         severity: "warning",
-        message: expect.stringMatching(/^its check failed; `pulumi up` runs it again$/),
+        message: expect.stringMatching(/^its check failed; `pulumi up` repeats it$/),
       }),
     );
     const mended = { ...args, check: { ...check, minResults: 1 } };

@@ -139,7 +139,7 @@ describe("a deployment", () => {
     expect(submitted()).toBe(0);
   });
 
-  test("that no row of the stack holds is named when its job is deleted, if it is known to serve", async () => {
+  test("that is not in the stack is reported when its job is deleted, if it may serve", async () => {
     const { job } = await deploy({ generatorModelId: models[0] });
     await nextRun();
     const toldOf = async (jobId: string) => {
@@ -148,7 +148,7 @@ describe("a deployment", () => {
       return provider.said.filter(({ severity }) => severity === "warning").map(({ message }) => message);
     };
     const serving = (outlook: string) => [
-      expect.stringMatching(new RegExp(`: project ${projectId} ${outlook}\\. Take it out of service with`)),
+      expect.stringMatching(new RegExp(`: project ${projectId} ${outlook}\\. To stop it, run`)),
     ];
     expect(await toldOf(job.id)).toEqual(serving("still serves"));
     const path = routes.recommendItemsToUser.path;

@@ -136,7 +136,7 @@ describe("pinned models, whatever language declares the deployment", () => {
   const declared = { projectId: "p", generatorModelId: "m2", rankerModelId: "r2" };
   const pins = (models: object) => ({ "recommender:pinnedModels": JSON.stringify({ n: models }) });
 
-  test("take the place of the program's, in the job too, which is said once beside the deployment", async () => {
+  test("replace the models of the program, in the job too, with one warning at the deployment", async () => {
     const config = pins({ generatorModelId: "m1" });
     for (const type of ["DeploymentJob", "Deployment", "Deployment"]) {
       const args = type === "Deployment" ? { ...declared, submittedJobId: "j" } : declared;
@@ -144,7 +144,7 @@ describe("pinned models, whatever language declares the deployment", () => {
       expect({ inputs, failures }).toMatchObject({ inputs: { generatorModelId: "m1" }, failures: [] });
       expect(inputs).not.toHaveProperty("rankerModelId");
     }
-    expect(said).toEqual([{ urn: urnOf("Deployment"), message: expect.stringContaining("(m1)") }]);
+    expect(said).toEqual([{ urn: urnOf("Deployment"), message: expect.stringContaining("keeps m1 live") }]);
     expect(said[0]?.message).toContain("`recommender rollback dev --undo --yes`");
   });
 
