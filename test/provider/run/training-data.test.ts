@@ -80,7 +80,10 @@ describe("a preview of a training", () => {
     await dataset({ existingId });
     await source(eventsOf("view"));
     await project("purchase");
-    expect(await training()).toMatchObject({ failures: [], warnings: [expect.stringMatching(/^The training fails unless/)] });
+    expect(await training()).toMatchObject({
+      failures: [],
+      warnings: [expect.stringMatching(/^The training fails unless/)],
+    });
   });
 
   test("says nothing without a source, with one that is not known yet, and of a project that stays", async () => {
