@@ -138,18 +138,10 @@ export function notAnswering(folder: Folder, path = folder.path): string {
 function startDetached(folder: Folder, idleMinutes: number) {
   ensureFolder(folder.path);
   const log = openSync(folder.logFile, "a", 0o600);
+  const options = ["--data", folder.path, "--idle-minutes", String(idleMinutes), "--json"];
   const child = spawn(
     process.execPath,
-    [
-      ...processArguments(),
-      modulePath("cli/main"),
-      "serve",
-      "--data",
-      folder.path,
-      "--idle-minutes",
-      String(idleMinutes),
-      "--json",
-    ],
+    [...processArguments(), modulePath("cli/main"), "serve", ...options],
     { detached: true, stdio: ["ignore", log, log], env: childEnvironment() },
   );
   closeSync(log);

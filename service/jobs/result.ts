@@ -36,17 +36,10 @@ export async function runQuerying(job: Job, context: JobContext, signal: AbortSi
 export async function runClustering(job: Job, context: JobContext, signal: AbortSignal): Promise<void> {
   const { pool } = context;
   const { modelId, parameters } = JSON.parse(job.data) as Clustering;
+  const { minUserNum } = parameters;
+  const attempt = { id: job.id, attempt: job.attempt };
   await finish(job, context, signal, modelId, (data, model) =>
-    pool.run(
-      {
-        kind: "CLUSTERING",
-        data,
-        model,
-        minUserNum: parameters.minUserNum,
-        job: { id: job.id, attempt: job.attempt },
-      },
-      signal,
-    ),
+    pool.run({ kind: "CLUSTERING", data, model, minUserNum, job: attempt }, signal),
   );
 }
 
