@@ -4,7 +4,7 @@ go 1.25
 
 require (
 	github.com/pulumi/pulumi/sdk/v3 v3.228.0
-	pulumi-recommender/sdk/go v0.1.0
+	pulumi-recommender/sdk/go v0.2.0
 )
 
 // Where `npm run sdk -- go` writes it.
