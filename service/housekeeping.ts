@@ -3,10 +3,10 @@ import { removeStrayModels } from "./files/models";
 import { removeExpiredResults } from "./files/results";
 import type { ServerContext } from "./http/context";
 import { removeForgottenUsers } from "./serving/forgetting";
-import { modelsWithForgotten, tidyTombstones } from "./store/forgotten";
+import { cleanUpTombstones, modelsWithForgotten } from "./store/forgotten";
 import { dropRefusals } from "./store/history/refusals";
-import { noteSizes } from "./store/history/sizes";
-import { makeIndexes } from "./store/indexes";
+import { recordSizes } from "./store/history/sizes";
+import { createIndexes } from "./store/indexes";
 import { timeIn } from "./store/time";
 import { logBytes, longLogBytes } from "./store/write-ahead-log";
 import { emptyLog } from "./threads/write-ahead-log";
@@ -22,7 +22,7 @@ const jobsKeptMs = 365 * dayMs;
 /** Cleans up every hour until the service closes. */
 export async function runHousekeeping(context: ServerContext): Promise<void> {
   const { clock, closing, log } = context;
-  void makeIndexes(context.store, log, closing);
+  void createIndexes(context.store, log, closing);
   for (;;) {
     await clock.wait(hourMs, closing);
     if (closing.aborted) return;
@@ -31,7 +31,7 @@ export async function runHousekeeping(context: ServerContext): Promise<void> {
       .then(() => emptyLog(context))
       .catch((error) => log.error({ err: error }, "cleanup failed; trying again later"));
     context.sweep();
-    void makeIndexes(context.store, log, closing);
+    void createIndexes(context.store, log, closing);
   }
 }
 
@@ -61,9 +61,9 @@ export async function cleanUp(context: ServerContext): Promise<void> {
   await removeOldJobs(context, now);
   if ((await modelsWithForgotten(store.db)).length > 0) await removeForgottenUsers(context);
   await store.exclusively(async (db) => {
-    await tidyTombstones(db);
+    await cleanUpTombstones(db);
     await dropRefusals(db, now);
-    await noteSizes(db, now);
+    await recordSizes(db, now);
   });
 }
 

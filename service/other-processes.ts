@@ -2,7 +2,7 @@ import { removeStaleCopies } from "./files/models";
 import type { ServiceContext } from "./files/service-context";
 import type { Context } from "./handlers/handler";
 import { beatMs, type Processes } from "./store/processes";
-import { hear } from "./store/signals";
+import { listen } from "./store/signals";
 
 /** Sends heartbeats to the other processes of the database until the service closes. */
 export async function sendHeartbeats(
@@ -27,7 +27,7 @@ export function followOtherProcesses(context: Context): void {
       .sync()
       .catch((error) => log.error({ err: error }, "cannot read the deployments; trying again soon"));
   };
-  void hear(store.location, closing, {
+  void listen(store.location, closing, {
     jobs: () => {
       if (role !== "api") jobs.wake();
     },

@@ -1,8 +1,8 @@
-import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { routes } from "../../contract";
 import { ServiceError } from "../base/error";
 import { everyScope, scopeGroups } from "../base/scopes";
+import { hashSecret, newSecret } from "../base/secret";
 import type { ServiceContext } from "../files/service-context";
 import { keyName } from "../store/clients";
 import type { Db } from "../store/database";
@@ -53,7 +53,7 @@ export class Sessions {
       await db
         .insertInto("console_sessions")
         .values({
-          id: hashOf(code),
+          id: hashSecret(code),
           token_hash: null,
           client_id: clientId ?? null,
           access,
@@ -71,7 +71,7 @@ export class Sessions {
       const now = this.nowIn(db);
       const link = await db
         .deleteFrom("console_sessions")
-        .where("id", "=", hashOf(code))
+        .where("id", "=", hashSecret(code))
         .where("token_hash", "is", null)
         .where("expires_ts", ">", now)
         .returningAll()
@@ -84,8 +84,8 @@ export class Sessions {
         .insertInto("console_sessions")
         .values({
           ...link,
-          id: hashOf(cookie),
-          token_hash: hashOf(token),
+          id: hashSecret(cookie),
+          token_hash: hashSecret(token),
           expires_ts: sql<number>`${now} + ${sql.lit(sessionMs)}`,
         })
         .execute();
@@ -104,8 +104,8 @@ export class Sessions {
             .leftJoin("clients", "clients.id", "console_sessions.client_id")
             .select(["client_id", "access", "name", "scopes"])
             .where("expires_ts", ">", this.nowIn(db))
-            .where("console_sessions.id", "in", cookies.map(hashOf))
-            .where("token_hash", "=", hashOf(token))
+            .where("console_sessions.id", "in", cookies.map(hashSecret))
+            .where("token_hash", "=", hashSecret(token))
             .executeTakeFirst();
     const isOpen =
       session !== undefined &&
@@ -127,7 +127,7 @@ export class Sessions {
   /** Ends a session. */
   async end(token: string): Promise<void> {
     await this.context.store.exclusively((db) =>
-      db.deleteFrom("console_sessions").where("token_hash", "=", hashOf(token)).execute(),
+      db.deleteFrom("console_sessions").where("token_hash", "=", hashSecret(token)).execute(),
     );
   }
 }
@@ -148,13 +148,4 @@ export function requireScope({ name, scopes, access }: Visitor, scope: string): 
 
 function notSignedIn(message: string): ServiceError {
   return new ServiceError("UNAUTHENTICATED", message);
-}
-
-function newSecret(): string {
-  return randomBytes(24).toString("base64url");
-}
-
-/** A fast hash is enough for 192 random bits. */
-function hashOf(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex");
 }

@@ -1,6 +1,5 @@
 // files/ is the data folder: secrets, log and lock; and models and results, there or in a bucket.
 
-import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   closeSync,
@@ -17,6 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { newSecret } from "../base/secret";
 
 /** The places of everything that a service keeps. */
 export interface Folder {
@@ -150,7 +150,7 @@ const secretLength = 20;
 
 /** The secret in a file that only its owner may read, created once. */
 export function secretText(file: string, prefix = ""): string {
-  if (!existsSync(file)) writeWhole(file, `${prefix}${randomBytes(24).toString("base64url")}\n`);
+  if (!existsSync(file)) writeWhole(file, `${prefix}${newSecret()}\n`);
   chmodSync(file, 0o600);
   return readSecret(file);
 }

@@ -4,7 +4,7 @@ import { type ServableModel, servable } from "../algorithms";
 import { JobError } from "../base/job-error";
 import type { Db } from "../store/database";
 import { forgottenSince, type UserSet } from "../store/forgotten";
-import { outlast } from "../store/outage";
+import { retryOutages } from "../store/outage";
 import type { ProjectData } from "../store/project-data";
 import type { Model } from "../store/tables";
 import { decodeFirstVersion, isFirstVersion } from "./format/first-version";
@@ -35,7 +35,7 @@ const saveAgainMs = 1000;
 
 /** Saves a model. During an outage of the database it tries until its thread is ended, so that no training is wasted. */
 export function saveModel(files: Files, modelId: string, stored: StoredModel): Promise<void> {
-  return outlast(
+  return retryOutages(
     () => files.write(modelName(modelId), encodeModel(stored)),
     () => sleep(saveAgainMs, true),
   );

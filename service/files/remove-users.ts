@@ -1,6 +1,6 @@
 import type { Db } from "../store/database";
-import { forgettingsOf, forgottenSince } from "../store/forgotten";
-import { withModelLock } from "../store/model-lock";
+import { deletionCount, forgottenSince } from "../store/forgotten";
+import { withModelLock } from "../store/locks";
 import { encodeModel, type StoredModel } from "./format/model";
 import { readModel } from "./models";
 import { type Files, modelName } from "./places/files";
@@ -29,7 +29,7 @@ async function rewrite(db: Db, files: Files, modelId: string): Promise<number | 
     .executeTakeFirst();
   if (!model) return undefined;
   // Read first: a user who is forgotten after this has a higher count, and the file is rewritten again.
-  const until = await forgettingsOf(db, model.event_dataset_id);
+  const until = await deletionCount(db, model.event_dataset_id);
   const version = model.forgotten_until;
   const seen = Math.max(model.seen_deletions, version);
   const forgotten = await forgottenSince(db, model.event_dataset_id, seen);

@@ -3,7 +3,8 @@ import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import type { Db } from "../store/database";
 import { anyDatasetOf, datasetOf } from "../store/find";
-import { blockUpserts, countRecords } from "../store/shards";
+import { lockUpserts } from "../store/locks";
+import { countRecords } from "../store/shards";
 import type { Dataset, DatasetKind } from "../store/tables";
 import type { Call, Handlers } from "./handler";
 import { holdFor } from "./origin";
@@ -79,7 +80,7 @@ export const datasetHandlers: Handlers<
     const dataset = await call.write(async (db) => {
       const found = await datasetOf(db, "event", eventDatasetId);
       // Records of running upserts must be committed before the sweep deletes the rest.
-      await blockUpserts(db, found);
+      await lockUpserts(db, found, "exclusive");
       await db.updateTable("datasets").set({ kind: "deleted" }).where("id", "=", found.id).execute();
       return found;
     });

@@ -3,7 +3,7 @@ import { ServiceError } from "../base/error";
 import { modelName } from "../files/places/files";
 import type { Db } from "../store/database";
 import { modelOf, projectOf } from "../store/find";
-import { dropNeedless } from "../store/forgotten";
+import { dropUnneeded } from "../store/forgotten";
 import type { Model } from "../store/tables";
 import { trainingsOf } from "../store/trainings";
 import type { Handlers } from "./handler";
@@ -36,7 +36,7 @@ export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" |
       const found = await modelOf(db, projectId, modelId);
       await refuseDeployed(db, found);
       await db.deleteFrom("models").where("id", "=", found.id).execute();
-      await dropNeedless(db);
+      await dropUnneeded(db);
       return found;
     });
     // The model is already deleted. If its file stays, a later cleanup of unknown files removes it.

@@ -1,7 +1,7 @@
 import type { OrphanType } from "../../contract";
 import { type Origin, originHeader, parseOrigin } from "../../contract/origin";
 import type { Db } from "../store/database";
-import { hold, holderOf } from "../store/holders";
+import { addHolder, holderOf } from "../store/holders";
 import type { Call } from "./handler";
 
 /** Returns the stack and resource that make a call, or undefined if the caller did not send them. */
@@ -17,5 +17,5 @@ export function holdFor(
   objectType: OrphanType,
   objectId: string,
 ): Promise<void> {
-  return hold(db, { objectType, objectId }, holderOf(originIn(call)));
+  return addHolder(db, { objectType, objectId }, holderOf(originIn(call)));
 }

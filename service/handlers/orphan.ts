@@ -1,10 +1,10 @@
 import { formatOrigin, type Origin } from "../../contract/origin";
 import { modelName } from "../files/places/files";
 import type { Db } from "../store/database";
-import { dropNeedless } from "../store/forgotten";
-import { dropMarks, hold, holderOf, knownIn, type OrphanRef, release } from "../store/holders";
+import { dropUnneeded } from "../store/forgotten";
+import { addHolder, dropMarks, holderOf, knownStacks, type OrphanRef, removeHolder } from "../store/holders";
+import { lockUpserts } from "../store/locks";
 import { nameOf, orphansIn, refuseUnlessDeletable } from "../store/orphans";
-import { blockUpserts } from "../store/shards";
 import type { Call, Handlers } from "./handler";
 import { originIn } from "./origin";
 
@@ -16,11 +16,11 @@ export const orphanHandlers: Handlers<"markOrphaned" | "listOrphans" | "deleteOr
       const origin = originIn(call);
       await unmark(db, ref);
       if (!orphaned) {
-        await hold(db, ref, holderOf(origin));
+        await addHolder(db, ref, holderOf(origin));
         return { ...ref, orphaned, heldBy: [] };
       }
-      const holders = await release(db, ref, holderOf(origin));
-      if (holders.length > 0) return { ...ref, orphaned: false, heldBy: knownIn(holders) };
+      const holders = await removeHolder(db, ref, holderOf(origin));
+      if (holders.length > 0) return { ...ref, orphaned: false, heldBy: knownStacks(holders) };
       await db
         .insertInto("orphans")
         .values({
@@ -90,7 +90,7 @@ async function remove(db: Parameters<Parameters<Call["write"]>[0]>[0], ref: Orph
     for (const table of ["jobs", "stable_addresses"] as const)
       await db.deleteFrom(table).where("project_id", "=", objectId).execute();
     await db.deleteFrom("projects").where("id", "=", objectId).execute();
-    await dropNeedless(db);
+    await dropUnneeded(db);
     return models.map(({ id }) => id);
   }
   const dataset = await db
@@ -99,7 +99,7 @@ async function remove(db: Parameters<Parameters<Call["write"]>[0]>[0], ref: Orph
     .where("id", "=", objectId)
     .executeTakeFirstOrThrow();
   // A running upsert would leave records that nothing deletes.
-  await blockUpserts(db, dataset);
+  await lockUpserts(db, dataset, "exclusive");
   await db.updateTable("datasets").set({ kind: "deleted" }).where("id", "=", objectId).execute();
   return [];
 }

@@ -1,5 +1,5 @@
 import type { Db } from "../store/database";
-import { outlast } from "../store/outage";
+import { retryOutages } from "../store/outage";
 import type { Job } from "../store/tables";
 import type { JobContext } from "./context";
 
@@ -17,7 +17,7 @@ export function endWithSuccess<T>(
   lost: AbortSignal,
   work: (db: Db) => Promise<T>,
 ): Promise<T | undefined> {
-  return outlast(
+  return retryOutages(
     (tries) =>
       store.exclusively(async (db) =>
         tries > 0 && (await hasSucceeded(db, job)) ? undefined : await work(db),

@@ -2,7 +2,7 @@ import type { Request, routes } from "../../contract";
 import { JobError, OutdatedError } from "../base/job-error";
 import { type ModelSource, modelSource } from "../files/models";
 import { projectOf } from "../store/find";
-import { forgettingsOf, forgottenSince } from "../store/forgotten";
+import { deletionCount, forgottenSince } from "../store/forgotten";
 import { type ProjectData, projectData } from "../store/project-data";
 import { outdatedRuns, succeed } from "../store/queue";
 import type { Job } from "../store/tables";
@@ -56,7 +56,7 @@ async function finish(
 ): Promise<void> {
   const { store, clock } = context;
   const data = await projectData(store.db, await projectOf(store.db, job.project_id));
-  const before = await forgettingsOf(store.db, data.events.id);
+  const before = await deletionCount(store.db, data.events.id);
   const result = await work(data, await modelSource(context, modelId));
   await endWithSuccess(job, context, signal, async (db) => {
     if ((await forgottenSince(db, data.events.id, before)).size > 0) throw outdated(job);

@@ -1,6 +1,6 @@
 import type { Attributes } from "../algorithms";
 import type { Db } from "../store/database";
-import { forgettingsOf, forgottenSince } from "../store/forgotten";
+import { deletionCount, forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 import { changesOf, snapshot, writtenRecords } from "../store/snapshot";
 import { type Build, otherTypes } from "../threads/build";
@@ -62,7 +62,7 @@ class DatabaseEvents implements EventReader {
   }
 
   async removeForgotten(): Promise<void> {
-    if ((await forgettingsOf(this.db, this.data.events.id)) > this.seen.forgottenUntil) await this.refresh();
+    if ((await deletionCount(this.db, this.data.events.id)) > this.seen.forgottenUntil) await this.refresh();
     await this.deployed.finishForgetting();
   }
 
@@ -112,7 +112,7 @@ class DatabaseEvents implements EventReader {
         forgotten: await forgottenSince(db, data.events.id, seen.forgottenUntil),
         now: {
           itemChanges: await changesOf(db, data.items),
-          forgottenUntil: await forgettingsOf(db, data.events.id),
+          forgottenUntil: await deletionCount(db, data.events.id),
         },
       };
     });

@@ -75,12 +75,14 @@ class MemoryEvents implements EventReader {
     // build read. It would look like a new event.
     const deleted = new Set(
       changes
-        .filter((change): change is EventsChange => "gone" in change && this.wasRead(change))
-        .flatMap((change) => change.gone.map(({ seq }) => seq)),
+        .filter((change): change is EventsChange => "deleted" in change && this.wasRead(change))
+        .flatMap((change) => change.deleted.map(({ seq }) => seq)),
     );
     for (const change of changes)
       this.add(
-        "come" in change ? { ...change, come: change.come.filter(({ seq }) => !deleted.has(seq)) } : change,
+        "written" in change
+          ? { ...change, written: change.written.filter(({ seq }) => !deleted.has(seq)) }
+          : change,
       );
   }
 
@@ -98,8 +100,8 @@ class MemoryEvents implements EventReader {
   }
 
   private addEvents(change: EventsChange): void {
-    if (!this.wasRead(change)) for (const event of change.gone) this.count(event, -1);
-    for (const event of change.come) if (event.seq > this.built.lastSeq) this.count(event, 1);
+    if (!this.wasRead(change)) for (const event of change.deleted) this.count(event, -1);
+    for (const event of change.written) if (event.seq > this.built.lastSeq) this.count(event, 1);
   }
 
   /** Whether the build read the events after this deletion. */

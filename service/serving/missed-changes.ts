@@ -47,11 +47,11 @@ export class MissedChanges {
 
 /** A deployment never looks at the attributes of an event, which may be most of it. */
 function withoutAttributes(change: Change): Change {
-  if (!("come" in change)) return change;
-  const come = change.come.map(({ seq, user_id, item_id, event_type, event_value }) => {
+  if (!("written" in change)) return change;
+  const written = change.written.map(({ seq, user_id, item_id, event_type, event_value }) => {
     return { seq, user_id, item_id, event_type, event_value };
   });
-  return { ...change, come };
+  return { ...change, written };
 }
 
 function sizeOf(change: Change): number {
@@ -61,8 +61,8 @@ function sizeOf(change: Change): number {
       bytes += eventBytes + 2 * id.length + 2 * JSON.stringify(attributes).length;
     return bytes;
   }
-  if (!("come" in change)) return eventBytes;
-  return [...change.come, ...change.gone].reduce(
+  if (!("written" in change)) return eventBytes;
+  return [...change.written, ...change.deleted].reduce(
     (sum, event) => sum + eventBytes + 2 * (event.user_id.length + event.item_id.length),
     0,
   );

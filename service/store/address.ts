@@ -1,9 +1,9 @@
-/** Whether a place is a database of PostgreSQL and not a file. */
-export function isPostgresUrl(place: string): boolean {
-  return /^postgres(ql)?:\/\//.test(place);
+/** Whether a location is the address of a PostgreSQL database, not a file. */
+export function isPostgresUrl(location: string): boolean {
+  return /^postgres(ql)?:\/\//.test(location);
 }
 
-/** The address of a database as people may see it. */
+/** Returns the address of a database without its password, for messages. */
 export function withoutPassword(url: string): string {
   const address = new URL(url);
   address.password = "";

@@ -6,7 +6,7 @@ export type Row = Record<string, unknown>;
 
 const rowsPerPage = 1000;
 
-/** Reads all rows of a table in pages. Call it inside of a transaction. */
+/** Reads all rows of a table in pages. Call it inside a transaction. */
 export function readPages(db: Db, table: string): AsyncGenerator<Row[]> {
   return isPostgres(db) ? pagesByCursor(db, table) : pagesByRowId(db, table);
 }
@@ -33,7 +33,7 @@ async function* pagesByRowId(db: Db, table: string): AsyncGenerator<Row[]> {
   }
 }
 
-/** Inserts rows with the columns of the first one, generated columns included. */
+/** Inserts rows that all have the columns of the first row. Generated columns may be among them. */
 export async function insertRows(db: Db, table: string, rows: readonly Row[]): Promise<void> {
   const columns = Object.keys(rows[0] ?? {});
   // SQLite limits the number of parameters in a statement.

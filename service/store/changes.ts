@@ -1,34 +1,34 @@
 import type { JsonMap } from "../../contract";
 import type { EventTable } from "./tables";
 
-/** What the memory of a deployment needs to know of an event that came or went. */
+/** Columns of a written or deleted event that a deployment keeps in memory. */
 export type EventChange = Pick<EventTable, "seq" | "user_id" | "item_id" | "event_type" | "event_value">;
 
-/** Events of a dataset that went and came in one stroke; `deletions` counts the strokes in which some went. */
+/** Events of a dataset that one transaction deleted and wrote. `deletions` is the dataset's count of deletions after it. */
 export interface EventsChange {
   readonly dataset: number;
   readonly deletions: number;
-  readonly gone: readonly EventChange[];
-  readonly come: readonly EventChange[];
+  readonly deleted: readonly EventChange[];
+  readonly written: readonly EventChange[];
 }
 
-/** Items of a dataset that were upserted. */
+/** Upserted items of a dataset. */
 export interface ItemsChange {
   readonly dataset: number;
   readonly items: ReadonlyMap<string, { readonly attributes: JsonMap }>;
 }
 
-/** A dataset that was deleted. */
+/** A deleted dataset. */
 export interface Cleared {
   readonly dataset: number;
   readonly cleared: true;
 }
 
-/** A user who was forgotten in an event dataset, which may itself be deleted by then. */
+/** A user who was forgotten in an event dataset. The dataset may be deleted already. */
 export interface Forgotten {
   readonly eventDatasetId: string;
   readonly forgotten: string;
 }
 
-/** A write that deployments take note of. */
+/** A write that affects deployments. */
 export type Change = EventsChange | ItemsChange | Cleared | Forgotten;

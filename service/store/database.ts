@@ -1,11 +1,12 @@
 // store/ is the database: its tables, their migrations, and the queries that several directories use.
 
-import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresAdapter, type RawBuilder, sql, type Transaction } from "kysely";
 import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
+import { newSecret } from "../base/secret";
 import { isPostgresUrl, withoutPassword } from "./address";
+import { lockExclusively } from "./locks";
 import { migrate, refusePending } from "./migrations";
 import { type Limits, postgres } from "./postgres";
 import { conflictCode, isConflict, isDiskFull, isOutage, unreachable } from "./postgres-errors";
@@ -190,17 +191,9 @@ export class ConflictError extends Error {
   readonly code = conflictCode;
 }
 
-/** An arbitrary key for the advisory lock of exclusive transactions. */
-const exclusiveLock = 7_146_282_301;
-
-/** Waits until no process runs another exclusive transaction. An embedded database runs one at a time anyway. */
-async function lockExclusively(db: Db): Promise<void> {
-  if (isPostgres(db)) await sql`select pg_advisory_xact_lock(${sql.lit(exclusiveLock)})`.execute(db);
-}
-
 async function instanceOf(db: Db): Promise<string> {
   const known = await db.selectFrom("instance").select(["id", "tombstone_key"]).executeTakeFirst();
-  const tombstone_key = known?.tombstone_key ?? randomBytes(32).toString("base64url");
+  const tombstone_key = known?.tombstone_key ?? newSecret(32);
   if (known && known.tombstone_key === null)
     await db.updateTable("instance").set({ tombstone_key }).execute();
   if (known) return known.id;
@@ -211,7 +204,7 @@ async function instanceOf(db: Db): Promise<string> {
 
 /** Returns the secret with which all processes of a shared database sign tokens and download links. Created once. */
 export async function signingSecret(store: Store): Promise<string> {
-  const created = randomBytes(24).toString("base64url");
+  const created = newSecret();
   return store.exclusively(async (db) => {
     const { signing_secret } = await db
       .updateTable("instance")
@@ -223,9 +216,9 @@ export async function signingSecret(store: Store): Promise<string> {
 }
 
 /**
- * Hides a column from the planner of SQLite with a unary plus. While SQLite pages along another key, the index on the
- * column would make it fetch and sort all rows of a dataset for every page.
+ * Returns the column `dataset`, hidden from the planner of SQLite by a unary plus. While SQLite pages along `seq`, the
+ * index on the column would make it fetch and sort all events of a dataset for every page.
  */
-export function unindexed(column: string): RawBuilder<number> {
-  return sql<number>`+${sql.ref(column)}`;
+export function datasetColumn(db: Db): RawBuilder<number> {
+  return isPostgres(db) ? sql.ref<number>("dataset") : sql<number>`+dataset`;
 }

@@ -1,35 +1,36 @@
 import { sql } from "kysely";
-import { type Db, isPostgres, unindexed } from "./database";
+import { type Db, datasetColumn } from "./database";
 import type { ProjectData } from "./project-data";
 
-/** Types whose weight a training tries to find; events of further types are not even read. */
-const mostTypes = 3;
+/** Event types other than the target whose weight a training learns. Events of further types are not read. */
+const maxTypes = 3;
 
-/** Types that are looked at when the largest are chosen. A dataset may have as many types as it has events. */
-const mostCounted = 100;
-
-/** A type may have so many events for each target event, or so many in any case; a larger one would fill the memory. */
-const [eventsPerTarget, eventsAnyway] = [20, 2_000_000];
+/** Types that are considered. A dataset may have as many types as it has events. */
+const maxConsidered = 100;
 
 /**
- * Chooses the event types that a training learns from if its parameters do not name them, by counting, before any event
- * is read: the target type, then those with the most events. A type with too many for the number of target events is
- * left out.
+ * Limits of a type: events for each target event, and events that are accepted with any number of target events. A larger
+ * type would fill the memory.
+ */
+const defaultLimits = { eventsPerTarget: 20, eventsAnyway: 2_000_000 };
+
+/**
+ * Chooses the event types that a training learns from if its parameters do not list them. These are the target type and
+ * the types with the most events, except types with too many events for the number of target events.
  */
 export async function chooseTypes(
   db: Db,
   { events, targetEventType }: ProjectData,
-  limits = { eventsPerTarget, eventsAnyway },
+  limits = defaultLimits,
 ): Promise<readonly string[]> {
-  const dataset = isPostgres(db) ? sql.ref("dataset") : unindexed("dataset");
   const { rows } = await sql<{ type: string; events: number }>`
-    select event_type as type, count(*) as events from events where ${dataset} = ${events.number}
+    select event_type as type, count(*) as events from events where ${datasetColumn(db)} = ${events.number}
     group by event_type order by case when event_type = ${targetEventType} then 0 else 1 end, count(*) desc, event_type
-    limit ${sql.lit(mostCounted)}`.execute(db);
+    limit ${sql.lit(maxConsidered)}`.execute(db);
   const isTarget = ({ type }: { type: string }) => type === targetEventType;
   const targets = Number(rows.find(isTarget)?.events ?? 0);
-  const most = Math.max(limits.eventsAnyway, limits.eventsPerTarget * targets);
+  const maxEvents = Math.max(limits.eventsAnyway, limits.eventsPerTarget * targets);
   const others = rows.filter((row) => !isTarget(row));
-  const fitting = others.filter((row) => Number(row.events) <= most).slice(0, mostTypes);
+  const fitting = others.filter((row) => Number(row.events) <= maxEvents).slice(0, maxTypes);
   return [targetEventType, ...fitting.map(({ type }) => type)];
 }

@@ -1,11 +1,12 @@
 import { CompiledQuery, sql } from "kysely";
 import type { EventsChange } from "./changes";
 import { type Db, isPostgres } from "./database";
+import { prepared } from "./prepared";
 import type { Dataset, EventTable } from "./tables";
 
-/** The last `seq` in use. */
+/** Returns the largest `seq` in use. */
 export async function lastSeqIn(db: Db): Promise<number> {
-  // Some of these may not be committed yet, but none that comes later has a smaller one.
+  // Rows up to this `seq` may not be committed yet, but later rows have a larger one.
   if (isPostgres(db)) {
     const { rows } = await sql<{ last: number }>`select last_value as last from events_seq_seq`.execute(db);
     return rows[0]?.last ?? 0;
@@ -17,7 +18,7 @@ export async function lastSeqIn(db: Db): Promise<number> {
   return last ?? 0;
 }
 
-/** Counts that events of a dataset were deleted or replaced, in the transaction that does it. */
+/** Increments the count of deletions of a dataset. Call it in the transaction that deletes or replaces events. */
 export async function countDeletion(db: Db, dataset: Pick<Dataset, "number">): Promise<number> {
   const { deletions } = await db
     .updateTable("datasets")
@@ -28,16 +29,16 @@ export async function countDeletion(db: Db, dataset: Pick<Dataset, "number">): P
   return deletions;
 }
 
-/** An event that is to be written. */
+/** An event without its `seq`, which is assigned when it is written. */
 export type NewEvent = Omit<EventTable, "seq">;
 
-/** The ids of those events that were not there before, and what the memory of deployments must know. */
+/** Result of an upsert of events: the ids that are new, and the change for deployments of an embedded database. */
 export interface Written {
   readonly fresh: Iterable<string>;
   readonly change?: EventsChange;
 }
 
-/** Writes events of one dataset, each in place of the one that has its id. */
+/** Upserts events of one dataset. An event with a known id replaces the earlier one. */
 export function writeEvents(
   db: Db,
   dataset: Dataset,
@@ -48,10 +49,13 @@ export function writeEvents(
 }
 
 async function writeAtOnce(db: Db, { number }: Dataset, events: readonly NewEvent[]): Promise<Written> {
-  // In the same order in every transaction, so that no two wait for each other.
+  // The same order in every transaction prevents deadlocks.
   const rows = [...events].sort((a, b) => (a.event_id < b.event_id ? -1 : 1));
   const all = <K extends keyof NewEvent>(key: K) => rows.map((row) => row[key]);
-  const { rows: answers } = await sql<{ replaced: number; fresh: string[] | null }>`/* upsert-events */
+  const { rows: results } = await sql<{
+    replaced: number;
+    fresh: string[] | null;
+  }>`${prepared("upsert-events")}
     with written as (
       insert into events (dataset, event_id, user_id, item_id, ts, event_type, event_value, attributes)
       select ${number}::int, * from unnest(
@@ -64,11 +68,11 @@ async function writeAtOnce(db: Db, { number }: Dataset, events: readonly NewEven
     select count(*) filter (where not is_fresh) as replaced,
       case when not bool_and(is_fresh) then array_agg(event_id) filter (where is_fresh) end as fresh
     from written`.execute(db);
-  const { replaced, fresh } = answers[0] as { replaced: number; fresh: string[] | null };
+  const { replaced, fresh } = results[0] as { replaced: number; fresh: string[] | null };
   return { fresh: replaced === 0 ? all("event_id") : (fresh ?? []) };
 }
 
-/** Known ones are taken out and written anew, so that they too carry a new seq. */
+/** Inserts the events. Events with known ids are deleted first, because a replaced event needs a new `seq` too. */
 async function writeWithSeqs(
   db: Db,
   dataset: Dataset,
@@ -76,21 +80,21 @@ async function writeWithSeqs(
   takeSeqs: (count: number) => number,
 ): Promise<Written> {
   const first = takeSeqs(events.length);
-  const come = events.map((event, at) => ({ seq: first + at, ...event }));
-  const written = await insertEvents(db, come);
-  if (written === come.length) {
-    const change = { dataset: dataset.number, deletions: 0, gone: [], come };
-    return { fresh: come.map((row) => row.event_id), change };
+  const rows = events.map((event, at) => ({ seq: first + at, ...event }));
+  const written = await insertEvents(db, rows);
+  if (written === rows.length) {
+    const change = { dataset: dataset.number, deletions: 0, deleted: [], written: rows };
+    return { fresh: rows.map((row) => row.event_id), change };
   }
   const inserted = await db
     .selectFrom("events")
     .select("seq")
     .where("seq", ">=", first)
-    .where("seq", "<", first + come.length)
+    .where("seq", "<", first + rows.length)
     .execute();
   const isNew = new Set(inserted.map(({ seq }) => seq));
-  const known = come.filter(({ seq }) => !isNew.has(seq));
-  const gone = await db
+  const known = rows.filter(({ seq }) => !isNew.has(seq));
+  const deleted = await db
     .deleteFrom("events")
     .where("dataset", "=", dataset.number)
     .where(
@@ -103,27 +107,27 @@ async function writeWithSeqs(
   await insertEvents(db, known);
   const deletions = await countDeletion(db, dataset);
   return {
-    fresh: come.filter(({ seq }) => isNew.has(seq)).map((row) => row.event_id),
-    change: { dataset: dataset.number, deletions, gone, come },
+    fresh: rows.filter(({ seq }) => isNew.has(seq)).map((row) => row.event_id),
+    change: { dataset: dataset.number, deletions, deleted, written: rows },
   };
 }
 
 const rowsPerInsert = 100;
-/** Texts of inserts by their number of rows; only the texts, because a compiled query holds on to its rows. */
+/** SQL of inserts by their number of rows. Compiled queries are not cached, because they reference their rows. */
 const inserts = new Map<number, string>();
 
-/** Writes the rows whose ids are not there yet and returns how many these were. */
+/** Inserts the rows whose ids are not in the table, and returns their number. */
 async function insertEvents(db: Db, rows: readonly EventTable[]): Promise<number> {
   let written = 0;
   for (let from = 0; from < rows.length; from += rowsPerInsert) {
-    const some = rows.slice(from, from + rowsPerInsert);
-    const { numAffectedRows } = await db.executeQuery(insertOf(db, some));
+    const batch = rows.slice(from, from + rowsPerInsert);
+    const { numAffectedRows } = await db.executeQuery(insertOf(db, batch));
     written += Number(numAffectedRows ?? 0);
   }
   return written;
 }
 
-/** Compiling an insert of many rows costs as much as running it, so its text is kept by the number of rows. */
+/** Returns an insert with cached SQL. Compiling an insert of many rows takes as long as running it. */
 function insertOf(db: Db, rows: readonly EventTable[]): CompiledQuery {
   let text = inserts.get(rows.length);
   if (text === undefined) {

@@ -2,7 +2,7 @@ import { notFound } from "../base/error";
 import type { Db } from "./database";
 import type { AlgorithmTable, Dataset, DatasetKind, Model, ProjectTable } from "./tables";
 
-/** The dataset of that kind and id, where there is one. */
+/** Finds a dataset by kind and id. */
 export function findDataset(db: Db, kind: DatasetKind, id: string): Promise<Dataset | undefined> {
   return db
     .selectFrom("datasets")
@@ -12,14 +12,14 @@ export function findDataset(db: Db, kind: DatasetKind, id: string): Promise<Data
     .executeTakeFirst();
 }
 
-/** The dataset of that kind and id, or the error that it is not there. */
+/** Returns a dataset by kind and id. Throws if it does not exist. */
 export async function datasetOf(db: Db, kind: DatasetKind, id: string): Promise<Dataset> {
   const found = await findDataset(db, kind, id);
   if (!found) throw notFound(`${kind} dataset`, id, `create it first with /create-${kind}-dataset`);
   return found;
 }
 
-/** The dataset of that id, whatever its kind, or the error that it is not there. */
+/** Returns a dataset of any kind by id. Throws if it does not exist or is deleted. */
 export async function anyDatasetOf(db: Db, id: string): Promise<Dataset> {
   const found = await db
     .selectFrom("datasets")
@@ -31,9 +31,9 @@ export async function anyDatasetOf(db: Db, id: string): Promise<Dataset> {
   return found;
 }
 
-/** The project of that id, or the error that it is not there. */
+/** Returns a project. Throws if it does not exist. */
 export async function projectOf(db: Db, id: string): Promise<ProjectTable> {
-  // PostgreSQL refuses a NUL, which the path of a request may hold.
+  // PostgreSQL rejects NUL, which the path of a request may contain.
   const found = id.includes("\0")
     ? undefined
     : await db.selectFrom("projects").selectAll().where("id", "=", id).executeTakeFirst();
@@ -41,7 +41,7 @@ export async function projectOf(db: Db, id: string): Promise<ProjectTable> {
   return found;
 }
 
-/** The algorithm of that project and id, or the error that it is not there. */
+/** Returns an algorithm of a project. Throws if it does not exist. */
 export async function algorithmOf(db: Db, projectId: string, id: string): Promise<AlgorithmTable> {
   const found = await db
     .selectFrom("algorithms")
@@ -54,7 +54,7 @@ export async function algorithmOf(db: Db, projectId: string, id: string): Promis
   return found;
 }
 
-/** The model of that project and id, or the error that it is not there. */
+/** Returns a model of a project. Throws if it does not exist. */
 export async function modelOf(db: Db, projectId: string, id: string): Promise<Model> {
   await projectOf(db, projectId);
   const found = await db

@@ -6,7 +6,7 @@ import { forgetRefused } from "./history/refusals";
 import { countShards } from "./shards";
 import type { Dataset } from "./tables";
 
-/** An event dataset in which users can be forgotten: also one that was deleted, for its models are still there. */
+/** Returns an event dataset, even if it is deleted: its models still exist, so users must be forgotten in them. */
 export async function datasetToForgetIn(db: Db, id: string): Promise<Dataset> {
   const found = await db
     .selectFrom("datasets")
@@ -19,8 +19,8 @@ export async function datasetToForgetIn(db: Db, id: string): Promise<Dataset> {
 }
 
 /**
- * Forgets a user whose events in a dataset are deleted: models trained before do not know the user any more, nothing is
- * learned from the user's record, and refusals do not mention the user.
+ * Forgets a user whose events in a dataset are deleted. Earlier models ignore the user from now on, trainings ignore the
+ * user's record, and the user is removed from the rejected records.
  */
 export async function forgetInEvents(
   db: Db,
@@ -41,7 +41,7 @@ export async function forgetInEvents(
 }
 
 /**
- * Deletes the record of a user, and forgets the user in the event datasets of all projects over the user dataset.
+ * Deletes the record of a user, and forgets the user in the event datasets of all projects that use the user dataset.
  * @returns the ids of these event datasets.
  */
 export async function forgetRecord(db: Db, dataset: Dataset, userId: string): Promise<string[]> {
@@ -66,7 +66,7 @@ export async function forgetRecord(db: Db, dataset: Dataset, userId: string): Pr
   return datasets.map(({ id }) => id);
 }
 
-/** The user datasets of the projects over an event dataset. */
+/** Finds the user datasets of all projects that use an event dataset. */
 function userDatasetsOf(db: Db, eventDatasetId: string): Promise<Pick<Dataset, "number">[]> {
   return db
     .selectFrom("datasets")

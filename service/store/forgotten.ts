@@ -5,13 +5,13 @@ import type { ForgottenUserTable } from "./tables";
 
 type Tombstone = Selectable<ForgottenUserTable>;
 
-/** A set of users that can be asked about, but that need not list their ids. */
+/** A set of users whose ids may be unknown. */
 export interface UserSet {
   readonly size: number;
   has(userId: string): boolean;
 }
 
-/** The user whose id is forgotten, and the event dataset and its count of deletions at that time. */
+/** A user who is forgotten in an event dataset, and the dataset's count of deletions at that time. */
 interface Forgetting {
   readonly eventDatasetId: string;
   readonly userId: string;
@@ -19,11 +19,11 @@ interface Forgetting {
 }
 
 /**
- * Writes a tombstone for a user. `dropNeedless` removes it again if no model needs it: only then is it known that no job
- * has read the user's data just before the deletion.
+ * Writes a tombstone for a user. `dropUnneeded` removes it if no model needs it. That cannot be decided now: a running job
+ * may have read the user's data just before the deletion.
  */
 export async function forget(db: Db, { eventDatasetId, userId, deletions }: Forgetting): Promise<void> {
-  const user_id = hashOf(userId, await hashKeys(db));
+  const user_id = hashUser(userId, await hashKeys(db));
   await db
     .insertInto("forgotten_users")
     .values({ event_dataset_id: eventDatasetId, user_id, deletions, hashed: 2 })
@@ -31,13 +31,13 @@ export async function forget(db: Db, { eventDatasetId, userId, deletions }: Forg
     .execute();
 }
 
-/** Whether any job runs. It may have read events that are deleted by now. */
+/** Whether any job is running. It may have read events that were deleted since. */
 async function isAnyRunning(db: Db): Promise<boolean> {
   const jobs = db.selectFrom("jobs").select("number").where("status", "=", "RUNNING");
   return (await jobs.where("finished_ts", "is", null).limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** The users whom a model must not know, after it has seen so many deletions. */
+/** Returns the users who were forgotten after the given count of deletions. */
 export async function forgottenSince(db: Db, eventDatasetId: string, seen: number): Promise<HashedUsers> {
   const rows = await db
     .selectFrom("forgotten_users")
@@ -68,34 +68,34 @@ export class HashedUsers implements UserSet {
   }
 
   has(userId: string): boolean {
-    return this.size > 0 && this.hashes.has(hashOf(userId, this.keys));
+    return this.size > 0 && this.hashes.has(hashUser(userId, this.keys));
   }
 
-  /** The hash of any user, and the hashes of these users, for callers that look for them among many. */
+  /** The hash function and the hashes, for callers that search for these users among many. */
   get lookup(): { readonly hashOf: (userId: string) => string; readonly hashes: Iterable<string> } {
-    return { hashOf: (userId) => hashOf(userId, this.keys), hashes: this.hashes };
+    return { hashOf: (userId) => hashUser(userId, this.keys), hashes: this.hashes };
   }
 }
 
-/** The keys of the hashes, the same in every process and thread, and after a restore. */
+/** Keys of the hashes. They are the same in every process and after a restore. */
 interface HashKeys {
-  /** The id of the data, which is public. */
+  /** Id of the instance, which is public. */
   readonly id: string;
   readonly secret: string;
 }
 
 /**
- * Hashes the id of a user for a tombstone, which outlives the user's data and must not name the user. The secret keeps
- * others from finding ids by trial. It is applied to the hash of earlier versions, so their tombstones can be converted.
+ * Hashes the id of a user for a tombstone, which outlives the user's data and must not identify the user. The secret
+ * prevents guessing ids by trial. It is applied to the hash of earlier versions, so their tombstones can be converted.
  */
-function hashOf(userId: string, keys: HashKeys): string {
+function hashUser(userId: string, keys: HashKeys): string {
   return hmac(hmac(userId, keys.id), keys.secret);
 }
 
 /** Returns the hash in a tombstone as this version writes it. */
 function currentHash({ user_id, hashed }: Pick<Tombstone, "user_id" | "hashed">, keys: HashKeys): string {
   if (hashed === 2) return user_id;
-  return hashed === 1 ? hmac(user_id, keys.secret) : hashOf(user_id, keys);
+  return hashed === 1 ? hmac(user_id, keys.secret) : hashUser(user_id, keys);
 }
 
 function hmac(text: string, key: string): string {
@@ -107,12 +107,12 @@ async function hashKeys(db: Db): Promise<HashKeys> {
     .selectFrom("instance")
     .select(["id", "tombstone_key"])
     .executeTakeFirstOrThrow();
-  if (tombstone_key === null) throw new Error("The database has no tombstone key; start the service again.");
+  if (tombstone_key === null) throw new Error("The database has no tombstone key. Restart the service.");
   return { id, secret: tombstone_key };
 }
 
-/** How often events of a dataset were deleted or users forgotten in it, also after the dataset was deleted. */
-export async function forgettingsOf(db: Db, eventDatasetId: string): Promise<number> {
+/** Returns the count of deletions of an event dataset, even if the dataset is deleted. */
+export async function deletionCount(db: Db, eventDatasetId: string): Promise<number> {
   const dataset = await db
     .selectFrom("datasets")
     .select("deletions")
@@ -121,7 +121,7 @@ export async function forgettingsOf(db: Db, eventDatasetId: string): Promise<num
   return dataset?.deletions ?? 0;
 }
 
-/** The models whose files may still hold a forgotten user. */
+/** Finds the models whose files may still contain a forgotten user. */
 export async function modelsWithForgotten(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom("models")
@@ -141,9 +141,9 @@ export async function modelsWithForgotten(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Drops the tombstones that no model needs, and converts those of earlier versions to the current hash. */
-export async function tidyTombstones(db: Db): Promise<void> {
-  await dropNeedless(db);
+/** Deletes tombstones that no model needs, and converts tombstones of earlier versions to the current hash. */
+export async function cleanUpTombstones(db: Db): Promise<void> {
+  await dropUnneeded(db);
   const earlier = await db.deleteFrom("forgotten_users").where("hashed", "<", 2).returningAll().execute();
   if (earlier.length === 0) return;
   const keys = await hashKeys(db);
@@ -160,8 +160,8 @@ export async function tidyTombstones(db: Db): Promise<void> {
       .execute();
 }
 
-/** Drops the tombstones of users whom no model knew when it was trained. */
-export async function dropNeedless(db: Db): Promise<void> {
+/** Deletes the tombstones of users who were forgotten before every model of the dataset was trained. */
+export async function dropUnneeded(db: Db): Promise<void> {
   if (await isAnyRunning(db)) return;
   await db
     .deleteFrom("forgotten_users")

@@ -11,7 +11,7 @@ export interface OrphanRef {
 /** The holder of an object if its program did not send an origin, or if the object is older than the table. */
 const unknown = "";
 
-/** Returns the holder that an origin stands for: its stack, because one stack may use an object in several resources. */
+/** Returns the holder for an origin: its stack, because one stack may use an object in several resources. */
 export function holderOf(origin: Origin | undefined): string {
   if (!origin) return unknown;
   const { project, stack } = origin;
@@ -19,7 +19,7 @@ export function holderOf(origin: Origin | undefined): string {
 }
 
 /** Records that a stack uses an object. */
-export async function hold(db: Db, { objectType, objectId }: OrphanRef, holder: string): Promise<void> {
+export async function addHolder(db: Db, { objectType, objectId }: OrphanRef, holder: string): Promise<void> {
   await db
     .insertInto("holders")
     .values({ object_type: objectType, object_id: objectId, holder })
@@ -29,18 +29,18 @@ export async function hold(db: Db, { objectType, objectId }: OrphanRef, holder: 
 
 /**
  * Records that a stack no longer uses an object. A stack without an entry counts as the unknown holder.
- * @returns the holders that are left.
+ * @returns the remaining holders
  */
-export async function release(db: Db, ref: OrphanRef, holder: string): Promise<string[]> {
+export async function removeHolder(db: Db, ref: OrphanRef, holder: string): Promise<string[]> {
   const before = await holdersOf(db, ref);
-  const left = before.includes(holder) ? holder : unknown;
+  const removed = before.includes(holder) ? holder : unknown;
   await db
     .deleteFrom("holders")
     .where("object_type", "=", ref.objectType)
     .where("object_id", "=", ref.objectId)
-    .where("holder", "=", left)
+    .where("holder", "=", removed)
     .execute();
-  return before.filter((one) => one !== left);
+  return before.filter((one) => one !== removed);
 }
 
 async function holdersOf(db: Db, { objectType, objectId }: OrphanRef): Promise<string[]> {
@@ -54,8 +54,8 @@ async function holdersOf(db: Db, { objectType, objectId }: OrphanRef): Promise<s
   return rows.map(({ holder }) => holder);
 }
 
-/** Returns the names of stacks among holders. */
-export function knownIn(holders: readonly string[]): string[] {
+/** Returns the holders that are known stacks. */
+export function knownStacks(holders: readonly string[]): string[] {
   return holders.filter((holder) => holder !== unknown);
 }
 
@@ -74,7 +74,7 @@ export function heldAlgorithmOf(
     .executeTakeFirst();
 }
 
-/** Removes the marks and holders of objects that are deleted. */
+/** Deletes the orphan marks and holders of deleted objects. */
 export async function dropMarks(
   db: Db,
   objectType: OrphanRef["objectType"],

@@ -1,18 +1,16 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import { connect, type Db, type Store } from "./database";
+import { connect, type Db, isPostgres, type Store } from "./database";
+import { tryIndexLock } from "./locks";
 
-/** The index of events by the order of their writing, for the console. */
+/** Index of events in the order in which they were written, for the console. */
 const eventsBySeq = "events_by_seq";
 
-/** Any number that nobody else takes a lock on in this database. */
-const indexLock = 7_146_282_302;
-
 /**
- * Makes the indexes that no migration may make, because nobody could write to a large table until they are done. It runs
- * beside all other work, in one process at a time; one that was broken off is made again.
+ * Creates the indexes that are too large for a migration, which would block all writes until they are complete. Runs
+ * concurrently with other work, in one process at a time. An interrupted index is created again.
  */
-export async function makeIndexes(
+export async function createIndexes(
   { location, isShared }: Store,
   log: Logger,
   closing: AbortSignal,
@@ -22,26 +20,25 @@ export async function makeIndexes(
   const end = () => void db.destroy();
   closing.addEventListener("abort", end);
   try {
-    const { rows } = await sql<{ taken: boolean }>`
-      select pg_try_advisory_lock(${sql.lit(indexLock)}) as taken`.execute(db);
-    if (!rows[0]?.taken || (await isUsable(db))) return;
+    if (!(await tryIndexLock(db)) || (await isUsable(db))) return;
     await sql`drop index concurrently if exists ${sql.table(eventsBySeq)}`.execute(db);
     await sql`create index concurrently ${sql.table(eventsBySeq)} on events (dataset, seq)`.execute(db);
   } catch (error) {
-    if (!closing.aborted) log.error({ err: error }, "an index cannot be made; trying again in an hour");
+    if (!closing.aborted) log.error({ err: error }, "cannot create an index; will try again in an hour");
   } finally {
     closing.removeEventListener("abort", end);
     await db.destroy().catch(() => undefined);
   }
 }
 
-/** Databases whose index is known to be there. */
-const known = new WeakSet<Db>();
+/** Connections to databases whose index is complete. */
+const complete = new WeakSet<Db>();
 
-/** Whether events can be read in the order of their writing without a scan of the whole table. */
+/** Whether events can be read in the order of `seq` without a scan of the whole table. Always true for SQLite. */
 export async function hasEventsBySeq(db: Db): Promise<boolean> {
-  if (!known.has(db) && (await isUsable(db))) known.add(db);
-  return known.has(db);
+  if (!isPostgres(db)) return true;
+  if (!complete.has(db) && (await isUsable(db))) complete.add(db);
+  return complete.has(db);
 }
 
 async function isUsable(db: Db): Promise<boolean> {

@@ -5,62 +5,67 @@ import { isPostgresUrl, withoutPassword } from "./address";
 import { isOutage } from "./postgres-errors";
 import type { Tables } from "./tables";
 
-/** How long a migration waits for a table before it lets others pass, and for how long it tries anew. */
+/** How long a migration waits for the lock of a table before it gives up and tries again. */
 const lockMs = 2000;
+/** How long a migration is tried. */
 const patienceMs = 240_000;
 
 /**
- * Brings the tables up to date, all of it or nothing; processes that start at once wait for each other. Processes of the
- * version before go on meanwhile and may start again, so a migration only adds: what they do not know has a default. One
- * that they cannot live with has a name that ends with `!`. No migration makes an index on a table that may be large by
- * then, such as events or records, for nobody could write to it until that is done: such an index is made after the
- * migrations by `create index concurrently if not exists`, which cannot run in their transaction, and until it is there
- * its readers do without.
+ * Runs all pending migrations in one transaction. Processes that start at the same time wait for each other.
+ *
+ * Rules for a migration:
+ * - Processes of the previous version keep running and may restart. So a migration only adds, and new columns have
+ *   defaults. A migration that is incompatible with them has a name that ends with `!`.
+ * - It creates no index on a table that may be large, such as events or records, because that would block writes. Such an
+ *   index is created later by `createIndexes`, and queries work without it until then.
  */
 export async function migrate(db: Kysely<Tables>, patience = patienceMs): Promise<void> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
-  const own = migrationsOf(isPostgres);
+  const known = migrationsOf(isPostgres);
   for (const until = Date.now() + patience; ; ) {
-    const added = (await taken(db)).filter((name) => !(name in own));
-    if (added.some((name) => name.endsWith("!"))) throw new Error(tooOld);
-    const all = Object.entries({ ...own, ...Object.fromEntries(added.map((name) => [name, each()])) });
+    const newer = (await executedIn(db)).filter((name) => !(name in known));
+    if (newer.some((name) => name.endsWith("!"))) throw new Error(tooOld);
+    // Kysely fails if it does not know a migration that was executed.
+    const all = { ...known, ...Object.fromEntries(newer.map((name) => [name, statements()])) };
     const getMigrations = async () =>
-      Object.fromEntries(all.map(([name, one]) => [name, isPostgres ? impatient(one) : one]));
+      Object.fromEntries(
+        Object.entries(all).map(([name, one]) => [name, isPostgres ? withLockTimeout(one) : one]),
+      );
     const { error } = await new Migrator({ db, provider: { getMigrations } }).migrateToLatest();
     if (!error) return;
-    // A newer version may have come between.
-    const isBehind = /previously executed migration .* is missing/.test(String(error));
-    const isHeld = (error as { code?: unknown }).code === "55P03";
-    if (!isBehind && !isHeld) throw error;
-    if (Date.now() > until) throw new Error(isHeld ? held : tooOld, { cause: error });
-    // Whoever waits for a table keeps all waiting that come after; those go first now.
+    const isLocked = (error as { code?: unknown }).code === lockTimeoutCode;
+    // A newer version may have migrated the tables meanwhile.
+    const isBehind = !isLocked && (await executedIn(db)).some((name) => !(name in all));
+    if (!isBehind && !isLocked) throw error;
+    if (Date.now() > until) throw new Error(isLocked ? locked : tooOld, { cause: error });
+    // While a migration waits for a lock, all later statements on the table wait too. The pause lets them run.
     await sleep(lockMs);
   }
 }
 
-/** Fails, and names the command that helps, if a database lacks a migration of this version or has an incompatible newer one. */
-export async function refusePending(db: Kysely<Tables>, place: string): Promise<void> {
-  const done = await taken(db);
-  const own = migrationsOf(isPostgresUrl(place));
-  if (done.some((name) => !(name in own) && name.endsWith("!"))) throw new Error(tooOld);
-  if (Object.keys(own).every((name) => done.includes(name))) return;
-  const [what, option] = isPostgresUrl(place)
-    ? [`database ${withoutPassword(place)}`, `--store ${withoutPassword(place)}`]
-    : [`folder ${dirname(place)}`, `--data ${dirname(place)}`];
+/** Throws if a database lacks a migration of this version, or has a newer one that is incompatible. */
+export async function refusePending(db: Kysely<Tables>, location: string): Promise<void> {
+  const executed = await executedIn(db);
+  const known = migrationsOf(isPostgresUrl(location));
+  if (executed.some((name) => !(name in known) && name.endsWith("!"))) throw new Error(tooOld);
+  if (Object.keys(known).every((name) => executed.includes(name))) return;
+  const [what, option] = isPostgresUrl(location)
+    ? [`database ${withoutPassword(location)}`, `--store ${withoutPassword(location)}`]
+    : [`data directory ${dirname(location)}`, `--data ${dirname(location)}`];
   throw new Error(
-    `The ${what} lacks tables of this version of recommender, and this command does not make them. ` +
-      `Start the service of this version to add them: \`recommender serve ${option}\`.`,
+    `The ${what} lacks tables of this version of recommender, and this command does not create them. ` +
+      `Start the service of this version to create them: \`recommender serve ${option}\`.`,
   );
 }
 
-/** The migrations of a database by name. */
+/** Returns the migrations of a database by name. */
 export function migrationsOf(isPostgres: boolean): Record<string, Migration> {
-  const first = isPostgres ? inPostgres : embedded;
-  return { "01-tables": first, ...migrations, ...(isPostgres && onlyInPostgres) };
+  const first = isPostgres ? postgresTables : sqliteTables;
+  return { "01-tables": first, ...migrations, ...(isPostgres && postgresMigrations) };
 }
 
-/** The names of the migrations that a database has had; none where it is new. */
-async function taken(db: Kysely<Tables>): Promise<string[]> {
+/** Returns the names of the migrations that a database has executed. Empty for a new database. */
+async function executedIn(db: Kysely<Tables>): Promise<string[]> {
   const names = sql<{ name: string }>`select name from kysely_migration`.execute(db);
   return names
     .then(({ rows }) => rows.map(({ name }) => name))
@@ -70,7 +75,10 @@ async function taken(db: Kysely<Tables>): Promise<string[]> {
     });
 }
 
-function impatient({ up }: Migration): Migration {
+/** SQLSTATE of a statement that waited too long for a lock. */
+const lockTimeoutCode = "55P03";
+
+function withLockTimeout({ up }: Migration): Migration {
   return {
     up: async (db) => {
       await sql`set local lock_timeout = ${sql.lit(lockMs)}`.execute(db);
@@ -80,39 +88,39 @@ function impatient({ up }: Migration): Migration {
 }
 
 const tooOld =
-  "The data was written by a newer version of recommender; install that version, or use another folder or database.";
+  "The data was written by a newer version of recommender. Install that version, or use another data directory or database.";
 
-const held =
-  "The tables cannot be brought up to date, because a transaction holds one of them for long, such as a training that " +
-  "reads its data, or a backup. Start this version again when it has ended; other processes go on meanwhile.";
+const locked =
+  "Cannot migrate the tables: a long transaction locks one of them, such as a training that reads its data, or a backup. " +
+  "Start this version again when the transaction has ended. Other processes keep running.";
 
-/** Taken once, in the order of their names; a released one is never changed, only followed by another. */
+/** Migrations, executed once in the order of their names. Never change a released one; add another. */
 const migrations: Record<string, Migration> = {
-  "02-processes": each(
-    // The process that runs a job, how often the job was taken, and until when it need not be given up.
+  "02-processes": statements(
+    // The process that runs a job, its number of attempts, and the end of its lease.
     "alter table jobs add column worker text",
     "alter table jobs add column attempt integer not null default 0",
     "alter table jobs add column lease_ts bigint not null default 0",
-    // Counts the upserts of an item dataset, and says of each item in which of them it was written last.
+    // The number of upserts of an item dataset, and for each item the upsert that wrote it last.
     "alter table datasets add column changes bigint not null default 0",
     "alter table records add column changed bigint not null default 0",
     `create table processes (
       id text primary key, role text not null, version text not null, seen_ts bigint not null)`,
   ),
-  // Of the call that submitted a job, so that what is logged of both can be found together.
-  "05-request-ids": each("alter table jobs add column request_id text"),
-  "06-clients": each(
+  // Request id of the call that submitted a job, to find the log lines of both.
+  "05-request-ids": statements("alter table jobs add column request_id text"),
+  "06-clients": statements(
     `create table clients (
       id text primary key, name text not null unique, secret_hash text not null, scopes text not null,
       created_ts bigint not null)`,
   ),
-  "07-console": each(
+  "07-console": statements(
     `create table console_sessions (
       id text primary key, token_hash text, client_id text, access text not null, expires_ts bigint not null)`,
-    // How many events have come since a model was trained can be told from then on.
+    // Allows to count the events since a model was trained.
     "alter table models add column seen_seq bigint",
   ),
-  "08-history": each(
+  "08-history": statements(
     `create table refusals (
       dataset integer not null, day integer not null, reason text not null, records bigint not null,
       last_ts bigint not null, last text not null, primary key (dataset, day, reason))`,
@@ -120,33 +128,33 @@ const migrations: Record<string, Migration> = {
       dataset integer not null, day integer not null, ts bigint not null, records bigint not null,
       primary key (dataset, day))`,
   ),
-  "09-forgetting": each(
-    // Up to which deletion the model's file is free of forgotten users.
+  "09-forgetting": statements(
+    // Count of deletions up to which forgotten users were removed from the model's file.
     "alter table models add column forgotten_until bigint not null default 0",
-    // The record of a forgotten user, which nothing is learned from until it is uploaded again.
+    // Marks the record of a forgotten user. Trainings ignore it until it is uploaded again.
     "alter table records add column forgotten integer not null default 0",
-    // Ids that an earlier version wrote are not hashed.
+    // Earlier versions did not hash the ids.
     "alter table forgotten_users add column hashed integer not null default 0",
   ),
-  "10-orphans": each(
+  "10-orphans": statements(
     `create table orphans (
       object_type text not null, object_id text not null, orphaned_ts bigint not null, origin text,
       primary key (object_type, object_id))`,
     `create table stable_addresses (
       address text primary key, project_id text not null, job_number integer not null)`,
   ),
-  // Jobs and models stay for years, and the console lists them; these tables are small enough to be indexed here.
-  "11-console-indexes": each(
+  // The console lists jobs and models, which stay for years. The tables are small enough to create indexes here.
+  "11-console-indexes": statements(
     "create index jobs_by_status on jobs (status, number)",
     "create index jobs_of_project on jobs (project_id, number)",
     "create index jobs_of_type on jobs (project_id, job_type, finished_ts)",
     "create index models_of_project on models (project_id, number)",
   ),
-  "12-holders": each(
+  "12-holders": statements(
     `create table holders (
       object_type text not null, object_id text not null, holder text not null,
       primary key (object_type, object_id, holder))`,
-    // Some program may use what exists by now; nobody knows which one.
+    // An unknown program may use the existing objects.
     ...[
       ["USER_DATASET", "datasets where kind = 'user' and"],
       ["ITEM_DATASET", "datasets where kind = 'item' and"],
@@ -157,30 +165,30 @@ const migrations: Record<string, Migration> = {
         select '${type}', id, '' from ${existing} id not in (select object_id from orphans)`,
     ),
   ),
-  // Only rows with `hashed` 2 use it; earlier ones are hashed again at the next start.
-  "13-tombstone-key": each("alter table instance add column tombstone_key text"),
+  // Used by rows with `hashed` 2. Earlier rows are hashed again at the next start.
+  "13-tombstone-key": statements("alter table instance add column tombstone_key text"),
 };
 
-/** What a single process does without. */
-const onlyInPostgres: Record<string, Migration> = {
-  "03-shared": each(
-    // From before the first release with PostgreSQL, so that no database has records by then.
+/** Migrations of PostgreSQL only. */
+const postgresMigrations: Record<string, Migration> = {
+  "03-shared": statements(
+    // The table is empty: this is older than the first release with PostgreSQL.
     "create index records_changed on records (dataset, changed)",
     "alter table instance add column signing_secret text",
   ),
-  "04-files": each(
+  "04-files": statements(
     `create table files (
       name text primary key, upload text not null, bytes bigint not null, written timestamptz not null default now())`,
     `create table file_parts (
       upload text, part integer, name text not null, data bytea not null, begun timestamptz not null default now(),
       primary key (upload, part))`,
     "create index file_parts_name on file_parts (name)",
-    // Vectors hardly shrink by packing.
+    // Vectors hardly compress.
     "alter table file_parts alter column data set storage external",
   ),
 };
 
-const inPostgres = each(
+const postgresTables = statements(
   `create table datasets (
     id text primary key, number integer not null unique, kind text not null, name text not null,
     num_shards bigint not null, attribute_schema text, deletions bigint not null, created_ts bigint not null)`,
@@ -189,7 +197,7 @@ const inPostgres = each(
   `create table records (
     dataset integer not null, record_id text collate "C" not null, attributes text not null,
     primary key (dataset, record_id))`,
-  // The second index answers with a user's events without a look at the rows.
+  // The second index contains all columns that a recommendation needs, so the table is not read.
   `create table events (
     seq bigint generated always as identity, dataset integer not null, event_id text collate "C" not null,
     user_id text collate "C" not null, item_id text collate "C" not null, ts bigint not null, event_type text not null,
@@ -222,8 +230,8 @@ const inPostgres = each(
   "create table instance (id text primary key)",
 );
 
-/** What versions before 0.2 took step by step, each counted in the table `migrations`; never changed any more. */
-const embeddedSteps: readonly string[] = [
+/** Migrations of versions before 0.2, which were recorded in the table `migrations`. Never change them. */
+const firstSteps: readonly string[] = [
   `create table datasets (
     id text primary key, number integer not null unique, kind text not null, name text not null,
     num_shards bigint not null, attribute_schema text, deletions bigint not null, created_ts bigint not null)`,
@@ -231,7 +239,7 @@ const embeddedSteps: readonly string[] = [
     dataset integer not null, shard bigint not null, records bigint not null, primary key (dataset, shard))`,
   `create table records (
     dataset integer not null, record_id text not null, attributes text not null, primary key (dataset, record_id))`,
-  // No index beside these two: each further one with random keys would halve the rate of upserts.
+  // No further index: each one with random keys would halve the rate of upserts.
   `create table events (
     seq integer primary key, dataset integer not null, event_id text not null, user_id text not null,
     item_id text not null, ts bigint not null, event_type text not null, event_value double precision not null,
@@ -258,30 +266,31 @@ const embeddedSteps: readonly string[] = [
     idempotency_key text primary key, fingerprint text not null, reply text not null, created_ts bigint not null)`,
   "create table instance (id text primary key)",
   "alter table jobs add column due_ts bigint not null default 0",
-  // Models of before have seen no deletion that is recorded in forgotten_users.
+  // Earlier models have seen no deletion that is recorded in forgotten_users.
   "alter table models add column seen_deletions bigint not null default 0",
   `create table forgotten_users (
     event_dataset_id text not null, user_id text not null, deletions bigint not null,
     primary key (event_dataset_id, user_id))`,
-  // The queue is looked at all the time, and ended jobs stay for a year.
+  // The queue is polled often, and ended jobs stay for a year.
   "create index jobs_unfinished on jobs (status, number) where finished_ts is null",
 ];
 
-/** Takes over a folder at whatever step its version left it. */
-const embedded: Migration = {
+/** Runs the remaining steps of a database that a version before 0.2 created. */
+const sqliteTables: Migration = {
   up: async (db) => {
     await sql`create table if not exists migrations (step integer primary key)`.execute(db);
-    const { rows } = await sql<{ taken: number }>`select count(*) as taken from migrations`.execute(db);
-    const { taken } = rows[0] as { taken: number };
-    for (const [step, text] of embeddedSteps.entries()) {
-      if (step < taken) continue;
+    const { rows } = await sql<{ done: number }>`select count(*) as done from migrations`.execute(db);
+    const { done } = rows[0] as { done: number };
+    for (const [step, text] of firstSteps.entries()) {
+      if (step < done) continue;
       await sql.raw(text).execute(db);
       await sql`insert into migrations (step) values (${step})`.execute(db);
     }
   },
 };
 
-function each(...texts: string[]): Migration {
+/** Creates a migration from SQL statements. */
+function statements(...texts: string[]): Migration {
   return {
     up: async (db) => {
       for (const text of texts) await sql.raw(text).execute(db);

@@ -1,4 +1,4 @@
-import { type Db, isPostgres, unindexed } from "./database";
+import { type Db, datasetColumn, isPostgres } from "./database";
 import { lastSeqIn } from "./events";
 import { hasEventsBySeq } from "./indexes";
 import type { Dataset, EventTable } from "./tables";
@@ -9,24 +9,23 @@ type EventColumns = Pick<EventTable, (typeof columns)[number]>;
 const sqliteStep = 5000;
 /** Larger steps for PostgreSQL, because each one is a network round trip. */
 const postgresStep = 20_000;
-/** Rows that are searched for the events of one user or item if no index finds them. */
+/** Rows that are searched for the events of one user or item without an index. */
 const maxSearched = 400_000;
 const maxCounted = 200_000;
 
 /**
- * Reads the newest events of a dataset in steps, so other work can run in between. In PostgreSQL there are none until the
- * index of events by sequence number is ready.
- * @param maxRows - rows of the table, of all datasets, that are read
+ * Reads the newest events of a dataset in steps, so other work can run in between. Returns none while PostgreSQL still
+ * builds the index of events by `seq`.
+ * @param maxRows - number of rows of the table, of all datasets, that are read
  */
 export async function* newestEvents(
   db: Db,
   dataset: Dataset,
   maxRows: number,
-  of?: { readonly column: "user_id" | "item_id"; readonly id: string },
+  filter?: { readonly column: "user_id" | "item_id"; readonly id: string },
 ): AsyncGenerator<EventColumns[]> {
-  const isShared = isPostgres(db);
-  if (isShared && !(await hasEventsBySeq(db))) return;
-  const step = isShared ? Math.min(maxRows, postgresStep) : sqliteStep;
+  if (!(await hasEventsBySeq(db))) return;
+  const step = isPostgres(db) ? Math.min(maxRows, postgresStep) : sqliteStep;
   let end = await lastSeqIn(db);
   for (const begin = Math.max(0, end - maxRows); end > begin; end -= step) {
     let query = db
@@ -34,9 +33,9 @@ export async function* newestEvents(
       .select(columns)
       .where("seq", "<=", end)
       .where("seq", ">", end - step)
-      .where(isShared ? "dataset" : unindexed("dataset"), "=", dataset.number)
+      .where(datasetColumn(db), "=", dataset.number)
       .orderBy("seq", "desc");
-    if (of) query = query.where(of.column, "=", of.id);
+    if (filter) query = query.where(filter.column, "=", filter.id);
     yield await query.execute();
     await new Promise(setImmediate);
   }
@@ -90,14 +89,13 @@ export async function countEventsSince(
   dataset: number,
   seq: number,
 ): Promise<{ readonly count: number; readonly isMore: boolean } | null> {
-  const isShared = isPostgres(db);
-  if (isShared && !(await hasEventsBySeq(db))) return null;
+  if (!(await hasEventsBySeq(db))) return null;
   const newer = db
     .selectFrom("events")
     .select("seq")
     .where("seq", ">", seq)
-    .where(isShared ? "dataset" : unindexed("dataset"), "=", dataset)
-    .$if(isShared, (events) => events.orderBy("seq"))
+    .where(datasetColumn(db), "=", dataset)
+    .orderBy("seq")
     .limit(maxCounted + 1);
   const { count } = await db
     .selectFrom(newer.as("newer"))

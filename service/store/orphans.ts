@@ -6,18 +6,18 @@ import type { OrphanTable } from "./tables";
 /** An object as `recommender orphans list` shows it. */
 export interface Orphan extends OrphanTable {
   readonly name: string;
-  /** Why it cannot be deleted now. */
+  /** Reason why it cannot be deleted now. */
   readonly blockedBy: string | null;
 }
 
 const kinds = { USER_DATASET: "user", ITEM_DATASET: "item" } as const;
 
-/** The object's name, or the error that it does not exist. */
+/** Returns the name of an object. Throws if it does not exist. */
 export async function nameOf(db: Db, { objectType, objectId }: OrphanRef): Promise<string> {
   const name = await findName(db, { objectType, objectId });
   if (name === undefined) {
-    const noun = objectType.toLowerCase().replace("_", " ");
-    throw notFound(noun, objectId, "`recommender status` shows what the service holds");
+    const type = objectType.toLowerCase().replace("_", " ");
+    throw notFound(type, objectId, "`recommender status` lists the objects of the service");
   }
   return name;
 }
@@ -31,7 +31,7 @@ async function findName(db: Db, { objectType, objectId }: OrphanRef): Promise<st
   return (await query.executeTakeFirst())?.name;
 }
 
-/** The orphaned objects, oldest first. A project's own algorithms are left out: they are deleted with it. */
+/** Returns the orphaned objects, oldest first. */
 export async function orphansIn(db: Db): Promise<Orphan[]> {
   const rows = await db
     .selectFrom("orphans")
@@ -43,25 +43,25 @@ export async function orphansIn(db: Db): Promise<Orphan[]> {
     rows.map(async (row) => {
       const ref = { objectType: row.object_type, objectId: row.object_id };
       const name = await findName(db, ref);
-      return name === undefined ? undefined : { ...row, name, blockedBy: await whatBlocks(db, ref) };
+      return name === undefined ? undefined : { ...row, name, blockedBy: await blockerOf(db, ref) };
     }),
   );
   return listed.filter((orphan) => orphan !== undefined);
 }
 
-/** The ids of the orphaned objects. */
+/** Returns the ids of the orphaned objects. */
 export async function orphanIds(db: Db): Promise<ReadonlySet<string>> {
   const rows = await db.selectFrom("orphans").select("object_id").execute();
   return new Set(rows.map(({ object_id }) => object_id));
 }
 
-/** Why an object cannot be deleted now, in one sentence, or null if it can. */
-export async function whatBlocks(db: Db, { objectType, objectId }: OrphanRef): Promise<string | null> {
+/** Returns the reason why an object cannot be deleted now, as a sentence, or null if it can. */
+async function blockerOf(db: Db, { objectType, objectId }: OrphanRef): Promise<string | null> {
   if (objectType === "ALGORITHM") return null;
   if (objectType === "PROJECT") {
     const deployed = db.selectFrom("deployments").select("job_id").where("project_id", "=", objectId);
     if (await deployed.executeTakeFirst())
-      return `It serves recommendations. Run \`recommender shutdown --project ${objectId}\` first.`;
+      return `It has a live deployment. Run \`recommender shutdown --project ${objectId}\` first.`;
     const unfinished = db
       .selectFrom("jobs")
       .select("id")
@@ -81,7 +81,7 @@ export async function whatBlocks(db: Db, { objectType, objectId }: OrphanRef): P
   return project ? `Project ${project.id} uses it. Delete the project first.` : null;
 }
 
-/** Refuses to delete an object that a program may hold, or that something else needs. */
+/** Throws if an object is not orphaned, or if another object depends on it. */
 export async function refuseUnlessDeletable(db: Db, ref: OrphanRef): Promise<void> {
   const { objectType, objectId } = ref;
   await nameOf(db, ref);
@@ -94,8 +94,8 @@ export async function refuseUnlessDeletable(db: Db, ref: OrphanRef): Promise<voi
   if (!marked)
     throw new ServiceError(
       "CONFLICT",
-      `${objectId} is not orphaned: a program may hold it. Only orphaned objects can be deleted.`,
+      `${objectId} is not orphaned: a program may use it. Only orphaned objects can be deleted.`,
     );
-  const blocked = await whatBlocks(db, ref);
+  const blocked = await blockerOf(db, ref);
   if (blocked) throw new ServiceError("CONFLICT", `Cannot delete ${objectId}. ${blocked}`);
 }

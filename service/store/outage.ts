@@ -1,9 +1,9 @@
 import { isOutage } from "./postgres-errors";
 
-/** Does work again after each outage of the database, so that what took hours to compute is not thrown away. */
-export async function outlast<T>(
+/** Retries `work` after an outage of the database, to keep results that took hours to compute. */
+export async function retryOutages<T>(
   work: (tries: number) => Promise<T>,
-  /** Waits before the next try. @returns whether there is to be one */
+  /** Waits before the next try. @returns false to give up */
   pause: (error: unknown) => Promise<boolean>,
 ): Promise<T> {
   for (let tries = 0; ; tries++) {

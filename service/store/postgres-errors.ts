@@ -1,25 +1,25 @@
 import { ServiceError } from "../base/error";
 
-/** What PostgreSQL says where two transactions cannot be put into an order. */
+/** SQLSTATE of a transaction that conflicts with a concurrent one (serialization failure). */
 export const conflictCode = "40001";
 
-/** The SQLSTATE of a server that takes no writes: a replica, or one that was made read-only. */
+/** SQLSTATE of a server that accepts no writes: a replica, or one that is read-only. */
 export const readOnlyCode = "25006";
 
-/** What `pg` says where no answer came; the connection is of no use any more. */
-const noAnswer = "Query read timeout";
+/** Message of `pg` if a response did not arrive in time. The error has no code, and the connection cannot be used again. */
+export const readTimeout = "Query read timeout";
 
-/** Whether a transaction failed only because of others at the same time, so that it can be carried out anew. */
+/** Whether a transaction failed only because of a concurrent one, so it can run again. */
 export function isConflict(error: unknown): boolean {
   const deadlock = "40P01";
   const code = codeOf(error);
-  // In a folder only `recommender clients` writes beside the service.
+  // `recommender clients` writes to an embedded database while the service runs.
   return code === conflictCode || code === deadlock || code.startsWith("SQLITE_BUSY");
 }
 
 interface Outage {
   readonly codes: RegExp;
-  /** What `pg` itself reports, which has no code. */
+  /** Messages of `pg` itself, which have no code. */
   readonly messages?: RegExp;
   readonly message: string;
   readonly retryAfterSec: number;
@@ -27,46 +27,45 @@ interface Outage {
   readonly endsConnection: boolean;
 }
 
-/** Every way in which the database is unavailable. The first row that matches an error decides. */
+/** Ways in which the database is unavailable. The first match applies. */
 const outages: readonly Outage[] = [
   {
     codes: /^57014$/,
     message:
-      "The database took too long, so that the call was broken off and has changed nothing; call again. " +
-      "If that goes on, look for overload and for locks (pg_stat_activity).",
+      "The database took too long. The call was canceled and has changed nothing. Call again. " +
+      "If this persists, check pg_stat_activity for overload and locks.",
     retryAfterSec: 5,
     endsConnection: false,
   },
   {
     codes: new RegExp(`^${readOnlyCode}$`),
     message:
-      "The database accepts no writes at the moment: it is a replica or read-only. The call has changed nothing; " +
-      "call again. If it stays so, point --store at the primary, or turn off default_transaction_read_only.",
+      "The database accepts no writes: it is a replica or read-only. The call has changed nothing. Call again. " +
+      "If this persists, set --store to the primary, or turn off default_transaction_read_only.",
     retryAfterSec: 5,
     endsConnection: true,
   },
   {
     codes: /^53100$/,
     message:
-      "The disk of the database is full. The call has changed nothing; free space there and call again. " +
-      "Reading still works.",
+      "The disk of the database is full. The call has changed nothing. Free disk space and call again. " +
+      "Reads still work.",
     retryAfterSec: 5,
-    // A new connection for every refused write would only add load.
+    // A new connection for every rejected write would only add load.
     endsConnection: false,
   },
   {
     codes: /^(08|57P|53|25P03|58030)|^E(CONN|PIPE|TIMEDOUT|AI_AGAIN|NOTFOUND|HOSTUNREACH|NETUNREACH)/,
     messages: new RegExp(
-      `^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|${noAnswer})`,
+      `^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|${readTimeout})`,
     ),
-    message:
-      "The database cannot be reached at the moment, so that the call may or may not have been carried out; call again.",
+    message: "The database cannot be reached. The call may or may not have taken effect. Call again.",
     retryAfterSec: 1,
     endsConnection: true,
   },
 ];
 
-/** The outage that an error or one of its causes reports: a model cannot be copied, for example, because of an outage. */
+/** Returns the outage that an error or one of its causes reports. */
 function outageOf(error: unknown): Outage | undefined {
   return causesOf(error)
     .map((cause) =>
@@ -77,13 +76,13 @@ function outageOf(error: unknown): Outage | undefined {
     .find((outage) => outage !== undefined);
 }
 
-/** An error and its causes. */
+/** Returns an error and its causes. */
 function causesOf(error: unknown): Error[] {
   if (typeof error !== "object" || error === null) return [];
   return [error as Error, ...causesOf((error as Error).cause)];
 }
 
-/** The code by which another thread knows an outage from an error that it is told of; undefined if it was none. */
+/** Returns a code by which another thread recognises an outage, or undefined if the error is none. */
 export function outageCode(error: unknown): string | undefined {
   const connectionFailure = "08006";
   if (!isOutage(error)) return undefined;
@@ -93,7 +92,7 @@ export function outageCode(error: unknown): string | undefined {
   return known ?? connectionFailure;
 }
 
-/** The error that a caller gets where the database cannot be reached, takes too long, or takes no writes. */
+/** Returns the response to a caller if the database is unavailable, or undefined if the error has another reason. */
 export function unreachable(error: unknown): ServiceError | undefined {
   const outage = outageOf(error);
   if (!outage) return undefined;
@@ -106,18 +105,18 @@ export function endsConnection(error: unknown): boolean {
   return outageOf(error)?.endsConnection === true;
 }
 
-/** Whether an error says that the database was unavailable, so the same work may succeed later. */
+/** Whether an error means that the database was unavailable, so the same work may succeed later. */
 export function isOutage(error: unknown): boolean {
-  const isRefused = error instanceof ServiceError && error.code === "UNAVAILABLE";
-  return isRefused || outageOf(error) !== undefined;
+  const isUnavailable = error instanceof ServiceError && error.code === "UNAVAILABLE";
+  return isUnavailable || outageOf(error) !== undefined;
 }
 
-/** Whether an error says that the database accepts no writes. */
+/** Whether an error means that the database accepts no writes. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === readOnlyCode;
 }
 
-/** Whether an error says that the disk of the database is full. */
+/** Whether an error means that the disk of the database is full. */
 export function isDiskFull(error: unknown): boolean {
   return /^(53100|SQLITE_FULL)$/.test(codeOf(error));
 }

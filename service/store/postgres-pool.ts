@@ -2,16 +2,17 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { PostgresPool } from "kysely";
 import type pg from "pg";
 import { endsConnection, readOnlyCode } from "./postgres-errors";
+import { preparedName } from "./prepared";
 
-const abandoned = new AsyncLocalStorage<AbortSignal>();
+const abortSignal = new AsyncLocalStorage<AbortSignal>();
 
-/** Runs work whose statements in PostgreSQL end when the signal is aborted, such as when a browser leaves a page. */
+/** Runs work and cancels its statements in PostgreSQL when the signal is aborted, such as when a browser leaves a page. */
 export function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  return abandoned.run(signal, work);
+  return abortSignal.run(signal, work);
 }
 
-/** How long the answer that a server takes writes counts for a connection. */
-const checkedMs = 2000;
+/** How long a connection is trusted to lead to a primary after a check. */
+const recheckMs = 2000;
 
 const readerCheck =
   "select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as is_reader";
@@ -24,24 +25,23 @@ export async function refuseReader(client: Pick<pg.ClientBase, "query">): Promis
 }
 
 /**
- * The connections of a pool as Kysely uses them. A connection that reported an outage is closed instead of being used
- * again. A statement that begins with a name in a comment is planned once for each connection. Only those that are
- * called most have one, for the plan of `select *` would break when a newer version adds a column.
+ * Adapts a pool to Kysely. A connection that reported an outage is closed instead of being used again. Statements that
+ * were named with `prepared` are planned once per connection.
  */
 export function pooled(pool: pg.Pool, { primaryOnly }: { readonly primaryOnly: boolean }): PostgresPool {
   const checkedAt = new WeakMap<pg.PoolClient, number>();
-  const noticesEnd = new WeakSet<pg.PoolClient>();
-  /** When a connection last led to a reader: the others may do so too, whatever their last check said. */
+  const checksClient = new WeakSet<pg.PoolClient>();
+  /** When a connection last led to a reader. The other connections are checked again after that. */
   let readerFoundAt = Number.NEGATIVE_INFINITY;
-  /** Prepares a connection for its next use; one query for each connection every two seconds. */
+  /** Prepares a connection for its next use, with at most one query every two seconds. */
   const prepare = async (client: pg.PoolClient): Promise<void> => {
-    if (abandoned.getStore() && !noticesEnd.has(client)) {
-      noticesEnd.add(client);
-      // Without it PostgreSQL goes on with a statement whose connection was closed. Servers on Windows refuse it.
+    if (abortSignal.getStore() && !checksClient.has(client)) {
+      checksClient.add(client);
+      // Otherwise PostgreSQL completes a statement whose connection was closed. Servers on Windows reject the setting.
       await client.query("set client_connection_check_interval = 1000").catch(() => undefined);
     }
     const checked = checkedAt.get(client) ?? Number.NEGATIVE_INFINITY;
-    const isFresh = checked > readerFoundAt && performance.now() - checked < checkedMs;
+    const isFresh = checked > readerFoundAt && performance.now() - checked < recheckMs;
     if (!primaryOnly || isFresh) return;
     try {
       await refuseReader(client);
@@ -69,24 +69,24 @@ export function pooled(pool: pg.Pool, { primaryOnly }: { readonly primaryOnly: b
 function statementsOf(client: pg.PoolClient) {
   let lost: Error | undefined;
   const run = async (text: string, values: readonly unknown[]) => {
-    // A rollback would wait for the same answer.
+    // A rollback would wait for the same response.
     if (lost) throw lost;
-    const signal = abandoned.getStore();
+    const signal = abortSignal.getStore();
     signal?.throwIfAborted();
-    const abandon = () => {
+    const cancel = () => {
       lost = signal?.reason;
-      // Closes the socket of a statement under way, upon which PostgreSQL ends it.
+      // PostgreSQL cancels a running statement when its socket closes.
       void (client as unknown as pg.Client).end().catch(() => undefined);
     };
-    signal?.addEventListener("abort", abandon);
-    const name = /^\/\* ([\w-]+) \*\//.exec(text)?.[1];
+    signal?.addEventListener("abort", cancel);
+    const name = preparedName(text);
     try {
       return await client.query({ text, values: [...values], ...(name && { name }) });
     } catch (error) {
       if (!lost && endsConnection(error)) lost = error as Error;
       throw lost ?? error;
     } finally {
-      signal?.removeEventListener("abort", abandon);
+      signal?.removeEventListener("abort", cancel);
     }
   };
   return { release: () => client.release(lost), query: run as never };

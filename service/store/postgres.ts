@@ -2,30 +2,30 @@ import { type Dialect, PostgresDialect } from "kysely";
 import type pg from "pg";
 import { pooled } from "./postgres-pool";
 
-/** What a connection may do. */
+/** Limits of the connections to a database. */
 export interface Limits {
-  /** How long its transaction may pause between two statements. */
+  /** How long a transaction may be idle between two statements. Unlimited by default. */
   readonly pausedTransactionMs?: number;
-  /** How many there are at most; a thread and a place of files use one or two. */
+  /** Largest number of connections. Default: 2, for a thread or a file storage. */
   readonly connections?: number;
-  /** How long a statement may take before it is broken off; as long as it likes unless given. */
+  /** How long a statement may take before it is canceled. Unlimited by default. */
   readonly statementMs?: number;
-  /** How long connecting may take; 10 s unless given. */
+  /** How long connecting may take. Default: 10 s. */
   readonly connectMs?: number;
-  /** Whether it is closed when its server turns out to be a replica or read-only; an export may read from one. */
+  /** Whether to reject servers that are replicas or read-only. False by default, because an export may read from one. */
   readonly primaryOnly?: boolean;
 }
 
-/** Loaded where it is used: the embedded service starts sooner without. */
+/** Loads the driver on first use, because an embedded service starts faster without it. */
 export const driver = (): typeof pg => require("pg");
 
-/** What each connection needs: a host that is gone is noticed within 10 s when dialled, within 20 s while it is to answer. */
+/** Settings of every connection. A dead host is detected within 10 s while connecting, and within 20 s afterwards. */
 export const connection = (url: string): pg.ClientConfig => ({
   connectionString: url,
   application_name: "recommender",
   connectionTimeoutMillis: 10_000,
   keepAlive: true,
-  // Node then sends ten probes, one a second.
+  // Node then sends ten probes, one per second.
   keepAliveInitialDelayMillis: 10_000,
 });
 
@@ -38,15 +38,15 @@ export function postgres(url: string, limits: Limits = {}): Dialect {
     ...(limits.connectMs !== undefined && { connectionTimeoutMillis: limits.connectMs }),
     max: connections,
     idle_in_transaction_session_timeout: pausedTransactionMs,
-    // Where no answer comes although the database would have broken off long ago, its host is gone.
+    // If no response arrives although the server would have canceled the statement by now, the host is dead.
     ...(statementMs > 0 && { statement_timeout: statementMs, query_timeout: Math.ceil(statementMs * 1.2) }),
     types: {
-      // Counts and times fit into a number; `pg` would give them as texts.
+      // `pg` returns these types as strings, but counts and times fit into a number.
       getTypeParser: (oid: number, format?: "text" | "binary") =>
         oid === int8 || oid === numeric ? Number : types.getTypeParser(oid, format as "text"),
     },
   });
-  // A connection that is lost says so to whoever uses it next; the event would end the process.
+  // The next use of a lost connection fails anyway. Without a listener, the event would end the process.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   return new PostgresDialect({ pool: pooled(pool, { primaryOnly }) });

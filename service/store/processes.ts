@@ -3,14 +3,14 @@ import { version } from "../../package.json";
 import type { Db, Store } from "./database";
 import { databaseTime } from "./time";
 
-/** What a process does: answer calls, run jobs, or both. */
+/** Role of a process: serve the API, run jobs, or both. */
 export type Role = "api" | "worker" | "all";
 
 /** Interval of heartbeats, and how long a process counts as alive without one. */
 export const beatMs = 2000;
 const aliveMs = 3 * beatMs;
 
-/** The processes that work on a database of PostgreSQL now. */
+/** Returns the processes that use a PostgreSQL database now. */
 export function livingProcesses(db: Db): Promise<{ id: string; role: string }[]> {
   return db
     .selectFrom("processes")
@@ -33,7 +33,7 @@ export async function writeHeartbeat(
 
 /** The processes that use one database. Each sends heartbeats. */
 export class Processes {
-  /** How many answer calls; this one counts itself. */
+  /** Number of API processes, including this one. */
   apis = 1;
   private beating: Promise<void> = Promise.resolve();
   private hasLeft = false;

@@ -3,7 +3,7 @@ import type { Db } from "./database";
 import { findDataset } from "./find";
 import type { Dataset, ProjectTable } from "./tables";
 
-/** What a thread needs to know of a project's data. */
+/** The datasets of a project, for threads. */
 export interface ProjectData {
   readonly users: Pick<Dataset, "number" | "attribute_schema">;
   readonly items: Pick<Dataset, "number" | "attribute_schema">;
@@ -11,15 +11,15 @@ export interface ProjectData {
   readonly targetEventType: string;
 }
 
-/** The number of an event dataset that is no more. */
+/** Number that stands in for a deleted event dataset. No event has it. */
 const deletedDataset = -1;
 
-/** The datasets of a project; an event dataset that was deleted has no events. */
+/** Returns the datasets of a project. A deleted event dataset counts as empty. */
 export async function projectData(db: Db, project: ProjectTable): Promise<ProjectData> {
   const users = await findDataset(db, "user", project.user_dataset_id);
   const items = await findDataset(db, "item", project.item_dataset_id);
   const events = await findDataset(db, "event", project.event_dataset_id);
-  if (!users || !items) throw new JobError(`The datasets of project ${project.id} are gone.`);
+  if (!users || !items) throw new JobError(`The datasets of project ${project.id} are deleted.`);
   return {
     users,
     items,

@@ -7,7 +7,7 @@ import { signal } from "./signals";
 import type { Job, JobType, Tables } from "./tables";
 import { timeSql } from "./time";
 
-/** Puts a job at the end of the queue. */
+/** Appends a job to the queue. */
 export async function enqueue(
   db: Db,
   job: { projectId: string; jobType: JobType; name: string; data: object; requestId: string; now: number },
@@ -40,10 +40,10 @@ export async function enqueue(
   return id;
 }
 
-/** Takes the oldest job of one of the kinds whose turn it is. */
+/** Takes the oldest pending job of some types that is due, with a lease for the worker. */
 export function take(
   db: Db,
-  kinds: readonly JobType[],
+  types: readonly JobType[],
   { worker, now, leaseMs }: { worker: string; now: number; leaseMs: number },
 ): Promise<Job | undefined> {
   const next = db
@@ -51,11 +51,11 @@ export function take(
     .select("number")
     .where("status", "=", "PENDING")
     .where("finished_ts", "is", null)
-    .where("job_type", "in", kinds)
+    .where("job_type", "in", types)
     .where("due_ts", "<=", timeSql(db, now))
     .orderBy("number")
     .limit(1)
-    // Whoever comes second takes the next one.
+    // A concurrent process takes the next job instead of waiting for this one.
     .$if(isPostgres(db), (jobs) => jobs.forUpdate().skipLocked());
   return db
     .updateTable("jobs")
@@ -70,7 +70,11 @@ export function take(
     .executeTakeFirst();
 }
 
-/** Shows that a process still runs these jobs; one that it took without ever hearing of it is left to others. */
+/**
+ * Renews the leases of the jobs that a process runs. If the response to `take` was lost, the process does not know of the
+ * job, so its lease expires and another process takes it.
+ * @returns the jobs whose lease the process still has
+ */
 export async function renew(
   db: Db,
   jobs: readonly Job[],
@@ -89,12 +93,13 @@ export async function renew(
     )
     .returning(["number", "attempt"])
     .execute();
-  // One that was lost and taken again by the same process is another attempt.
-  const isKept = (job: Job) => rows.some((row) => row.number === job.number && row.attempt === job.attempt);
-  return new Set(jobs.filter(isKept));
+  // A job that this process lost and took again has a higher attempt.
+  const isRenewed = (job: Job) =>
+    rows.some((row) => row.number === job.number && row.attempt === job.attempt);
+  return new Set(jobs.filter(isRenewed));
 }
 
-/** Ends a job that has succeeded. */
+/** Ends a job with success. Throws `LostLeaseError` if another attempt owns it. */
 export async function succeed(
   db: Db,
   job: Job,
@@ -109,7 +114,7 @@ export async function succeed(
   });
 }
 
-/** Notes what is known of a job while it runs; nothing where it has come into other hands. */
+/** Stores the progress of a running job. Does nothing if another attempt owns it. */
 export async function note(db: Db, job: Job, data: object): Promise<void> {
   await db
     .updateTable("jobs")
@@ -120,7 +125,10 @@ export async function note(db: Db, job: Job, data: object): Promise<void> {
     .execute();
 }
 
-/** Puts a job back for another try, or ends it when its tries are used up or another would be of no use. */
+/**
+ * Puts a job back for another try. Ends it if its tries are used up or the failure is final.
+ * @returns whether it is tried again
+ */
 export async function fail(
   db: Db,
   job: Job,
@@ -142,17 +150,17 @@ export async function fail(
   return again;
 }
 
-/** Why a job was tried again. */
+/** A failed run of a job that was tried again. */
 export interface Retry {
   readonly ts: number;
   readonly reason: string;
-  /** What it had found out was no longer so: no try is counted. */
+  /** Its result was outdated. Does not count as a try. */
   readonly outdated?: true;
-  /** The database had an outage: no try is counted. */
+  /** The database had an outage. Does not count as a try. */
   readonly interrupted?: true;
 }
 
-/** Why a run that failed is not counted as a retry. */
+/** Reason why a failed run does not count as a try. */
 export type Uncounted = "outdated" | "interrupted";
 
 function withRetry(job: Job, retry: Retry): string {
@@ -163,17 +171,17 @@ function retriesOf({ data }: Job): readonly Retry[] {
   return (JSON.parse(data) as { retries?: readonly Retry[] }).retries ?? [];
 }
 
-/** How many runs of a job were for nothing, because what they had found out was no longer so. */
+/** Counts the runs of a job whose results were outdated. */
 export function outdatedRuns(job: Job): number {
   return retriesOf(job).filter(({ outdated }) => outdated).length;
 }
 
-/** How many runs of a job an outage of the database has ended. */
+/** Counts the runs of a job that an outage of the database ended. */
 export function interruptedRuns(job: Job): number {
   return retriesOf(job).filter(({ interrupted }) => interrupted).length;
 }
 
-/** Puts a job back for a reason that uses up no try. */
+/** Puts a job back without counting a try. */
 export async function runAgain(
   db: Db,
   job: Job,
@@ -186,15 +194,15 @@ export async function runAgain(
   });
 }
 
-/** Puts a job back that the service itself interrupts, which is no failure of the job. */
+/** Puts a job back that the service interrupts because it closes. */
 export async function putBack(db: Db, job: Job): Promise<void> {
   await change(db, job, { status: "PENDING" });
   await signal(db, "jobs");
 }
 
 /**
- * Fails the jobs of a project that wait or run; a process that runs one of them can no longer end it with success.
- * @returns how many there were
+ * Fails the unfinished jobs of a project. A process that runs one of them loses its lease.
+ * @returns their number
  */
 export async function endUnfinished(
   db: Db,
@@ -210,7 +218,7 @@ export async function endUnfinished(
   return Number(numUpdatedRows);
 }
 
-/** Only who has the job may say what becomes of it. */
+/** Updates a running job. The attempt is a fence: it rejects a process that has lost its lease. */
 async function change(db: Db, job: Job, to: UpdateObject<Tables, "jobs">): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable("jobs")
@@ -219,10 +227,11 @@ async function change(db: Db, job: Job, to: UpdateObject<Tables, "jobs">): Promi
     .where("status", "=", "RUNNING")
     .where("attempt", "=", job.attempt)
     .executeTakeFirstOrThrow();
-  if (Number(numUpdatedRows) === 0) throw new LostLeaseError("another process has the job, or it was ended");
+  if (Number(numUpdatedRows) === 0)
+    throw new LostLeaseError("another process has the job, or the job has ended");
 }
 
-/** A job whose process is gone, and whether it is tried again or has failed. */
+/** A job whose process died, and whether it is tried again or has failed. */
 interface LeftJob {
   readonly job: Job;
   readonly again: boolean;
@@ -230,9 +239,9 @@ interface LeftJob {
 }
 
 /**
- * Puts the jobs of processes that are gone back into the queue; each time counts as a retry, and a job whose tries are
- * used up fails. A single process knows at its start that all others are gone. If several share a database, those are
- * gone whose lease ran out before `now`, a time of the database's clock.
+ * Puts the jobs of dead processes back into the queue, which counts as a try. A job whose tries are used up fails. An
+ * embedded service calls this at its start, when no job can be running. In a shared database, a process counts as dead if
+ * its lease expired before `now`, by the database's clock.
  */
 export async function recover(db: Db, now: number): Promise<readonly LeftJob[]> {
   const left = await db
@@ -242,16 +251,16 @@ export async function recover(db: Db, now: number): Promise<readonly LeftJob[]> 
     .where("finished_ts", "is", null)
     .$if(isPostgres(db), (jobs) => jobs.where("lease_ts", "<", now).forUpdate().skipLocked())
     .execute();
-  const told: LeftJob[] = [];
+  const recovered: LeftJob[] = [];
   for (const job of left) {
-    const what = "was killed, or sent no heartbeat for too long";
-    const reason = `The process that ran it ${what}.`;
-    // Tries before may have ended otherwise.
-    const message = `The process that ran the job ${what}, in the last of its ${job.retry_count + 1} tries; submit it again.`;
+    const cause = "was killed, or sent no heartbeat for too long";
+    const reason = `The process that ran it ${cause}.`;
+    // Earlier tries may have failed for other reasons.
+    const message = `The process that ran the job ${cause}, in the last of its ${job.retry_count + 1} tries. Submit it again.`;
     const again = await fail(db, job, { message, reason, final: false, now, pauseMs: 0 });
-    told.push({ job, again, reason: again ? reason : message });
+    recovered.push({ job, again, reason: again ? reason : message });
   }
-  return told;
+  return recovered;
 }
 
 function later(db: Db, now: number, ms: number): RawBuilder<number> {

@@ -2,14 +2,14 @@ import type { AttributeRecords, Attributes } from "../algorithms";
 
 const chunkBytes = 8 * 1024 * 1024;
 
-/** Where a record's text lies. */
+/** Position of a record's text. */
 interface Span {
   readonly chunk: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Records by place, kept as the bytes of their JSON: a million of them as objects would fill the heap. */
+/** Records by index, stored as the bytes of their JSON. A million of them as objects would fill the heap. */
 export class RecordTexts implements AttributeRecords {
   private readonly chunks: Buffer[] = [];
   private readonly spans: (Span | undefined)[] = [];
@@ -19,18 +19,18 @@ export class RecordTexts implements AttributeRecords {
     return this.spans.length;
   }
 
-  /** The record at a place, read anew each time. */
-  at(place: number): Attributes | undefined {
-    const span = this.spans[place];
+  /** Parses the record at an index. */
+  at(index: number): Attributes | undefined {
+    const span = this.spans[index];
     return span && JSON.parse(this.chunks[span.chunk]?.toString("utf8", span.from, span.to) as string);
   }
 
   *[Symbol.iterator](): Generator<Attributes | undefined> {
-    for (let place = 0; place < this.length; place++) yield this.at(place);
+    for (let index = 0; index < this.length; index++) yield this.at(index);
   }
 
-  /** Keeps the text of a record. */
-  set(place: number, text: string): void {
+  /** Stores the text of a record. */
+  set(index: number, text: string): void {
     const size = Buffer.byteLength(text);
     if (size > this.free.length) {
       this.free = Buffer.allocUnsafeSlow(Math.max(size, chunkBytes));
@@ -39,17 +39,17 @@ export class RecordTexts implements AttributeRecords {
     this.free.write(text);
     const chunk = this.chunks.length - 1;
     const from = (this.chunks[chunk] as Buffer).length - this.free.length;
-    while (this.spans.length < place) this.spans.push(undefined);
-    this.spans[place] = { chunk, from, to: from + size };
+    while (this.spans.length < index) this.spans.push(undefined);
+    this.spans[index] = { chunk, from, to: from + size };
     this.free = this.free.subarray(size);
   }
 
-  /** Moves each record to another place; those who have events but no record have a place too. */
-  renumber(places: Uint32Array): void {
+  /** Moves each record to a new index. Users and items without a record have an index too. */
+  renumber(indexes: Uint32Array): void {
     const before = this.spans.splice(0);
-    for (const _ of places) this.spans.push(undefined);
-    before.forEach((span, place) => {
-      this.spans[places[place] as number] = span;
+    for (const _ of indexes) this.spans.push(undefined);
+    before.forEach((span, index) => {
+      this.spans[indexes[index] as number] = span;
     });
   }
 }

@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import { limits } from "../../contract";
 import { ConflictError, type Db, isPostgres } from "./database";
+import { lockUpserts } from "./locks";
 import type { Dataset } from "./tables";
 
-/** Upserts run concurrently while a dataset has room for this many, and one after another once it is nearly full. */
+/** Upserts hold a shared lock while a dataset has room for this many, and an exclusive one once it is nearly full. */
 const concurrentUpserts = 20;
 
 /**
@@ -19,19 +20,6 @@ export async function freeCapacity(db: Db, dataset: Dataset): Promise<number> {
   const capacity = await readCapacity(db, dataset);
   if (!capacity.exists || (!isExclusive && isNearlyFull(capacity))) throw new ConflictError();
   return capacity.free;
-}
-
-/** Waits until no upsert into the dataset is running, and blocks new ones until this transaction ends. */
-export async function blockUpserts(db: Db, dataset: Dataset): Promise<void> {
-  if (isPostgres(db)) await lockUpserts(db, dataset, "exclusive");
-}
-
-/** First key of the advisory locks of datasets. Locks with two keys never conflict with locks with one. */
-const upsertLock = 1;
-
-async function lockUpserts(db: Db, { number }: Dataset, mode: "shared" | "exclusive"): Promise<void> {
-  const lock = sql.raw(mode === "shared" ? "pg_advisory_xact_lock_shared" : "pg_advisory_xact_lock");
-  await sql`select ${lock}(${sql.lit(upsertLock)}, ${number})`.execute(db);
 }
 
 async function readCapacity(db: Db, dataset: Dataset): Promise<{ free: number; exists: boolean }> {

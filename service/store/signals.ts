@@ -4,27 +4,27 @@ import { type Db, isPostgres } from "./database";
 import { connection, driver } from "./postgres";
 import { refuseReader } from "./postgres-pool";
 
-/** What one process tells the others: there is a job to do, or another deployment to serve. */
+/** Notification to all processes of a database: a job was submitted, or a deployment has changed. */
 export type Signal = "jobs" | "deployments";
 
 const channel = "recommender";
 
-/** How often it is checked that the server behind the connection for signals still takes writes. */
+/** How often to check that the server of the connection for signals still accepts writes. */
 const checkMs = 5000;
 
-/** Tells all processes, when the transaction has been committed; a single one has been told by then. */
+/** Notifies all processes when the transaction commits. An embedded service has no other processes. */
 export async function signal(db: Db, name: Signal): Promise<void> {
   if (isPostgres(db)) await sql`select pg_notify(${channel}, ${name})`.execute(db);
 }
 
 /**
- * Hears what other processes tell, until the signal to close. Whatever was told while the connection was lost is made
- * good by telling everything when it is there again.
+ * Listens for notifications of other processes until the service closes. After a lost connection it calls all handlers,
+ * because notifications may have been missed.
  */
-export async function hear(
+export async function listen(
   url: string,
   closing: AbortSignal,
-  tell: Readonly<Record<Signal, () => void>>,
+  handlers: Readonly<Record<Signal, () => void>>,
 ): Promise<void> {
   while (!closing.aborted) {
     const client = new (driver().Client)(connection(url));
@@ -34,17 +34,17 @@ export async function hear(
     });
     const end = () => void client.end().catch(() => undefined);
     closing.addEventListener("abort", end);
-    // After a failover, nobody signals on the old primary any more.
+    // After a failover, no process sends notifications through the old primary.
     const checking = setInterval(() => void refuseReader(client).catch(end), checkMs);
-    client.on("notification", ({ payload }) => tell[payload as Signal]?.());
+    client.on("notification", ({ payload }) => handlers[payload as Signal]?.());
     try {
       await client.connect();
       await refuseReader(client);
       await client.query(`listen ${channel}`);
-      for (const name of Object.keys(tell) as Signal[]) tell[name]();
+      for (const name of Object.keys(handlers) as Signal[]) handlers[name]();
       await lost;
     } catch {
-      // Polling goes on meanwhile.
+      // Meanwhile processes find jobs by polling.
     }
     clearInterval(checking);
     closing.removeEventListener("abort", end);

@@ -2,28 +2,28 @@ import { type RawBuilder, sql } from "kysely";
 import { limits } from "../../contract";
 import { type AttributeSchema, type Attributes, type AttributeTable, sumOf } from "../algorithms";
 import type { IdIndex } from "../base/id-index";
-import { type Db, isPostgres, unindexed } from "./database";
+import { type Db, datasetColumn, isPostgres } from "./database";
 import type { ProjectData } from "./project-data";
 import { RecordTexts } from "./record-texts";
 
 const rowsPerPage = 10_000;
-/** Few enough that they are gone before the next are read. */
+/** Small pages, so the garbage collector frees one before the next is read. */
 const eventsPerPage = 2000;
-/** Fewer, for attributes may be long. */
+/** Fewer, because attributes may be long. */
 const recordsPerPage = 1000;
 
-/** Carries out the reading against one unchanging state of the database, whatever is written meanwhile. */
+/** Runs reads in one transaction that sees none of the concurrent writes. */
 export function snapshot<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> {
   return db.transaction().setIsolationLevel("repeatable read").execute(read);
 }
 
-/** What an event of that value weighs: a 32-bit number, for models hold no longer ones. */
+/** Returns the weight of an event value, as a 32-bit number like all numbers of a model. */
 export function weightOf(value: number): number {
-  // Values were stored before there was a limit.
+  // Early versions stored values beyond the limit.
   return Math.fround(Math.max(-limits.eventValue, Math.min(limits.eventValue, value)));
 }
 
-/** How often events of the dataset were deleted until now; undefined where the dataset itself was. */
+/** Returns the count of deletions of an event dataset, or undefined if the dataset is deleted. */
 export async function deletionsOf(db: Db, { number }: ProjectData["events"]): Promise<number | undefined> {
   const dataset = await db
     .selectFrom("datasets")
@@ -34,7 +34,7 @@ export async function deletionsOf(db: Db, { number }: ProjectData["events"]): Pr
   return dataset?.deletions;
 }
 
-/** How many upserts of records a dataset has had. */
+/** Returns the number of upserts into a dataset of users or items. */
 export async function changesOf(db: Db, { number }: { readonly number: number }): Promise<number> {
   const dataset = await db
     .selectFrom("datasets")
@@ -44,10 +44,10 @@ export async function changesOf(db: Db, { number }: { readonly number: number })
   return dataset?.changes ?? 0;
 }
 
-/** What sees one event after another. */
+/** Receives one event after another. */
 type Visit = (userId: string, itemId: string, value: number, ts: number, type: string) => void;
 
-/** Visits the events of a project that are of some types, inside a transaction, in an order that only their writing changes. */
+/** Visits the events of a project of some types, inside a transaction, in an order that only writes change. */
 export async function eachEvent(
   db: Db,
   data: ProjectData,
@@ -59,7 +59,7 @@ export async function eachEvent(
   const ofTypes = sql`and event_type in (${sql.join(types)})`;
   for (let last = 0; ; ) {
     const page = sql`select seq, user_id, item_id, ts, event_type, event_value from events
-      where seq > ${last} and ${unindexed("dataset")} = ${data.events.number} ${ofTypes}
+      where seq > ${last} and ${datasetColumn(db)} = ${data.events.number} ${ofTypes}
       order by seq limit ${eventsPerPage}`;
     const { count, seq, isExact, ...lists } = await listsOf(db, page);
     const [users, items, times, kinds] = [lists.users, lists.items, lists.times, lists.types].map((list) =>
@@ -79,17 +79,17 @@ export async function eachEvent(
   }
 }
 
-/** A page of events, column by column: SQLite hands over five long texts in a third of the time that so many rows take. */
+/** A page of events by column. SQLite returns five long texts in a third of the time that it takes to return rows. */
 interface EventLists {
   readonly count: number;
-  /** The last; null without any. */
+  /** Last `seq` of the page; null if the page is empty. */
   readonly seq: number | null;
   readonly users: string;
   readonly items: string;
   readonly times: string;
   readonly types: string;
   readonly values: string;
-  /** Whether the values are what they were: SQLite writes 15 digits of them. */
+  /** 1 if the texts of all values are exact: SQLite writes 15 digits. */
   readonly isExact: 0 | 1;
 }
 
@@ -108,15 +108,15 @@ async function valuesOf(db: Db, page: RawBuilder<unknown>): Promise<number[]> {
   return rows.map(({ event_value }) => event_value);
 }
 
-/** One pair of a user and an item, with the sum of the values of its events. */
+/** A pair of a user and an item, with the sum of the values of its events. */
 export interface Pair {
   readonly itemId: string;
   readonly sum: number;
-  /** When the last of them was. */
+  /** Time of the last event. */
   readonly time: number;
 }
 
-/** Visits the pairs of a project that count, user by user, in the order of the items' ids: memory is that of one user, however many events there are. */
+/** Visits the pairs with a positive sum, user by user, in the order of item ids. Only one user is in memory at a time. */
 export async function eachUsersPairs(
   db: Db,
   data: ProjectData,
@@ -132,8 +132,8 @@ export async function eachUsersPairs(
         sum: Math.fround(sumOf(Float32Array.from(weights))),
         time,
       }));
-    const counting = pairs.filter(({ sum }) => sum > 0);
-    if (current !== undefined && counting.length > 0) visit(current, counting);
+    const positive = pairs.filter(({ sum }) => sum > 0);
+    if (current !== undefined && positive.length > 0) visit(current, positive);
   };
   const add = (userId: string, itemId: string, weight: number, ts: number) => {
     if (userId !== current) {
@@ -141,27 +141,27 @@ export async function eachUsersPairs(
       current = userId;
       values = new Map();
     }
-    const ofPair = values.get(itemId) ?? { weights: [], time: ts };
-    ofPair.weights.push(weight);
-    ofPair.time = Math.max(ofPair.time, ts);
-    values.set(itemId, ofPair);
+    const pair = values.get(itemId) ?? { weights: [], time: ts };
+    pair.weights.push(weight);
+    pair.time = Math.max(pair.time, ts);
+    values.set(itemId, pair);
   };
   if (isPostgres(db)) await eachByUser(db, data, [data.targetEventType], add, true);
   else {
     const events = db
       .selectFrom("events")
       .select(["user_id", "item_id", "event_value", "ts"])
-      .where(unindexed("dataset"), "=", data.events.number)
+      .where(datasetColumn(db), "=", data.events.number)
       .where("event_type", "=", data.targetEventType)
       .orderBy("user_id")
       .orderBy("seq");
-    // SQLite sorts outside of memory where there is much to sort.
+    // SQLite sorts large results on disk.
     for await (const row of events.stream()) add(row.user_id, row.item_id, weightOf(row.event_value), row.ts);
   }
   end();
 }
 
-/** How many users have target events, and whether these were at different times. */
+/** Counts the users with target events, and checks whether these events have different times. */
 export async function usersWithTargetEvents(
   db: Db,
   data: ProjectData,
@@ -181,7 +181,7 @@ export async function usersWithTargetEvents(
 
 /**
  * Reads the events user by user through a cursor, inside a transaction. Pages by the last user and seq would sort all
- * events of a user again for each page. One JSON text a row, for `pg` takes several times as long for so many columns.
+ * events of a user again for each page. Each row is one JSON text, because `pg` takes several times as long for columns.
  */
 async function eachByUser(
   db: Db,
@@ -218,7 +218,7 @@ export function eachRecord(
   return eachRecordText(db, dataset, (id, text) => visit(id, JSON.parse(text)));
 }
 
-/** The same with the attributes as they are kept, in JSON, without the records of forgotten users. */
+/** Visits the records of a dataset, except those of forgotten users, with their attributes as JSON. */
 export async function eachRecordText(
   db: Db,
   dataset: number,
@@ -241,7 +241,7 @@ export async function eachRecordText(
   }
 }
 
-/** Records that were written after so many upserts, page by page, in the order of their coming: the same in all processes. */
+/** Reads the records that were written after a number of upserts, in pages. The order is the same in all processes. */
 export async function* writtenRecords(db: Db, dataset: number, after: number) {
   let last = { changed: after + 1, record_id: "" };
   for (;;) {
@@ -265,7 +265,7 @@ export async function* writtenRecords(db: Db, dataset: number, after: number) {
   }
 }
 
-/** The attributes of a dataset's records at the places of their ids. */
+/** Returns the attributes of a dataset's records at the index of their ids. */
 export async function attributeTable(
   db: Db,
   dataset: { number: number; attribute_schema: string | null },

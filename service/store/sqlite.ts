@@ -4,34 +4,34 @@ import Database from "libsql";
 import { ServiceError } from "../base/error";
 import { checkpointPages, lateCheckpointPages } from "./write-ahead-log";
 
-/** How a database in a file is opened. */
+/** How a SQLite database is opened. */
 export interface SqliteOptions {
-  /** Whether transactions begin with the lock for writing. */
+  /** Whether transactions take the write lock when they begin. */
   readonly writes?: boolean;
-  /** Whether a thread copies the log into the database, so commits need not. */
+  /** Whether a thread copies the write-ahead log into the database, so commits need not. */
   readonly hasLogThread?: boolean;
 }
 
-/** The dialect of a database in a file of this machine. */
+/** Returns the dialect of a SQLite database in a local file. */
 export function sqlite(file: string, { writes = false, hasLogThread = false }: SqliteOptions = {}): Dialect {
   const database = new Database(file);
-  // Readers never wait for the writer. What was committed is on the disk, whatever happens to the process or the
-  // machine: that costs 0.1 to a few milliseconds a call, which is little beside a batch of records.
+  // Readers never wait for the writer. Committed data survives a power loss. This costs 0.1 to a few milliseconds per
+  // call, which is little compared to writing a batch of records.
   database.exec("PRAGMA journal_mode=WAL");
   database.exec("PRAGMA synchronous=FULL");
-  // On a Mac, only this flushes the disk's own cache.
+  // On macOS, only this flushes the cache of the disk.
   if (process.platform === "darwin") database.exec("PRAGMA fullfsync=1; PRAGMA checkpoint_fullfsync=1");
-  // Deleted rows are overwritten with zeros: a user who is forgotten must not be found in the file.
+  // Overwrites deleted rows with zeros, because the file must not contain forgotten users.
   database.exec("PRAGMA secure_delete=ON");
-  // Checkpoints write the pages of the random-key index many times over; rarer ones double the rate of inserts.
+  // Each checkpoint writes most pages of the index with random keys. Rarer checkpoints double the rate of inserts.
   const pages = hasLogThread ? lateCheckpointPages : checkpointPages;
   database.exec(`PRAGMA wal_autocheckpoint=${pages}`);
-  // Inserts come to places all over that index. Whoever only reads a table reads it once, in its order.
+  // Inserts touch pages all over that index. Readers read a table once, in order, so they need little cache.
   database.exec(`PRAGMA cache_size=-${writes ? 65_536 : 8192}`);
-  return new TransactionalDialect({ database: withKeptStatements(database, writes) });
+  return new TransactionalDialect({ database: withCachedStatements(database, writes) });
 }
 
-/** Kysely does not trust SQLite to take back changes of tables; it does, so that a migration is taken whole or not at all. */
+/** Runs each migration in a transaction. Kysely assumes that SQLite cannot roll back changes of tables, but it can. */
 class TransactionalDialect extends SqliteDialect {
   override createAdapter(): SqliteAdapter {
     return new (class extends SqliteAdapter {
@@ -42,44 +42,44 @@ class TransactionalDialect extends SqliteDialect {
   }
 }
 
-/** The error that a caller gets where the disk is full or broken. */
+/** Returns the response to a caller if the disk is full or broken, or undefined if the error has another reason. */
 export function diskError(error: unknown, file: string): ServiceError | undefined {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: string };
   if (!/^SQLITE_(FULL|IOERR|READONLY)/.test(String(code))) return undefined;
   return new ServiceError(
     "UNAVAILABLE",
-    `The service cannot write to the disk of ${dirname(file)} (${message}); free space there. Reading goes on.`,
+    `Cannot write to the disk of ${dirname(file)} (${message}). Free disk space. Reads still work.`,
     { headers: { "retry-after": "5" } },
   );
 }
 
-const keptStatements = 64;
+const maxCachedStatements = 64;
 
-const nothing: SqliteStatement = {
+const noStatement: SqliteStatement = {
   reader: false,
   all: () => [],
   run: () => ({ changes: 0, lastInsertRowid: 0 }),
   iterate: () => [][Symbol.iterator](),
 };
 
-/** Kysely prepares each query anew, which for an insert of many rows costs more than the insert itself. */
-function withKeptStatements(database: Database.Database, writes: boolean) {
-  const kept = new Map<string, SqliteStatement>();
+/** Caches prepared statements. Kysely prepares every query, which takes longer than running an insert of many rows. */
+function withCachedStatements(database: Database.Database, writes: boolean) {
+  const cache = new Map<string, SqliteStatement>();
   return {
     close: () => {
       database.close();
     },
     prepare: (sql: string): SqliteStatement => {
-      // SQLite has already rolled back by itself where the disk was full; saying so would hide that.
-      if (sql === "rollback" && !database.inTransaction) return nothing;
-      let statement = kept.get(sql);
+      // On a full disk, SQLite has already rolled back. The error of a second rollback would hide the first error.
+      if (sql === "rollback" && !database.inTransaction) return noStatement;
+      let statement = cache.get(sql);
       if (!statement) {
-        // What another process writes after a transaction has read would make it fail for good.
+        // A transaction that reads first fails for good if another process writes before it does.
         const text = writes && sql === "begin" ? "begin immediate" : sql;
         statement = database.prepare(text) as unknown as SqliteStatement;
-        const oldest = kept.size >= keptStatements ? kept.keys().next().value : undefined;
-        if (oldest !== undefined) kept.delete(oldest);
-        kept.set(sql, statement);
+        const oldest = cache.size >= maxCachedStatements ? cache.keys().next().value : undefined;
+        if (oldest !== undefined) cache.delete(oldest);
+        cache.set(sql, statement);
       }
       return statement;
     },

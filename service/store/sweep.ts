@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { ServiceError } from "../base/error";
 import type { EventsChange } from "./changes";
-import { type Store, unindexed } from "./database";
+import { datasetColumn, type Store } from "./database";
 import { countDeletion, lastSeqIn } from "./events";
 import { countShards } from "./shards";
 import type { Dataset } from "./tables";
 import type { Walks } from "./walks";
 
-/** What a walk over events needs. */
+/** Context of a walk over events. */
 interface Walking {
   readonly store: Store;
   /** Ends the walk between two steps. */
@@ -15,36 +15,38 @@ interface Walking {
   lastSeq(): number;
 }
 
-/** What a call that deletes events needs. */
+/** Context of a call that deletes events. */
 interface Deleting extends Walking {
   readonly walks: Walks<number>;
   /** Creates a signal that is aborted when the caller hangs up. */
   leaving(): AbortSignal;
 }
 
-/** Selects the events of a dataset that are deleted. */
+/** Selects the events of a dataset to delete. */
 interface DeletionFilter {
   readonly userId?: string;
-  /** The first and the first later time. */
+  /** First time of the span. */
   readonly from?: number;
+  /** First time after the span. */
   readonly before?: number;
   /** Only events with a larger `seq`. */
   readonly after?: number;
 }
 
-type Tell = (change: EventsChange) => void;
+/** Receives each deletion in an embedded database, for the live deployments. */
+type Notify = (change: EventsChange) => void;
 
 const seqsPerStep = 20_000;
 const rowsPerStep = 1000;
 
-/** Deletes the events of a dataset with a time in a span. */
+/** Deletes the events of a dataset whose time is in a span. */
 export async function pruneEvents(
   deleting: Deleting,
   dataset: Dataset,
   span: { readonly from: number; readonly before: number },
-  tell: Tell,
+  notify: Notify,
 ): Promise<void> {
-  await walkOnce(deleting, dataset, span, tell);
+  await walkOnce(deleting, dataset, span, notify);
 }
 
 /** Deletes all events of a user that were written before the call. */
@@ -52,25 +54,30 @@ export async function deleteUserEvents(
   deleting: Deleting,
   dataset: Dataset,
   userId: string,
-  tell: Tell,
+  notify: Notify,
 ): Promise<void> {
   const end = await lastSeqOf(deleting);
-  // The first walk may be an earlier call's, which began before the last of these events came.
-  for (let after = 0; after < end; ) after = await walkOnce(deleting, dataset, { userId, after }, tell);
+  // The first walk may belong to an earlier call, which began before the last of these events was written.
+  for (let after = 0; after < end; ) after = await walkOnce(deleting, dataset, { userId, after }, notify);
 }
 
 /**
  * Deletes events, or waits for a running deletion of the same events.
- * @returns the largest `seq` that the deletion covers.
+ * @returns the largest `seq` that the deletion covers
  */
-function walkOnce(deleting: Deleting, dataset: Dataset, filter: DeletionFilter, tell: Tell): Promise<number> {
+function walkOnce(
+  deleting: Deleting,
+  dataset: Dataset,
+  filter: DeletionFilter,
+  notify: Notify,
+): Promise<number> {
   const { store, closing, lastSeq, walks } = deleting;
   // PostgreSQL has an index of each user's events, so that walk does not wait for one over the whole dataset.
   const isOfUser = store.isShared && filter.userId !== undefined;
   const lane = JSON.stringify([dataset.number, ...(isOfUser ? [filter.userId] : [])]);
   return walks.join(lane, JSON.stringify(filter), deleting.leaving(), (stop) => {
     const walking = { store, lastSeq, closing: AbortSignal.any([closing, stop]) };
-    return deleteEvents(walking, dataset, filter, tell);
+    return deleteEvents(walking, dataset, filter, notify);
   });
 }
 
@@ -78,16 +85,16 @@ function lastSeqOf({ store, lastSeq }: Walking): Promise<number> {
   return store.isShared ? lastSeqIn(store.db) : Promise.resolve(lastSeq());
 }
 
-/** Deletes events step by step, each of them a transaction. Events that come meanwhile stay. */
+/** Deletes events in steps, each in one transaction. Events that are written meanwhile stay. */
 async function deleteEvents(
   walking: Walking,
   dataset: Dataset,
   filter: DeletionFilter,
-  tell: Tell,
+  notify: Notify,
 ): Promise<number> {
   const end = await lastSeqOf(walking);
   if (walking.store.isShared) await deleteAlongIndex(walking, dataset, filter, end);
-  else await deleteAlongSeq(walking, dataset, filter, end, tell);
+  else await deleteAlongSeq(walking, dataset, filter, end, notify);
   return end;
 }
 
@@ -97,16 +104,16 @@ async function deleteAlongSeq(
   dataset: Dataset,
   filter: DeletionFilter,
   end: number,
-  tell: Tell,
+  notify: Notify,
 ): Promise<void> {
   let from = filter.after ?? 0;
   while (from < end) {
-    refuseClosing(closing);
+    throwIfClosing(closing);
     const to = Math.min(from + seqsPerStep, end);
     let events = store.db
       .selectFrom("events")
       .select("seq")
-      .where(unindexed("dataset"), "=", dataset.number)
+      .where(datasetColumn(store.db), "=", dataset.number)
       .where("seq", ">", from)
       .where("seq", "<=", to)
       .orderBy("seq")
@@ -116,7 +123,7 @@ async function deleteAlongSeq(
     if (filter.before !== undefined) events = events.where("ts", "<", filter.before);
     const seqs = (await events.execute()).map(({ seq }) => seq);
     const change = seqs.length > 0 ? await deleteSeqs(store, dataset, seqs) : undefined;
-    if (change) tell(change);
+    if (change) notify(change);
     from = seqs.length < rowsPerStep ? to : (seqs.at(-1) as number);
     await new Promise(setImmediate);
   }
@@ -132,7 +139,7 @@ async function deleteAlongIndex(
   const ofUser = userId === undefined ? sql`true` : sql`user_id = ${userId}`;
   let last: string | null = "";
   while (last !== null) {
-    refuseClosing(closing);
+    throwIfClosing(closing);
     last = await store.concurrently(async (db) => {
       const { rows } = await sql<{ last: string | null; gone: string[] | null }>`
         with page as (
@@ -156,16 +163,16 @@ async function deleteAlongIndex(
   }
 }
 
-function refuseClosing(closing: AbortSignal): void {
+function throwIfClosing(closing: AbortSignal): void {
   if (!closing.aborted) return;
   throw new ServiceError(
     "UNAVAILABLE",
-    "Not all events are deleted, because the service is closing or no caller waits for it; call again.",
+    "Not all events were deleted, because the service is closing or every caller has disconnected. Call again.",
     { headers: { "retry-after": "5" } },
   );
 }
 
-/** Deletes events in one transaction; one that was written anew meanwhile has another seq and stays. */
+/** Deletes events in one transaction. An event that was replaced meanwhile has a new `seq` and stays. */
 function deleteSeqs(
   store: Store,
   dataset: Dataset,
@@ -180,17 +187,22 @@ function deleteSeqs(
     if (rows.length === 0) return undefined;
     const ids = rows.map((row) => row.event_id);
     await countShards(db, dataset, ids, -1);
-    return { dataset: dataset.number, deletions: await countDeletion(db, dataset), gone: rows, come: [] };
+    return {
+      dataset: dataset.number,
+      deletions: await countDeletion(db, dataset),
+      deleted: rows,
+      written: [],
+    };
   });
 }
 
-/** Removes what deleted datasets held; begun at each start too, for a kill may have come between. */
+/** Deletes the rows of deleted datasets. Runs at each start too, because a kill may have interrupted it. */
 export async function sweepDeleted({ store, closing }: Pick<Walking, "store" | "closing">): Promise<void> {
   const deleted = await store.db
     .selectFrom("datasets")
     .select("number")
     .where("kind", "=", "deleted")
-    // Whoever writes events counts them there; the dataset's row stays, so that no other dataset gets its number.
+    // Every write is counted in `shards`. The row in `datasets` stays, so its number is never used again.
     .where("number", "in", store.db.selectFrom("shards").select("dataset"))
     .execute();
   for (const { number } of deleted) {
@@ -204,7 +216,7 @@ export async function sweepDeleted({ store, closing }: Pick<Walking, "store" | "
   }
 }
 
-/** Removes one page of a deleted dataset, beyond an id, and returns the last id of the page; undefined after the last page. */
+/** Deletes one page of a deleted dataset after an id. Returns the last id of the page, or undefined after the last page. */
 function sweepStep(
   store: Store,
   table: "records" | "events",
@@ -213,7 +225,7 @@ function sweepStep(
 ): Promise<string | undefined> {
   const id = sql.ref<string>(table === "records" ? "record_id" : "event_id");
   return store.concurrently(async (db) => {
-    // Starting over from the first id would walk over rows that are deleted but not vacuumed yet.
+    // Each page starts after the last one. From the first id, PostgreSQL would scan deleted rows that are not vacuumed yet.
     const page = await db
       .selectFrom(table)
       .select(id.as("id"))

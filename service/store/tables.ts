@@ -1,7 +1,7 @@
 import type { Generated, Selectable } from "kysely";
 import type { jobStatuses, jobTypes, OrphanType } from "../../contract";
 
-/** All tables of the database; the steps in migrations.ts make them. */
+/** All tables of the database. Created in migrations.ts. */
 export interface Tables {
   instance: InstanceTable;
   datasets: DatasetTable;
@@ -27,19 +27,19 @@ export interface Tables {
   stable_addresses: StableAddressTable;
 }
 
-/** Tells the data of this database from all others, also from what the same folder held before. */
+/** Identifies the data of this database, also from earlier data in the same directory. */
 export interface InstanceTable {
   id: string;
-  /** Only in a database that several processes share; a single one has it in its folder. */
+  /** Only in PostgreSQL. An embedded service has it in its data directory. */
   signing_secret: Generated<string | null>;
-  /** Random; makes the hashes of forgotten users useless without the database. Set when the database is opened. */
+  /** Random key of the hashes of forgotten users. Set when the database is opened. */
   tombstone_key: Generated<string | null>;
 }
 
-/** The kinds of dataset; a deleted one stays, so that its number is not given again. */
+/** Kinds of datasets. The row of a deleted dataset stays, so its number is never used again. */
 export type DatasetKind = "user" | "item" | "event" | "deleted";
 
-/** A dataset; `number` stands for it in the tables of records and events. */
+/** A dataset. The tables of records and events reference it by `number`. */
 export interface DatasetTable {
   id: string;
   number: number;
@@ -47,36 +47,36 @@ export interface DatasetTable {
   name: string;
   num_shards: number;
   attribute_schema: string | null;
-  /** How often events were deleted or replaced; shows what a snapshot has seen. */
+  /** Number of times that events were deleted or replaced. Tells which deletions a snapshot includes. */
   deletions: number;
   created_ts: number;
-  /** How many upserts of records there were, where several processes must notice them. */
+  /** Number of upserts of records. Only counted in PostgreSQL, where other processes must notice them. */
   changes: Generated<number>;
 }
 
-/** A dataset as it is read. */
+/** A row of `datasets`. */
 export type Dataset = Selectable<DatasetTable>;
 
-/** How many records each shard holds; a shard without a row is empty. */
+/** Number of records in a shard. A shard without a row is empty. */
 export interface ShardTable {
   dataset: number;
   shard: number;
   records: number;
 }
 
-/** How many records of a dataset were refused on a day for a reason. */
+/** Number of records of a dataset that were rejected on a day for a reason. */
 export interface RefusalTable {
   dataset: number;
-  /** Since 1970. */
+  /** Days since 1970. */
   day: number;
   reason: string;
   records: number;
   last_ts: number;
-  /** The last few, as JSON. */
+  /** The last few rejected records, as JSON. */
   last: string;
 }
 
-/** How many records a dataset had, noted once a day. */
+/** Number of records in a dataset, stored once a day. */
 export interface DatasetSizeTable {
   dataset: number;
   day: number;
@@ -89,13 +89,13 @@ export interface RecordTable {
   dataset: number;
   record_id: string;
   attributes: string;
-  /** The count of the dataset's changes when it was written. */
+  /** The dataset's count of changes when it was written. */
   changed: Generated<number>;
-  /** 1 after the user was forgotten, until the record is uploaded again: nothing is learned from it. */
+  /** 1 after the user was forgotten, until the record is uploaded again. Trainings ignore such a record. */
   forgotten: Generated<number>;
 }
 
-/** An event; `seq` grows with each write, so that what came after a snapshot is known. */
+/** An event. `seq` grows with each write, so later events can be told from those of a snapshot. */
 export interface EventTable {
   seq: number;
   dataset: number;
@@ -129,10 +129,10 @@ export interface AlgorithmTable {
   algorithm_parameters: string;
 }
 
-/** A kind of job. */
+/** Type of a job. */
 export type JobType = (typeof jobTypes)[number];
 
-/** A job, from its submission on; `number` gives the order of submission. */
+/** A job. `number` is the order of submission. */
 export interface JobTable {
   number: number;
   id: string;
@@ -144,21 +144,21 @@ export interface JobTable {
   status: (typeof jobStatuses)[number];
   retry_count: number;
   created_ts: number;
-  /** Null until it has ended; an index of those jobs makes the queue. */
+  /** Null until the job has ended. The queue is an index of such jobs. */
   finished_ts: number | null;
-  /** Not to be run before, after a failure. */
+  /** Earliest time of the next run after a failure. */
   due_ts: number;
-  /** The process that runs it or ran it last. */
+  /** The process that runs the job or ran it last. */
   worker: string | null;
-  /** How often it was taken from the queue: what an earlier taking brings does not count any more. */
+  /** Number of times that it was taken from the queue. Fences off results of earlier attempts. */
   attempt: Generated<number>;
   /** End of the lease. Without a heartbeat until then, another process takes over the job. */
   lease_ts: Generated<number>;
-  /** Of the call that submitted it; none where an earlier version took that call. */
+  /** Request id of the call that submitted the job. Null for jobs of earlier versions. */
   request_id: string | null;
 }
 
-/** A job as it is read. */
+/** A row of `jobs`. */
 export type Job = Selectable<JobTable>;
 
 /** A process that uses the database, with its last heartbeat. */
@@ -169,29 +169,29 @@ export interface ProcessTable {
   seen_ts: number;
 }
 
-/** A client with a secret of its own, of which only the hash is kept. */
+/** A client with a secret. Only the hash of the secret is stored. */
 export interface ClientTable {
   id: string;
   name: string;
   secret_hash: string;
-  /** Paths, a space between two. */
+  /** Scopes separated by spaces. */
   scopes: string;
   created_ts: number;
 }
 
-/** A link into the console that nobody has used yet, or a session of the console; only hashes of their secrets are kept. */
+/** An unused link to the console, or a session of the console. Only hashes of their secrets are stored. */
 export interface ConsoleSessionTable {
-  /** The hash of the link's code, or of the session's cookie. */
+  /** Hash of the link's code, or of the session's cookie. */
   id: string;
-  /** The hash of the second half, which the page sends in a header; null for a link. */
+  /** Hash of the token that the page sends in a header. Null for a link. */
   token_hash: string | null;
-  /** Null for holders of the key. */
+  /** Null for callers with the key of the service. */
   client_id: string | null;
   access: "read" | "write";
   expires_ts: number;
 }
 
-/** A trained model; its numbers lie in a file of its own. */
+/** A trained model. Its content is in a file. */
 export interface ModelTable {
   id: string;
   number: number;
@@ -200,27 +200,27 @@ export interface ModelTable {
   algorithm_type: string;
   algorithm_parameters: string;
   created_ts: number;
-  /** How many deletions of events its training had seen. */
+  /** The dataset's count of deletions at its training. */
   seen_deletions: number;
-  /** The last event before its training; null where an earlier version trained it. */
+  /** `seq` of the last event before its training. Null for models of earlier versions. */
   seen_seq: number | null;
-  /** The count of deletions up to which forgotten users were removed from its file. */
+  /** Count of deletions up to which forgotten users were removed from its file. */
   forgotten_until: Generated<number>;
 }
 
-/** A model as it is read. */
+/** A row of `models`. */
 export type Model = Selectable<ModelTable>;
 
-/** An object that a replacement left behind: no program holds it, and the specification has no call to delete it. */
+/** An object that no program uses any more, and that the API of the specification cannot delete. */
 export interface OrphanTable {
   object_type: OrphanType;
   object_id: string;
   orphaned_ts: number;
-  /** The resource that left it behind, as JSON; null if the caller did not say. */
+  /** The resource that stopped using it, as JSON. Null if the caller did not send it. */
   origin: string | null;
 }
 
-/** A stack that created or adopted an object which the specification cannot delete, and has not left it yet. */
+/** A stack that uses an object which the API of the specification cannot delete. */
 export interface HolderTable {
   object_type: OrphanType;
   object_id: string;
@@ -228,16 +228,16 @@ export interface HolderTable {
   holder: string;
 }
 
-/** The project that the stable address of a stack's deployment leads to. */
+/** The project that is served at the stable address of a deployment. */
 export interface StableAddressTable {
   /** PROJECT/STACK/RESOURCE of the deployment, each part percent-encoded. */
   address: string;
   project_id: string;
-  /** Of the deployment job that set it; an older job does not set it back. */
+  /** Number of the deployment job that set it. An older job does not overwrite it. */
   job_number: number;
 }
 
-/** The models that serve a project. */
+/** The live deployment of a project. */
 export interface DeploymentTable {
   project_id: string;
   job_id: string;
@@ -246,7 +246,7 @@ export interface DeploymentTable {
   qps: number;
 }
 
-/** The tombstone of a user who was forgotten in a dataset: models trained before do not know the user any more. */
+/** Tombstone of a user who was forgotten in a dataset. Models that were trained earlier ignore the user. */
 export interface ForgottenUserTable {
   event_dataset_id: string;
   /** A keyed hash of the id. */
@@ -257,25 +257,25 @@ export interface ForgottenUserTable {
   hashed: Generated<number>;
 }
 
-/** The answer to a call that carried an idempotency key. */
+/** Response to a call with an idempotency key. */
 export interface IdempotencyTable {
   idempotency_key: string;
-  /** Of the operation and the body, so that a key used for something else is noticed. */
+  /** Hash of the operation and the body. Detects a key that is used for another call. */
   fingerprint: string;
   reply: string;
   created_ts: number;
 }
 
-/** A model or a result that lies in the database; only in PostgreSQL, beside a folder it is a file. */
+/** A model or result that is stored in PostgreSQL. An embedded service stores it in its data directory. */
 export interface FileTable {
   name: string;
-  /** Under which its parts lie. */
+  /** Id of the upload that its parts belong to. */
   upload: string;
   bytes: number;
   written: Generated<Date>;
 }
 
-/** A part of a file; of one that is still being written, too. */
+/** A part of a file. The file may be incomplete. */
 export interface FilePartTable {
   upload: string;
   part: number;

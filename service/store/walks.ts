@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock";
 
-/** How long a walk goes on after its last caller has left. A client that timed out repeats its call sooner. */
+/** How long a walk continues after its last caller has disconnected. A client that timed out repeats its call sooner. */
 const graceMs = 60_000;
 
 interface Walk<T> {
@@ -21,9 +21,9 @@ export class Walks<T> {
 
   /**
    * Starts a walk, or joins the running one over the same span.
-   * @param lane - names the rows; of two walks with the same lane, the second one waits.
-   * @param leaving - aborted when the caller no longer waits.
-   * @param walk - is told by its signal that no caller is left.
+   * @param lane - identifies the rows. Of two walks with the same lane, the second one waits.
+   * @param leaving - aborted when the caller disconnects.
+   * @param walk - its signal is aborted when no caller is left.
    */
   async join(
     lane: string,

@@ -13,7 +13,7 @@ import { type ModelSource, readServable } from "../files/models";
 import type { Files } from "../files/places/files";
 import type { Db } from "../store/database";
 import { lastSeqIn } from "../store/events";
-import { forgettingsOf, forgottenSince } from "../store/forgotten";
+import { deletionCount, forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 import { changesOf, deletionsOf, eachEvent, eachRecord, snapshot } from "../store/snapshot";
 
@@ -63,7 +63,7 @@ export async function build(
   { data, generator, ranker, withEvents }: BuildTask,
 ): Promise<Build> {
   // Read before the list of forgotten users: those who are forgotten later have a higher number, and are removed later.
-  const forgottenUntil = await forgettingsOf(db, data.events.id);
+  const forgottenUntil = await deletionCount(db, data.events.id);
   const read = async (model: ModelSource) =>
     readServable(files, model, await forgottenSince(db, data.events.id, model.seenDeletions));
   // Models are read outside of the snapshot, because a long snapshot prevents the database from cleaning up.

@@ -98,4 +98,4 @@ export class Member {
 
 /** Error of a start that fails because of the database. */
 const unusableDatabase =
-  /Connection terminated|terminating connection|database.*(cannot\s+be\s+(reached|used)|took\s+too\s+long|accepts\s+no\s+writes|is\s+full)/is;
+  /Connection terminated|terminating connection|Cannot\s+use\s+the\s+database|database.*(cannot\s+be\s+reached|took\s+too\s+long|accepts\s+no\s+writes|is\s+full)/is;

@@ -8,11 +8,12 @@ import { sql } from "kysely";
 import { Client } from "pg";
 import { DatabaseFiles } from "../../service/files/places/database-files";
 import { connect, type Db, openStore, type Store } from "../../service/store/database";
+import { lockUpserts } from "../../service/store/locks";
 import { migrate } from "../../service/store/migrations";
 import { unreachable } from "../../service/store/postgres-errors";
 import { livingProcesses, Processes } from "../../service/store/processes";
-import { blockUpserts, countShards, freeCapacity } from "../../service/store/shards";
-import { hear } from "../../service/store/signals";
+import { countShards, freeCapacity } from "../../service/store/shards";
+import { listen } from "../../service/store/signals";
 import { sweepDeleted } from "../../service/store/sweep";
 import type { Dataset } from "../../service/store/tables";
 import { Cable } from "./cable";
@@ -108,7 +109,7 @@ describe("a migration", () => {
       drop index jobs_by_status, jobs_of_project, jobs_of_type, models_of_project; delete from kysely_migration where name >= '05'`);
     await other.query("begin; lock table jobs in access share mode");
     const migrated = migrate(db, 0);
-    const refused = expect(migrated).rejects.toThrow("a transaction holds one of them for long");
+    const refused = expect(migrated).rejects.toThrow("a long transaction locks one of them");
     await store.db.selectFrom("jobs").select("id").execute();
     await refused;
     const patient = migrate(db);
@@ -125,6 +126,16 @@ describe("a migration", () => {
     await expect(openStore(database.url)).rejects.toThrow("written by a newer version of recommender");
     await other.query("delete from kysely_migration where timestamp = '2999-01-01'");
   });
+
+  test("starts over if a newer version migrates the tables at the same time", async () => {
+    // Kysely reads the executed migrations after `migrate` did, and waits for its lock in between.
+    await other.query("begin; lock table kysely_migration_lock in access exclusive mode");
+    const migrated = migrate(db);
+    await sleep(500);
+    await other.query("insert into kysely_migration values ('98-more', '2999-01-01'); commit");
+    await migrated;
+    await other.query("delete from kysely_migration where timestamp = '2999-01-01'");
+  });
 });
 
 test("a late heartbeat does not register a process again that has left", async () => {
@@ -138,7 +149,7 @@ test("a late heartbeat does not register a process again that has left", async (
 
 test("listening for signals leaks nothing when the connection is lost", async () => {
   const closing = new AbortController();
-  const heard = hear("postgres://127.0.0.1:1/none", closing.signal, {
+  const heard = listen("postgres://127.0.0.1:1/none", closing.signal, {
     jobs: () => {},
     deployments: () => {},
   });
@@ -218,7 +229,7 @@ describe("a dataset of one shard", () => {
     const before = await underWay("e");
     await before.begun;
     const deleted = store.exclusively(async (db) => {
-      await blockUpserts(db, dataset);
+      await lockUpserts(db, dataset, "exclusive");
       await db.updateTable("datasets").set({ kind: "deleted" }).execute();
     });
     expect(await waits(deleted)).toBe(true);

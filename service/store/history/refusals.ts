@@ -3,13 +3,13 @@ import { dayMs } from "../../base/clock";
 import { type Db, isPostgres } from "../database";
 import type { Dataset } from "../tables";
 
-/** A record that an upsert refused. */
+/** A record that an upsert rejected. */
 export interface Refused {
   readonly id: string | null;
   readonly reason: string;
 }
 
-/** How often records of a dataset were refused for a reason, and the last few of them. */
+/** Number of records of a dataset that were rejected for a reason, and the last few of them. */
 export interface Refusals {
   readonly reason: string;
   readonly records: number;
@@ -17,14 +17,15 @@ export interface Refusals {
   readonly last: readonly Refused[];
 }
 
-/** How long refusals are remembered. */
+/** How long rejected records are remembered. */
 export const refusalsKeptDays = 30;
-/** Reasons of a dataset on one day; those beyond are counted as one. */
-const mostReasons = 20;
-const [mostLast, longest] = [5, 300];
+/** Distinct reasons of a dataset per day. Further reasons are counted together. */
+const maxReasons = 20;
+const maxLast = 5;
+const maxCharacters = 300;
 const otherReasons = "other reasons";
 
-/** Counts the refused records of one upsert by their reasons; of each reason the last few are kept. */
+/** Counts the rejected records of an upsert by reason, and stores the last few of each reason. */
 export async function countRefusals(
   db: Db,
   { number: dataset }: Pick<Dataset, "number">,
@@ -38,26 +39,30 @@ export async function countRefusals(
     .where("dataset", "=", dataset)
     .where("day", "=", day)
     .orderBy("reason");
-  // Locked, or the last few that were read here would come back after a user was forgotten.
-  const known = await (isPostgres(db) ? ofDay.forUpdate() : ofDay).execute();
+  // Without the lock, this could write back records of a user who is forgotten meanwhile.
+  const known = await ofDay.$if(isPostgres(db), (rows) => rows.forUpdate()).execute();
   const reasons = new Map(known.map(({ reason, last }) => [reason, JSON.parse(last) as Refused[]]));
   const groups = new Map<string, Refused[]>();
   for (const one of refused) {
-    const own = kindOf(one.reason);
-    const reason = reasons.has(own) || reasons.size < mostReasons ? own : otherReasons;
+    const kind = kindOf(one.reason);
+    const reason = reasons.has(kind) || reasons.size < maxReasons ? kind : otherReasons;
     if (!reasons.has(reason)) reasons.set(reason, []);
     const group = groups.get(reason) ?? [];
     group.push(one);
     groups.set(reason, group);
   }
-  // In one order, so that processes which count at once do not wait for each other in a circle.
+  // The same order in every process prevents deadlocks.
   const rows = [...groups]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([reason, group]) => ({
-      ...{ dataset, day, reason, records: group.length, last_ts: now },
+      dataset,
+      day,
+      reason,
+      records: group.length,
+      last_ts: now,
       last: JSON.stringify(
         [...(reasons.get(reason) ?? []), ...group]
-          .slice(-mostLast)
+          .slice(-maxLast)
           .map(({ id, reason }) => ({ id: id && cut(id), reason: cut(reason) })),
       ),
     }));
@@ -74,7 +79,7 @@ export async function countRefusals(
     .execute();
 }
 
-/** What was refused of a dataset while it is remembered, most frequent first. */
+/** Returns the remembered rejections of a dataset, most frequent reason first. */
 export async function refusalsOf(db: Db, { number }: Dataset, now: number): Promise<Refusals[]> {
   const rows = await db
     .selectFrom("refusals")
@@ -89,13 +94,13 @@ export async function refusalsOf(db: Db, { number }: Dataset, now: number): Prom
     byReason.set(reason, {
       ...newer,
       records: newer.records + records,
-      last: [...(JSON.parse(last) as Refused[]), ...newer.last].slice(-mostLast),
+      last: [...(JSON.parse(last) as Refused[]), ...newer.last].slice(-maxLast),
     });
   }
   return [...byReason.values()].sort((a, b) => b.records - a.records || b.lastTs - a.lastTs);
 }
 
-/** How often records of datasets were refused since yesterday, and most often for which reason, by their numbers. */
+/** Counts the records that datasets rejected since yesterday, with the most frequent reason, by dataset number. */
 export async function newRefusals(
   db: Db,
   datasets: readonly Pick<Dataset, "number">[],
@@ -105,7 +110,7 @@ export async function newRefusals(
   const rows = await db
     .selectFrom("refusals")
     .select((of) => ["dataset", "reason", of.fn.sum<number>("records").as("records")])
-    // By the primary key; those of all datasets would be found by looking at each of them.
+    // Uses the primary key. Without this condition, the whole table would be scanned.
     .where(
       "dataset",
       "in",
@@ -124,8 +129,8 @@ export async function newRefusals(
 }
 
 /**
- * Removes what the refusals of datasets say of a user. An id often contains the id of its user, and a refused record need
- * not say whose it is: so none of the last few records is kept, only how many there were.
+ * Removes a user from the rejected records of datasets. Ids often contain the id of a user, and a rejected record need not
+ * have a user id. So all stored records are removed, and only their number stays.
  */
 export async function forgetRefused(db: Db, datasets: readonly number[], userId: string): Promise<void> {
   if (datasets.length === 0) return;
@@ -135,7 +140,7 @@ export async function forgetRefused(db: Db, datasets: readonly number[], userId:
     .where("dataset", "in", datasets)
     .returning(["dataset", "day", "reason"])
     .execute();
-  // A reason may quote the name of a field.
+  // A reason may quote the name of a field, which may contain the user id.
   const named = new RegExp(`(^|[^\\w-])${userId.replace(/[^\w]/g, "\\$&")}($|[^\\w-])`);
   for (const { dataset, day, reason } of rows)
     if (named.test(reason))
@@ -147,7 +152,7 @@ export async function forgetRefused(db: Db, datasets: readonly number[], userId:
         .execute();
 }
 
-/** Drops the refusals whose time is over, and those of deleted datasets. */
+/** Deletes old rejections, and those of deleted datasets. */
 export async function dropRefusals(db: Db, now: number): Promise<void> {
   const deleted = db.selectFrom("datasets").select("number").where("kind", "=", "deleted");
   await db
@@ -158,14 +163,14 @@ export async function dropRefusals(db: Db, now: number): Promise<void> {
 
 const firstDay = (now: number) => Math.floor(now / dayMs) - refusalsKeptDays;
 
-/** A reason without what differs from record to record. */
+/** Returns a reason without the parts that differ from record to record. */
 function kindOf(reason: string): string {
   return cut(
     reason.replace(/takes \d+ bytes as JSON, and (\d+) is the most/, "takes more than $1 bytes as JSON"),
   );
 }
 
-/** As a database can keep it: names of unknown fields stand in a reason as they were sent. */
+/** Shortens a text and replaces characters that a database cannot store. Reasons quote names of fields as they were sent. */
 function cut(text: string): string {
-  return toUSVString(text.slice(0, longest).replaceAll("\0", "\ufffd"));
+  return toUSVString(text.slice(0, maxCharacters).replaceAll("\0", "\ufffd"));
 }

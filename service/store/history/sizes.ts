@@ -3,26 +3,29 @@ import { dayMs } from "../../base/clock";
 import type { Db } from "../database";
 import type { Dataset } from "../tables";
 
-/** How many records a dataset had at a time. */
+/** Number of records in a dataset at a time. */
 export interface Size {
   readonly ts: number;
   readonly records: number;
 }
 
-/** At which rate a dataset has grown, and when that would fill it. */
+/** Growth rate of a dataset, and when the dataset would be full. */
 export interface Growth {
   readonly perDay: number;
-  /** Over how many days. */
+  /** Number of days over which the rate was measured. */
   readonly days: number;
-  /** Null where that is too far off to be said. */
+  /** Null if it is more than ten years away. */
   readonly fullTs: number | null;
 }
 
-/** The days that a rate is taken from, at least and at most, and how far it is carried on. */
-const [fewestDays, mostDays, farthestDays] = [3, 14, 3650];
+/** Days over which a rate is measured. */
+const minDays = 3;
+const maxDays = 14;
+/** How far ahead a rate is extrapolated. */
+const maxForecastDays = 3650;
 
-/** Writes down how many records each dataset has, once a day. */
-export async function noteSizes(db: Db, now: number): Promise<void> {
+/** Stores the number of records of each dataset, once a day. */
+export async function recordSizes(db: Db, now: number): Promise<void> {
   const day = Math.floor(now / dayMs);
   await sql`
     insert into dataset_sizes (dataset, day, ts, records)
@@ -31,11 +34,11 @@ export async function noteSizes(db: Db, now: number): Promise<void> {
     on conflict do nothing`.execute(db);
   await db
     .deleteFrom("dataset_sizes")
-    .where("day", "<", day - mostDays)
+    .where("day", "<", day - maxDays)
     .execute();
 }
 
-/** How a dataset has grown of late. */
+/** Returns the recent growth of a dataset, or null if it cannot be estimated. */
 export async function growthOf(
   db: Db,
   { number }: Dataset,
@@ -46,21 +49,21 @@ export async function growthOf(
     .selectFrom("dataset_sizes")
     .select(["ts", "records"])
     .where("dataset", "=", number)
-    .where("ts", ">", now.ts - mostDays * dayMs)
+    .where("ts", ">", now.ts - maxDays * dayMs)
     .orderBy("ts")
     .execute();
   return growthFrom([...sizes, now], capacity);
 }
 
-/** The rate of all these days; null where they are too few, or where it would be that of a single import. */
+/** Computes the growth from sizes. Returns null if they cover too few days, or if one import makes up most of the growth. */
 export function growthFrom(sizes: readonly Size[], capacity: number): Growth | null {
   const [first, last] = [sizes[0], sizes.at(-1)];
   if (!first || !last) return null;
   const days = (last.ts - first.ts) / dayMs;
   const grown = last.records - first.records;
   const steps = sizes.slice(1).map(({ records }, at) => records - (sizes[at] as Size).records);
-  if (days < fewestDays || grown <= 0 || steps.some((step) => step > grown / 2)) return null;
+  if (days < minDays || grown <= 0 || steps.some((step) => step > grown / 2)) return null;
   const perDay = grown / days;
   const left = Math.max(0, capacity - last.records) / perDay;
-  return { perDay, days, fullTs: left > farthestDays ? null : last.ts + left * dayMs };
+  return { perDay, days, fullTs: left > maxForecastDays ? null : last.ts + left * dayMs };
 }

@@ -82,7 +82,7 @@ test("a service that cannot write any more says so, goes on reading, and ends on
     for (;;) await upsert();
   })().catch((error) => error);
   expect(refused).toMatchObject({ status: 503, error: { code: "UNAVAILABLE" } });
-  expect(refused.error.message).toContain(`cannot write to the disk of ${dataDir}`);
+  expect(refused.error.message).toContain(`Cannot write to the disk of ${dataDir}`);
 
   // Long enough for the log to be full too; each of these calls adds a line to it.
   const headers = { ...(await api.headers("/list-event-datasets")), "x-filler": "y" };

@@ -107,7 +107,7 @@ describe("orphaned objects", () => {
     const project = { objectType: "PROJECT" as const, objectId: projectId };
     await expect(api.call("deleteOrphan", project)).rejects.toMatchObject({
       status: 409,
-      message: expect.stringContaining("is not orphaned: a program may hold it"),
+      message: expect.stringContaining("is not orphaned: a program may use it"),
     });
     await mark("ITEM_DATASET", itemDatasetId);
     await mark("USER_DATASET", userDatasetId);

@@ -173,7 +173,7 @@ describe("a client with scopes of its own", () => {
     expect((await ask(old)).status).toBe(401);
     expect(await command("revoke", "leavin")).toMatchObject({
       code: 1,
-      err: expect.stringContaining("did you mean leaving?"),
+      err: expect.stringContaining("Did you mean leaving?"),
     });
   });
 
@@ -198,7 +198,7 @@ describe("a client with scopes of its own", () => {
     );
     const reasons = tries.flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : []));
     expect(reasons).toHaveLength(7);
-    for (const reason of reasons) expect(reason).toContain("There is a client same already");
+    for (const reason of reasons) expect(reason).toContain("The client same already exists");
     const rows = await api.ask("select name from clients where name = 'same'");
     expect(rows).toHaveLength(1);
   });

@@ -27,7 +27,7 @@ test("logs and counts the jobs of a killed process as retried or failed", async 
   expect(await api.finished(projectId, first)).toMatchObject({ jobStatus: "SUCCEED", retryCount: 1 });
   const message =
     "The process that ran the job was killed, or sent no heartbeat for too long, " +
-    "in the last of its 4 tries; submit it again.";
+    "in the last of its 4 tries. Submit it again.";
   expect(await api.finished(projectId, last)).toMatchObject({ jobStatus: "FAILED", jobResult: { message } });
   const of = (jobId: string) => lines.filter((line) => line.jobId === jobId);
   const about = { projectId, jobType: "TRAINING" };

@@ -9,13 +9,13 @@ const event = (seq: number) => ({
 
 test("events that a build missed are kept without their attributes, and those of other datasets are not kept", () => {
   const missed = new MissedChanges(data);
-  missed.add({ dataset: 2, deletions: 0, gone: [], come: [event(1)] });
-  missed.add({ dataset: 3, deletions: 0, gone: [], come: [event(2)] });
+  missed.add({ dataset: 2, deletions: 0, deleted: [], written: [event(1)] });
+  missed.add({ dataset: 3, deletions: 0, deleted: [], written: [event(2)] });
   missed.add({ eventDatasetId: "dataset-2", forgotten: "u" });
   expect(missed.changes).toEqual([
     {
-      ...{ dataset: 2, deletions: 0, gone: [] },
-      come: [{ seq: 1, user_id: "u", item_id: "i", event_type: "view", event_value: 1 }],
+      ...{ dataset: 2, deletions: 0, deleted: [] },
+      written: [{ seq: 1, user_id: "u", item_id: "i", event_type: "view", event_value: 1 }],
     },
     { eventDatasetId: "dataset-2", forgotten: "u" },
   ]);
@@ -25,9 +25,9 @@ test("a build ends if more is written meanwhile than memory is meant for", () =>
   const missed = new MissedChanges(data, 10_000);
   let written = 0;
   for (; !missed.tooMany.aborted && written < 1000; written++)
-    missed.add({ dataset: 2, deletions: 0, gone: [], come: [event(written)] });
+    missed.add({ dataset: 2, deletions: 0, deleted: [], written: [event(written)] });
   expect(written).toBeLessThan(100);
   expect(missed.tooMany.reason.message).toContain("tried again");
-  missed.add({ dataset: 2, deletions: 0, gone: [], come: [event(written)] });
+  missed.add({ dataset: 2, deletions: 0, deleted: [], written: [event(written)] });
   expect(missed.changes).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { folderAt, ManualClock } from "../../../service";
 import { datasetResponse } from "../../../service/console/datasets/dataset";
 import { openStore, type Store } from "../../../service/store/database";
 import { countRefusals, dropRefusals, refusalsOf } from "../../../service/store/history/refusals";
-import { growthFrom, growthOf, noteSizes } from "../../../service/store/history/sizes";
+import { growthFrom, growthOf, recordSizes } from "../../../service/store/history/sizes";
 import type { Dataset } from "../../../service/store/tables";
 import { Running } from "../running";
 
@@ -38,7 +38,7 @@ test("sizes are noted once a day and refusals counted by reason and day, both fo
     .executeTakeFirstOrThrow()) as Dataset;
   const user = (at: number) => ({ userId: `u${at}`, attributes: {} });
   for (let day = 100; day < 120; day++) {
-    for (const hour of [1, 2]) await store.exclusively((all) => noteSizes(all, (day + hour / 24) * dayMs));
+    for (const hour of [1, 2]) await store.exclusively((all) => recordSizes(all, (day + hour / 24) * dayMs));
     await running.call("upsertDatasetUsers", { userDatasetId, users: [user(2 * day), user(2 * day + 1)] });
   }
   const noted = await db

@@ -9,7 +9,7 @@ import { openFiles } from "../../../service/files/places/open";
 import { removeForgotten } from "../../../service/files/remove-users";
 import { connect, type Db } from "../../../service/store/database";
 import { forgetInEvents } from "../../../service/store/forget-user";
-import { forgottenSince, tidyTombstones } from "../../../service/store/forgotten";
+import { cleanUpTombstones, forgottenSince } from "../../../service/store/forgotten";
 import { askDatabase } from "../database";
 import { Running } from "../running";
 import { closeShop, openShop, trainModel } from "../shop";
@@ -67,7 +67,7 @@ describe("the tombstones of forgotten users", () => {
     const user_id = await publicHash("u3");
     await db.updateTable("forgotten_users").set({ user_id, hashed: 1 }).execute();
     expect(await isForgotten("u3")).toBe(true);
-    await db.transaction().execute(tidyTombstones);
+    await db.transaction().execute(cleanUpTombstones);
     expect(await hashes()).toEqual([{ user_id: expect.not.stringMatching(user_id), hashed: 2 }]);
     expect([await isForgotten("u3"), await isForgotten("u4")]).toEqual([true, false]);
   });
