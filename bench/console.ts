@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { request } from "undici";
-import { folderAt, type Service, seed, startService } from "../service";
+import { dataDirectoryAt, type Service, seed, startService } from "../service";
 import { connect } from "../service/store/database";
 import { startBrowser } from "../test/browser";
 import { median, recommendationsWithThePageOpen } from "./console/calls";
@@ -52,7 +52,7 @@ async function startCost(folder: string) {
 
 /** Creates many users through the API, and as many models as years of trainings would create. */
 async function fill(service: Service, projectId: string): Promise<string> {
-  const db = connect(folderAt(service.dataDir).database);
+  const db = connect(dataDirectoryAt(service.dataDir).database);
   const project = await db
     .selectFrom("projects")
     .selectAll()

@@ -1,4 +1,4 @@
-import { folderAt, isDataFolder } from "./files/folder";
+import { dataDirectoryAt, isDataDirectory } from "./files/data-directory";
 import { withoutPassword } from "./store/address";
 import { Clients } from "./store/clients";
 import { openMigratedStore } from "./store/database";
@@ -29,8 +29,8 @@ export async function withClients<T>(
 }
 
 function databaseIn(dataDir: string): string {
-  const folder = folderAt(dataDir);
-  if (isDataFolder(folder)) return folder.database;
+  const folder = dataDirectoryAt(dataDir);
+  if (isDataDirectory(folder)) return folder.database;
   throw new Error(
     `There is no data of a service in ${folder.path}. Run \`recommender serve --data ${dataDir}\` first, ` +
       "or pass a different directory with --data.",

@@ -4,10 +4,10 @@ import { Faults } from "./base/faults";
 import { newId } from "./base/id";
 import { Metrics } from "./base/metrics";
 import { RecentCalls } from "./base/recent-calls";
-import { type Folder, secretText } from "./files/folder";
+import { type DataDirectory, secretText } from "./files/data-directory";
 import { createLog } from "./files/log";
-import type { Files } from "./files/places/files";
 import type { ServiceContext } from "./files/service-context";
+import type { Files } from "./files/storage/files";
 import type { ServerContext } from "./http/context";
 import { Idempotency } from "./http/idempotency";
 import { Tokens } from "./http/token";
@@ -31,7 +31,7 @@ export interface Opened {
 }
 
 /** Opens the log, the secrets and the database. */
-export async function open(folder: Folder, files: Files, options: StartOptions): Promise<Opened> {
+export async function open(folder: DataDirectory, files: Files, options: StartOptions): Promise<Opened> {
   const stop = new AbortController();
   const clock = options.clock ?? systemClock;
   const role = options.role ?? "all";

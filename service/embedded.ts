@@ -5,12 +5,25 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { modulePath, processArguments } from "./base/package-paths";
 import { isProof, proofOf } from "./base/proof";
-import { ensureFolder, type Folder, folderAt, isDataFolder, readSecret, refuseForeign } from "./files/folder";
-import { isLocked, isOfFirstVersion, nameSettlesMs, readRunning } from "./files/lock";
+import {
+  type DataDirectory,
+  dataDirectoryAt,
+  ensureDirectory,
+  isDataDirectory,
+  readSecret,
+  refuseForeign,
+} from "./files/data-directory";
+import { isFirstVersionService, isLocked, readRunning, runningFileDelayMs } from "./files/lock";
 
-export { deleteData, type Folder, folderAt, isDataFolder, refuseForeign } from "./files/folder";
+export {
+  type DataDirectory,
+  dataDirectoryAt,
+  deleteData,
+  isDataDirectory,
+  refuseForeign,
+} from "./files/data-directory";
 export { instanceIn } from "./files/instance";
-export { isLocked, lockFolder, nameSettlesMs, readRunning } from "./files/lock";
+export { isLocked, lockDataDirectory, readRunning, runningFileDelayMs } from "./files/lock";
 export { statusReply } from "./http/status";
 
 /** Address, key and process of the service that runs on a data directory. */
@@ -52,9 +65,9 @@ export async function embedded(
   dir: string,
   { idleMinutes = 30, patienceMs = 30_000 }: { idleMinutes?: number; patienceMs?: number } = {},
 ): Promise<Embedded> {
-  const folder = folderAt(dir);
+  const folder = dataDirectoryAt(dir);
   refuseForeign(folder);
-  const wasThere = isDataFolder(folder);
+  const wasThere = isDataDirectory(folder);
   const began = Date.now();
   let silentSince = began;
   let child: ReturnType<typeof startDetached> | undefined;
@@ -68,7 +81,7 @@ export async function embedded(
     }
     const now = Date.now();
     if (child || !hasStarted(folder)) silentSince = now;
-    const limitMs = isServedByFirstVersion(folder) ? nameSettlesMs : patienceMs;
+    const limitMs = isServedByFirstVersion(folder) ? runningFileDelayMs : patienceMs;
     if (now - silentSince > limitMs || now - began > startMs) throw new Error(timeoutMessage(folder));
     if (!isLocked(folder)) child ??= startDetached(folder, idleMinutes);
     if (child?.ended() === folderBusyExitCode) child = undefined;
@@ -83,13 +96,13 @@ export async function embedded(
 
 /** Finds a data directory without creating or starting anything. Returns undefined if the directory has no data. */
 export async function existing(dir: string): Promise<Existing | undefined> {
-  const folder = folderAt(dir);
-  if (!isDataFolder(folder)) return undefined;
+  const folder = dataDirectoryAt(dir);
+  if (!isDataDirectory(folder)) return undefined;
   return { dir: folder.path, running: await findRunning(folder) };
 }
 
 /** Finds the service that runs on a data directory. It has to prove that it knows the key before the key is sent to it. */
-export async function findRunning(folder: Folder): Promise<Reachable | undefined> {
+export async function findRunning(folder: DataDirectory): Promise<Reachable | undefined> {
   if (!isLocked(folder) || !existsSync(folder.keyFile)) return undefined;
   const { url, pid, instanceId } = readRunning(folder) ?? {};
   if (url === undefined || pid === undefined || instanceId === undefined) return undefined;
@@ -108,23 +121,23 @@ export async function findRunning(folder: Folder): Promise<Reachable | undefined
   }
 }
 
-function isServedByFirstVersion(folder: Folder): boolean {
+function isServedByFirstVersion(folder: DataDirectory): boolean {
   const running = readRunning(folder);
-  return running !== undefined && isOfFirstVersion(running) && isLocked(folder);
+  return running !== undefined && isFirstVersionService(running) && isLocked(folder);
 }
 
 /** Whether a process has locked the directory and published its address. */
-function hasStarted(folder: Folder): boolean {
+function hasStarted(folder: DataDirectory): boolean {
   return readRunning(folder)?.url !== undefined && isLocked(folder);
 }
 
-function timeoutMessage(folder: Folder): string {
+function timeoutMessage(folder: DataDirectory): string {
   if (isLocked(folder)) return notAnswering(folder);
   return `The service on ${folder.path} did not start within ${startMs / 60_000} minutes. See ${folder.logFile}.`;
 }
 
 /** Message for a process that has the data directory but does not respond. */
-export function notAnswering(folder: Folder, path = folder.path): string {
+export function notAnswering(folder: DataDirectory, path = folder.path): string {
   const { pid } = readRunning(folder) ?? {};
   const why = isServedByFirstVersion(folder)
     ? "is version 0.1.0 and cannot be used by this version"
@@ -135,8 +148,8 @@ export function notAnswering(folder: Folder, path = folder.path): string {
   );
 }
 
-function startDetached(folder: Folder, idleMinutes: number) {
-  ensureFolder(folder.path);
+function startDetached(folder: DataDirectory, idleMinutes: number) {
+  ensureDirectory(folder.path);
   const log = openSync(folder.logFile, "a", 0o600);
   const options = ["--data", folder.path, "--idle-minutes", String(idleMinutes), "--json"];
   const child = spawn(

@@ -18,8 +18,20 @@ export {
   notAnswering,
   type Reachable,
 } from "./embedded";
-export { deleteData, type Folder, folderAt, isDataFolder, refuseForeign } from "./files/folder";
-export { FolderBusyError, isLocked, lockFolder, nameSettlesMs, readRunning } from "./files/lock";
+export {
+  type DataDirectory,
+  dataDirectoryAt,
+  deleteData,
+  isDataDirectory,
+  refuseForeign,
+} from "./files/data-directory";
+export {
+  DataDirectoryBusyError,
+  isLocked,
+  lockDataDirectory,
+  readRunning,
+  runningFileDelayMs,
+} from "./files/lock";
 export { statusReply } from "./http/status";
 export type { StartOptions } from "./options";
 export { type Seed, seed } from "./seed";

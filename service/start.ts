@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { ServiceError } from "./base/error";
 import { closeServer, closeWhenIdle, runAll } from "./closing";
 import { compose, type Opened, open, Sweeper } from "./compose";
-import { closeToOthers, folderAt, makeFolder } from "./files/folder";
-import { copiesFolder } from "./files/left-behind";
-import { forgetRunning, lockFolder, writeRunning } from "./files/lock";
-import { openFiles } from "./files/places/open";
+import { createDataDirectory, dataDirectoryAt, restrictAccess } from "./files/data-directory";
+import { createCopiesDirectory } from "./files/left-behind";
+import { lockDataDirectory, removeRunning, writeRunning } from "./files/lock";
+import { openFiles } from "./files/storage/open";
 import { cleanUp, keepLogShort, runHousekeeping } from "./housekeeping";
 import type { ServerContext } from "./http/context";
 import { listen } from "./http/listen";
@@ -38,17 +38,17 @@ export interface Service {
 /** Starts the recommendation service in this process. */
 export async function startService(options: StartOptions = {}): Promise<Service> {
   const newFolder = () =>
-    options.store === undefined ? mkdtempSync(join(tmpdir(), "recommender-")) : copiesFolder();
-  const folder = folderAt(options.dataDir ?? newFolder());
+    options.store === undefined ? mkdtempSync(join(tmpdir(), "recommender-")) : createCopiesDirectory();
+  const folder = dataDirectoryAt(options.dataDir ?? newFolder());
   // Processes that share a database have to share their models and results too.
   const { files: url = options.store } = options;
   const files = openFiles(url === undefined ? { folder: folder.path } : { folder: folder.copies, url });
-  makeFolder(folder);
-  const unlock = lockFolder(folder);
+  createDataDirectory(folder);
+  const unlock = lockDataDirectory(folder);
   try {
     // A process that now finds the directory locked can report which process has it.
     writeRunning(folder, { pid: process.pid });
-    closeToOthers(folder);
+    restrictAccess(folder);
     // Trainers of a killed process may have left files.
     rmSync(folder.work, { recursive: true, force: true });
     return await serveFolder(await open(folder, files, options), unlock, options);
@@ -82,7 +82,7 @@ async function serveFolder(opened: Opened, unlock: () => void, options: StartOpt
         () => context.jobs.close(),
         () => (store.isShared ? opened.processes.leave() : undefined),
         () => sweeper.settled,
-        () => forgetRunning(folder),
+        () => removeRunning(folder),
         () => store.close(),
         () => files.close(),
         opened.endLog,

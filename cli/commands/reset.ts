@@ -15,17 +15,17 @@ export function addReset(program: Command): void {
     .option("--json", "print the result as one line of JSON")
     .addHelpText("after", examples("reset", "reset --data ./other --yes"))
     .action(async ({ data, yes, ...options }: { data: string; yes?: true; json?: true }) => {
-      const { deleteData, folderAt, isDataFolder, lockFolder, refuseForeign } = await import(
+      const { deleteData, dataDirectoryAt, isDataDirectory, lockDataDirectory, refuseForeign } = await import(
         "../../service/embedded.js"
       );
-      const folder = folderAt(data);
+      const folder = dataDirectoryAt(data);
       refuseForeign(folder);
-      const exists = isDataFolder(folder);
+      const exists = isDataDirectory(folder);
       let otherFiles: string[] = [];
       if (exists) {
         await confirm(`Delete all data in ${folder.path}?`, yes);
         await stop(data);
-        const unlock = lockFolder(folder);
+        const unlock = lockDataDirectory(folder);
         try {
           otherFiles = deleteData(folder);
         } finally {

@@ -19,12 +19,12 @@ export function addStatus(program: Command): void {
       const data = await dataDirectoryOf(options);
       const {
         findRunning,
-        folderAt,
+        dataDirectoryAt,
         isLocked,
         notAnswering,
         statusReply: schema,
       } = await import("../../service/embedded.js");
-      const folder = folderAt(data);
+      const folder = dataDirectoryAt(data);
       const running = await findRunning(folder);
       if (!running && isLocked(folder)) throw new Error(notAnswering(folder, data));
       if (!running)

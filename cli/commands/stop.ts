@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import type { Folder } from "../../service/embedded";
+import type { DataDirectory } from "../../service/embedded";
 import { type DataOptions, dataDirectoryOf, stackHint, withDataDirectory } from "../stack/data-directory";
 import { examples } from "../terminal/examples";
 import { type OutputOptions, print } from "../terminal/output";
@@ -27,10 +27,10 @@ export function addStop(program: Command): void {
 
 /** Stops the process that has locked a data directory, and waits for it to end. Returns its id, if there was one. */
 export async function stop(dir: string): Promise<number | undefined> {
-  const { findRunning, folderAt, isLocked, nameSettlesMs, readRunning } = await import(
+  const { findRunning, dataDirectoryAt, isLocked, runningFileDelayMs, readRunning } = await import(
     "../../service/embedded.js"
   );
-  const folder = folderAt(dir);
+  const folder = dataDirectoryAt(dir);
   const deadline = Date.now() + timeoutMs;
   let signalledPid: number | undefined;
   let owner: { readonly pid: number | undefined; readonly since: number } | undefined;
@@ -40,7 +40,7 @@ export async function stop(dir: string): Promise<number | undefined> {
     if (pid !== owner?.pid) owner = { pid, since: Date.now() };
     if (pid !== undefined && pid !== signalledPid) {
       // The file may still contain the id of an earlier service, which another process may have now.
-      const isSettled = Date.now() - (owner?.since ?? 0) >= nameSettlesMs;
+      const isSettled = Date.now() - (owner?.since ?? 0) >= runningFileDelayMs;
       const isOwner = isSettled || (await findRunning(folder))?.pid === pid;
       if (isOwner && terminate(pid, folder.path)) signalledPid = pid;
     }
@@ -61,14 +61,17 @@ function terminate(pid: number, path: string): boolean {
 }
 
 /** Process ids of another machine or container have no meaning on this machine. */
-function onOtherHost({ path }: Folder, pid: number | undefined, host: string): string {
+function onOtherHost({ path }: DataDirectory, pid: number | undefined, host: string): string {
   return (
     `Process ${pid} on ${host} uses ${path}, and this is ${hostname()}. Stop it there. ` +
     `If ${host} is a former name of this machine, run \`kill ${pid}\`.`
   );
 }
 
-function stillLocked({ path, runningFile, lockFile, logFile }: Folder, pid: number | undefined): string {
+function stillLocked(
+  { path, runningFile, lockFile, logFile }: DataDirectory,
+  pid: number | undefined,
+): string {
   return pid !== undefined
     ? `Process ${pid}, which uses ${path}, did not end within ${timeoutMs / 1000} s. ` +
         `Run \`kill -9 ${pid}\`: acknowledged data is not lost. See ${logFile}.`

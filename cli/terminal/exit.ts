@@ -42,7 +42,8 @@ export function exitWithError(error: Error): void {
   }
   process.stderr.write(wrapLines(`${error.message}\n`, process.stderr));
   if (error instanceof CommandError) process.exitCode = error.exitCode;
-  else process.exitCode = error.name === "FolderBusyError" ? exitCodes.directoryBusy : exitCodes.failed;
+  else
+    process.exitCode = error.name === "DataDirectoryBusyError" ? exitCodes.directoryBusy : exitCodes.failed;
 }
 
 /** Exits if the output cannot be written. Prints nothing if the reader closed the pipe, as `head` does. */

@@ -6,10 +6,10 @@ import { PassThrough, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { type Selectable, sql } from "kysely";
-import { ensureFolder, harmlessNames, isDataFolder, readSecret } from "../files/folder";
-import { FolderBusyError, holdFile } from "../files/lock";
-import { encodedAnew } from "../files/models";
-import { type Content, modelName } from "../files/places/files";
+import { ensureDirectory, harmlessNames, isDataDirectory, readSecret } from "../files/data-directory";
+import { DataDirectoryBusyError, lockFile } from "../files/lock";
+import { convertedModel } from "../files/models";
+import { type Content, modelName } from "../files/storage/files";
 import type { Row } from "../store/bulk-rows";
 import { connect, type Db } from "../store/database";
 import { snapshot } from "../store/snapshot";
@@ -30,7 +30,7 @@ type OnProgress = (progress: Progress) => void;
 /** Writes a backup of all data at one moment to a directory. The service may be running. */
 export async function exportService(place: Place, dir: string, onProgress: OnProgress): Promise<Manifest> {
   const source = locate(place);
-  if (source.folder && !isDataFolder(source.folder)) throw new Error(noDataIn(source));
+  if (source.folder && !isDataDirectory(source.folder)) throw new Error(noDataIn(source));
   const unlock = beginExport(resolve(dir));
   const db = connect(source.database);
   try {
@@ -64,11 +64,13 @@ function beginExport(dir: string): () => void {
   rejectExistingBackup(dir);
   if (names.length > 0 && !names.includes(unfinished))
     throw new Error(`${dir} is not empty: it contains ${names[0]}. Pass a new or empty directory.`);
-  ensureFolder(dir);
-  const unlock = holdFile(
+  ensureDirectory(dir);
+  const unlock = lockFile(
     join(dir, unfinished),
     (cause) =>
-      new FolderBusyError(`Another export is writing to ${dir}. Pass a different directory.`, { cause }),
+      new DataDirectoryBusyError(`Another export is writing to ${dir}. Pass a different directory.`, {
+        cause,
+      }),
   );
   try {
     rejectExistingBackup(dir);
@@ -77,7 +79,7 @@ function beginExport(dir: string): () => void {
       rmSync(join(dir, "models"), { force: true });
     for (const name of ["tables", "results", "key", "secret", "tombstone-key"])
       rmSync(join(dir, name), { recursive: true, force: true });
-    for (const name of ["tables", "models", "results"]) ensureFolder(join(dir, name));
+    for (const name of ["tables", "models", "results"]) ensureDirectory(join(dir, name));
     // A backup in a Git repository must not be committed, because it contains the key.
     writeFileSync(join(dir, ".gitignore"), "*\n");
   } catch (error) {
@@ -197,7 +199,7 @@ class Export {
       this.copied.set(name, { entry, version });
       addCopied(this.dir, { entry, version });
     };
-    const content = await encodedAnew(files, name);
+    const content = await convertedModel(files, name);
     if (content) return add(await this.writeFile(name, content));
     const reading = await files.read(name);
     if (reading) {
@@ -207,7 +209,7 @@ class Export {
     }
     if (!(await this.modelsIn(this.db)).has(name)) return;
     throw new Error(
-      `The file ${name} in ${files.place} is missing or incomplete. Pass the same --files as the service, or delete the model.`,
+      `The file ${name} in ${files.label} is missing or incomplete. Pass the same --files as the service, or delete the model.`,
     );
   }
 

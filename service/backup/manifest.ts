@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { z } from "zod";
 import { version } from "../../package.json";
-import { writeWhole } from "../files/folder";
+import { writeAtomically } from "../files/data-directory";
 
 /** Allowed file names. A manifest with other names could read or write files outside of the backup. */
 const fileName =
@@ -61,7 +61,7 @@ export function writeManifest(
     ...content,
     rows,
   };
-  writeWhole(join(dir, manifestFile), `${JSON.stringify(manifest, undefined, 1)}\n`);
+  writeAtomically(join(dir, manifestFile), `${JSON.stringify(manifest, undefined, 1)}\n`);
   return manifest;
 }
 

@@ -1,6 +1,6 @@
-import { type Folder, folderAt } from "../files/folder";
-import type { Files } from "../files/places/files";
-import { openFiles } from "../files/places/open";
+import { type DataDirectory, dataDirectoryAt } from "../files/data-directory";
+import type { Files } from "../files/storage/files";
+import { openFiles } from "../files/storage/open";
 import { withoutPassword } from "../store/address";
 
 /** Location of a service's data, as given by options of the command line. */
@@ -17,7 +17,7 @@ export interface Located {
   /** Directory, or URL without password, for messages. */
   readonly name: string;
   /** Undefined if the data is in PostgreSQL. */
-  readonly folder: Folder | undefined;
+  readonly folder: DataDirectory | undefined;
   /** SQLite file or PostgreSQL URL. */
   readonly database: string;
   readonly files: Files;
@@ -25,7 +25,7 @@ export interface Located {
 
 /** Resolves a place without creating or connecting to anything. */
 export function locate({ dataDir, store, files = store }: Place): Located {
-  const folder = folderAt(dataDir);
+  const folder = dataDirectoryAt(dataDir);
   return {
     name: store === undefined ? folder.path : withoutPassword(store),
     folder: store === undefined ? folder : undefined,

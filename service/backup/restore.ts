@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import { closeToOthers, makeFolder, writeWhole } from "../files/folder";
-import { FolderBusyError, forgetRunning, lockFolder, writeRunning } from "../files/lock";
+import { createDataDirectory, restrictAccess, writeAtomically } from "../files/data-directory";
+import { DataDirectoryBusyError, lockDataDirectory, removeRunning, writeRunning } from "../files/lock";
 import { insertRows } from "../store/bulk-rows";
 import { type Db, openStore } from "../store/database";
 import { livingProcesses } from "../store/processes";
@@ -81,12 +81,12 @@ export async function restoreService(
 /** Locks the data directory, and creates it if necessary. */
 function lockTarget({ folder }: Located): () => void {
   if (!folder) return () => undefined;
-  makeFolder(folder);
-  const unlock = lockFolder(folder);
+  createDataDirectory(folder);
+  const unlock = lockDataDirectory(folder);
   writeRunning(folder, { pid: process.pid });
-  closeToOthers(folder);
+  restrictAccess(folder);
   return () => {
-    forgetRunning(folder);
+    removeRunning(folder);
     unlock();
   };
 }
@@ -97,7 +97,7 @@ async function rejectIfInUse(db: Db, { name, folder }: Located): Promise<void> {
   await sql`lock table instance in access exclusive mode`.execute(db);
   const living = await livingProcesses(db);
   if (living.length === 0) return;
-  throw new FolderBusyError(
+  throw new DataDirectoryBusyError(
     `The database ${name} is in use by ${living.map(({ id, role }) => `${id} (${role})`).join(", ")}. Stop these ` +
       "processes first; a killed one is listed for 6 s. Or pass a different database with --store.",
   );
@@ -188,8 +188,8 @@ class Restore {
     const tombstone_key = await textIn(this.dir, this.manifest, "tombstone-key");
     if (tombstone_key) await this.db.updateTable("instance").set({ tombstone_key }).execute();
     if (folder) {
-      if (secret) writeWhole(folder.secretFile, `${secret}\n`);
-      if (key) writeWhole(folder.keyFile, `${key}\n`);
+      if (secret) writeAtomically(folder.secretFile, `${secret}\n`);
+      if (key) writeAtomically(folder.keyFile, `${key}\n`);
       return;
     }
     if (secret) await this.db.updateTable("instance").set({ signing_secret: secret }).execute();

@@ -1,5 +1,5 @@
-import type { Files } from "../files/places/files";
 import { removeForgotten } from "../files/remove-users";
+import type { Files } from "../files/storage/files";
 import type { Db, Store } from "../store/database";
 import { forgetInEvents, forgetRecord } from "../store/forget-user";
 import { modelsWithForgotten } from "../store/forgotten";

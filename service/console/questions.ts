@@ -1,6 +1,6 @@
 import { json } from "node:stream/consumers";
 import { notFound, ServiceError } from "../base/error";
-import { resultName } from "../files/places/files";
+import { resultName } from "../files/storage/files";
 import type { Context } from "../handlers/handler";
 import { findDataset, projectOf } from "../store/find";
 import { attributesOf } from "./datasets/dataset";

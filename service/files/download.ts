@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { ServiceError } from "../base/error";
-import { type Attempt, type Reading, resultName } from "./places/files";
 import type { ServiceContext } from "./service-context";
+import { type Attempt, type Reading, resultName } from "./storage/files";
 
 /** How long a result can be downloaded; the specification says that it ends, not when. */
-export const lifetimeSec = 24 * 60 * 60;
+export const resultLifetimeSec = 24 * 60 * 60;
 
 /** The signed address of a job's result, the same each time it is asked for. */
 export function downloadUrl(context: ServiceContext, jobId: string, finishedTs: number) {
-  const expiredAtSec = Math.floor(finishedTs / 1000) + lifetimeSec;
+  const expiredAtSec = Math.floor(finishedTs / 1000) + resultLifetimeSec;
   const signature = sign(context, jobId, expiredAtSec);
   return {
     downloadUrl: `${context.addresses.url}/download/${jobId}?expires=${expiredAtSec}&signature=${signature}`,

@@ -1,5 +1,5 @@
 import Database from "libsql";
-import { folderAt, isDataFolder } from "./folder";
+import { dataDirectoryAt, isDataDirectory } from "./data-directory";
 import { readRunning } from "./lock";
 
 /**
@@ -7,8 +7,8 @@ import { readRunning } from "./lock";
  * is unknown, as for data that an older version wrote.
  */
 export function instanceIn(dir: string): string | undefined {
-  const folder = folderAt(dir);
-  if (!isDataFolder(folder)) return "";
+  const folder = dataDirectoryAt(dir);
+  if (!isDataDirectory(folder)) return "";
   return readRunning(folder)?.instanceId ?? storedInstance(folder.database);
 }
 

@@ -1,8 +1,8 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { folderAt } from "./folder";
-import { holdFile } from "./lock";
+import { dataDirectoryAt } from "./data-directory";
+import { lockFile } from "./lock";
 
 /** How the folders begin that hold nothing but copies of what a shared store has. */
 const prefix = "recommender-copies-";
@@ -11,7 +11,7 @@ const prefix = "recommender-copies-";
 const settledAfterMs = 60_000;
 
 /** Makes a folder for the copies of one process, and removes those of processes that were killed. */
-export function copiesFolder(parent = tmpdir()): string {
+export function createCopiesDirectory(parent = tmpdir()): string {
   const own = mkdtempSync(join(parent, prefix));
   for (const name of readable(parent)) if (name.startsWith(prefix)) removeUnused(join(parent, name));
   return own;
@@ -32,7 +32,7 @@ function removeUnused(path: string): void {
     const found = lstatSync(path);
     if (!found.isDirectory() || found.uid !== userInfo().uid) return;
     if (found.mtimeMs > Date.now() - settledAfterMs) return;
-    const release = holdFile(folderAt(path).lockFile, (cause) => cause as Error, 0);
+    const release = lockFile(dataDirectoryAt(path).lockFile, (cause) => cause as Error, 0);
     rmSync(path, { recursive: true, force: true });
     release();
   } catch {

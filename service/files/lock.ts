@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import Database from "libsql";
-import { type Folder, writeWhole } from "./folder";
+import { type DataDirectory, writeAtomically } from "./data-directory";
 
 /** What a service records about itself while it runs. */
 export interface Running {
@@ -14,15 +14,15 @@ export interface Running {
 }
 
 /** Says that another process serves the folder. */
-export class FolderBusyError extends Error {
-  override readonly name = "FolderBusyError";
+export class DataDirectoryBusyError extends Error {
+  override readonly name = "DataDirectoryBusyError";
 }
 
 /** Somebody may be looking whether the folder is locked, which takes a moment. */
 const lockPatienceMs = 1000;
 
 /** Keeps the folder for this process; the operating system frees it when the process dies, however that happens. */
-export function lockFolder(folder: Folder): () => void {
+export function lockDataDirectory(folder: DataDirectory): () => void {
   for (;;) {
     const before = lockFileId(folder);
     const unlock = lockOnce(folder);
@@ -32,15 +32,15 @@ export function lockFolder(folder: Folder): () => void {
   }
 }
 
-function lockFileId({ lockFile }: Folder): bigint | undefined {
+function lockFileId({ lockFile }: DataDirectory): bigint | undefined {
   return statSync(lockFile, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
-function lockOnce(folder: Folder): () => void {
-  return holdFile(folder.lockFile, (cause) => {
+function lockOnce(folder: DataDirectory): () => void {
+  return lockFile(folder.lockFile, (cause) => {
     const { pid, url } = readRunning(folder) ?? {};
     const process = pid === undefined ? "" : ` by process ${pid}${url === undefined ? "" : ` at ${url}`}`;
-    return new FolderBusyError(
+    return new DataDirectoryBusyError(
       `The folder ${folder.path} is already served${process}; ` +
         `use that one, end it with \`recommender stop --data ${folder.path}\`, or give another folder with --data.`,
       { cause },
@@ -49,7 +49,7 @@ function lockOnce(folder: Folder): () => void {
 }
 
 /** Keeps a file, made where there is none, for this process until that is called off or the process dies. */
-export function holdFile(
+export function lockFile(
   file: string,
   busy: (cause: unknown) => Error,
   patienceMs = lockPatienceMs,
@@ -70,7 +70,7 @@ export function holdFile(
 }
 
 /** Whether a process serves the folder, be it stuck or just starting. */
-export function isLocked(folder: Folder): boolean {
+export function isLocked(folder: DataDirectory): boolean {
   if (!existsSync(folder.lockFile)) return false;
   const lock = new Database(folder.lockFile);
   try {
@@ -86,7 +86,7 @@ export function isLocked(folder: Folder): boolean {
 }
 
 /** Who serves the folder, as written there; counts only while the folder is locked. */
-export function readRunning(folder: Folder): Running | undefined {
+export function readRunning(folder: DataDirectory): Running | undefined {
   try {
     const running = JSON.parse(readFileSync(folder.runningFile, "utf8")) as Running;
     // A signal to a process id below 1 would go to a whole group of processes.
@@ -97,19 +97,19 @@ export function readRunning(folder: Folder): Running | undefined {
 }
 
 /** A process has the lock before its name is written; the name of a former one is gone after so long. */
-export const nameSettlesMs = 1000;
+export const runningFileDelayMs = 1000;
 
 /** Whether a service of 0.1.0 is named, which cannot prove that it serves the folder: it recorded no instance. */
-export function isOfFirstVersion({ url, instanceId }: Running): boolean {
+export function isFirstVersionService({ url, instanceId }: Running): boolean {
   return url !== undefined && instanceId === undefined;
 }
 
 /** Records who serves the folder. */
-export function writeRunning(folder: Folder, running: Running): void {
-  writeWhole(folder.runningFile, JSON.stringify({ host: hostname(), ...running }));
+export function writeRunning(folder: DataDirectory, running: Running): void {
+  writeAtomically(folder.runningFile, JSON.stringify({ host: hostname(), ...running }));
 }
 
 /** Forgets who serves the folder. */
-export function forgetRunning(folder: Folder): void {
+export function removeRunning(folder: DataDirectory): void {
   rmSync(folder.runningFile, { force: true });
 }

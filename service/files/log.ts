@@ -1,6 +1,6 @@
 import { appendFileSync, copyFileSync, statSync, truncateSync, writeSync } from "node:fs";
 import pino, { type DestinationStream, type Logger } from "pino";
-import type { Folder } from "./folder";
+import type { DataDirectory } from "./data-directory";
 
 /** The log file is begun anew above this size, and one earlier file is kept: so the log takes twice as much at most. */
 const rotateAboveBytes = 32 * 1024 * 1024;
@@ -19,7 +19,7 @@ export interface Log {
 }
 
 /** Structured log lines. Nothing that is logged holds headers or bodies, so there is nothing to blot out. */
-export function createLog(target: LogTarget, folder: Folder, about: object = {}): Log {
+export function createLog(target: LogTarget, folder: DataDirectory, about: object = {}): Log {
   const options = {
     base: { pid: process.pid, ...about },
     timestamp: pino.stdTimeFunctions.isoTime,

@@ -11,8 +11,8 @@ import { decodeFirstVersion, isFirstVersion } from "./format/first-version";
 import { decodeModel, encodeModel, openModel, type Stored, type StoredModel } from "./format/model";
 import { decodeRow } from "./format/pairs";
 import { FormatError } from "./format/sections";
-import { brokenOffAfterMs, copyName, type Files, type Listed, modelName } from "./places/files";
 import type { ServiceContext } from "./service-context";
+import { abandonedAfterMs, copyName, type Files, type Listed, modelName } from "./storage/files";
 import { servableWithout, withoutUsers } from "./without-users";
 
 /** A model's file as it is after forgotten users were removed from it; `version` counts up each time. */
@@ -94,13 +94,13 @@ async function decoded<T>(files: Files, modelId: string, how: How, decode: Decod
       return await opened(files, modelId, how, decode);
     } catch (error) {
       // It may be the copy on this machine that is damaged.
-      if (files.isOwn || !(error instanceof FormatError)) throw error;
-      return await opened(files, modelId, { ...how, anew: true }, decode);
+      if (files.isTrusted || !(error instanceof FormatError)) throw error;
+      return await opened(files, modelId, { ...how, refresh: true }, decode);
     }
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
     throw new JobError(
-      `The file ${modelName(modelId)} in ${files.place} cannot be used: it ${error.message}. ${error.remedy}`,
+      `The file ${modelName(modelId)} in ${files.label} cannot be used: it ${error.message}. ${error.remedy}`,
     );
   }
 }
@@ -112,12 +112,12 @@ async function opened<T>(files: Files, modelId: string, how: How, decode: Decode
   // A model that was deleted while a job waited cannot come back by trying again.
   if (!file)
     throw new JobError(
-      `There is no file ${modelName(modelId)} in ${files.place}: the model was deleted before the job ran, ` +
+      `There is no file ${modelName(modelId)} in ${files.label}: the model was deleted before the job ran, ` +
         "or the service was started with other --files than when it was trained. Submit the job with another model.",
     );
   try {
     const isFirst = await isFirstVersion(file);
-    if (isFirst && !files.isOwn)
+    if (isFirst && !files.isTrusted)
       throw new FormatError(
         "is in the format of version 0.1.0, which can only be read from a data directory, not from a bucket or a database",
         "Train another model and delete this one, or move the data directory with `recommender export` and `restore`.",
@@ -129,9 +129,9 @@ async function opened<T>(files: Files, modelId: string, how: How, decode: Decode
 }
 
 /** The content of a model that version 0.1.0 wrote, in the format of today; undefined where it has that already. */
-export async function encodedAnew(files: Files, name: string): Promise<Iterable<Uint8Array> | undefined> {
+export async function convertedModel(files: Files, name: string): Promise<Iterable<Uint8Array> | undefined> {
   // Only a folder of the service's own is trusted with the former format.
-  const file = files.isOwn ? await files.open(name) : undefined;
+  const file = files.isTrusted ? await files.open(name) : undefined;
   try {
     return file && (await isFirstVersion(file)) ? encodeModel(await decodeFirstVersion(file)) : undefined;
   } finally {
@@ -161,16 +161,16 @@ export async function removeStrayModels({ files, store }: ServiceContext, now: n
   const listed = await files.list("models/model-");
   const rows = await store.db.selectFrom("models").select(["id", "forgotten_until"]).execute();
   const known = new Set(rows.map((row) => modelName(row.id)));
-  const isStray = ({ name, writtenTs }: Listed) => !known.has(name) && now - writtenTs >= brokenOffAfterMs;
+  const isStray = ({ name, writtenTs }: Listed) => !known.has(name) && now - writtenTs >= abandonedAfterMs;
   for (const file of listed) if (isStray(file)) await files.remove(file.name);
-  await files.tidy();
-  await files.tidyCopies(copyNames(rows));
+  await files.cleanUp();
+  await files.cleanUpCopies(copyNames(rows));
 }
 
 /** Removes the copies on this machine of models that were deleted, or from which forgotten users were removed. */
 export async function removeStaleCopies({ files, store }: ServiceContext): Promise<void> {
   const rows = await store.db.selectFrom("models").select(["id", "forgotten_until"]).execute();
-  await files.tidyCopies(copyNames(rows));
+  await files.cleanUpCopies(copyNames(rows));
 }
 
 function copyNames(rows: readonly Pick<Model, "id" | "forgotten_until">[]): Set<string> {

@@ -3,7 +3,7 @@ import { deletionCount, forgottenSince } from "../store/forgotten";
 import { withModelLock } from "../store/locks";
 import { encodeModel, type StoredModel } from "./format/model";
 import { readModel } from "./models";
-import { type Files, modelName } from "./places/files";
+import { type Files, modelName } from "./storage/files";
 import { withoutUsers } from "./without-users";
 
 /**
@@ -35,7 +35,7 @@ async function rewrite(db: Db, files: Files, modelId: string): Promise<number | 
   const forgotten = await forgottenSince(db, model.event_dataset_id, seen);
   if (forgotten.size === 0) return seen;
   // Not from a local copy, which may still contain users whom another process has removed.
-  const stored = await readModel(files, modelId, { anew: true, version });
+  const stored = await readModel(files, modelId, { refresh: true, version });
   const without = withoutUsers(stored, forgotten);
   if (without !== stored) await replace(db, files, { modelId, version }, without);
   return until;

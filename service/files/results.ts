@@ -1,10 +1,10 @@
-import { lifetimeSec } from "./download";
-import { type Attempt, resultName } from "./places/files";
+import { resultLifetimeSec } from "./download";
 import type { ServiceContext } from "./service-context";
+import { type Attempt, resultName } from "./storage/files";
 
 /** Removes the results whose addresses had expired by `now`; a file that is younger than that may be of an unknown job. */
 export async function removeExpiredResults({ files, store }: ServiceContext, now: number): Promise<void> {
-  const expired = now - lifetimeSec * 1000;
+  const expired = now - resultLifetimeSec * 1000;
   const listed = await files.list("results/job-");
   const rows = await store.db
     .selectFrom("jobs")
@@ -17,7 +17,7 @@ export async function removeExpiredResults({ files, store }: ServiceContext, now
 }
 
 /** Removes the results of queries and clusterings that were computed from event datasets, because they list users. */
-export async function removeResultsOf(
+export async function removeResultsOfDatasets(
   { files, store }: ServiceContext,
   eventDatasetIds: readonly string[],
 ): Promise<void> {

@@ -5,8 +5,8 @@ import type { Metrics } from "../base/metrics";
 import type { RecentCalls } from "../base/recent-calls";
 import type { Store } from "../store/database";
 import type { Role } from "../store/processes";
-import type { Folder, Secrets } from "./folder";
-import type { Files } from "./places/files";
+import type { DataDirectory, Secrets } from "./data-directory";
+import type { Files } from "./storage/files";
 
 /** Options of a running service, with defaults filled in. */
 export interface Options {
@@ -29,7 +29,7 @@ export interface ServiceContext {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly recentCalls: RecentCalls;
-  readonly folder: Folder;
+  readonly folder: DataDirectory;
   /** Storage of models and results. */
   readonly files: Files;
   readonly secrets: Secrets;

@@ -1,4 +1,4 @@
-import { removeResultsOf } from "../files/results";
+import { removeResultsOfDatasets } from "../files/results";
 import { removeForgottenUsers } from "../serving/forgetting";
 import { datasetOf } from "../store/find";
 import { datasetToForgetIn, forgetInEvents, forgetRecord } from "../store/forget-user";
@@ -30,6 +30,6 @@ async function removeFromModels(
   userId: string,
 ): Promise<void> {
   for (const eventDatasetId of eventDatasetIds) call.serving.publish({ eventDatasetId, forgotten: userId });
-  await removeResultsOf(call, eventDatasetIds);
+  await removeResultsOfDatasets(call, eventDatasetIds);
   await removeForgottenUsers(call);
 }

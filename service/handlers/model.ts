@@ -1,6 +1,6 @@
 import type { FullReply, routes } from "../../contract";
 import { ServiceError } from "../base/error";
-import { modelName } from "../files/places/files";
+import { modelName } from "../files/storage/files";
 import type { Db } from "../store/database";
 import { modelOf, projectOf } from "../store/find";
 import { dropUnneeded } from "../store/forgotten";

@@ -1,5 +1,5 @@
 import { formatOrigin, type Origin } from "../../contract/origin";
-import { modelName } from "../files/places/files";
+import { modelName } from "../files/storage/files";
 import type { Db } from "../store/database";
 import { dropUnneeded } from "../store/forgotten";
 import { addHolder, dropMarks, holderOf, knownStacks, type OrphanRef, removeHolder } from "../store/holders";

@@ -1,12 +1,12 @@
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import type { FastifyInstance } from "fastify";
-import { type Folder, readPort, writeWhole } from "../files/folder";
+import { type DataDirectory, readPort, writeAtomically } from "../files/data-directory";
 
 /** Listens and returns the base address. A data directory keeps its port, so a serving_uri stays valid. */
 export async function listen(
   app: FastifyInstance,
-  folder: Folder,
+  folder: DataDirectory,
   { port = 0, host = "127.0.0.1", publicUrl }: { port?: number; host?: string; publicUrl?: string },
   warnings: string[],
 ): Promise<string> {
@@ -26,7 +26,7 @@ export async function listen(
     );
   }
   const chosen = (app.server.address() as AddressInfo).port;
-  if (chosen !== storedPort) writeWhole(folder.portFile, `${chosen}\n`);
+  if (chosen !== storedPort) writeAtomically(folder.portFile, `${chosen}\n`);
   const everywhere = host === "0.0.0.0" || host === "::";
   if (everywhere && publicUrl === undefined) {
     warnings.push(

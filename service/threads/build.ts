@@ -10,7 +10,7 @@ import {
 import { IdIndex } from "../base/id-index";
 import type { Stored } from "../files/format/model";
 import { type ModelSource, readServable } from "../files/models";
-import type { Files } from "../files/places/files";
+import type { Files } from "../files/storage/files";
 import type { Db } from "../store/database";
 import { lastSeqIn } from "../store/events";
 import { deletionCount, forgottenSince } from "../store/forgotten";

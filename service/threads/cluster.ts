@@ -1,6 +1,6 @@
 import { attributeValues, clusterUsers } from "../algorithms";
 import type { ModelSource } from "../files/models";
-import { type Attempt, type Files, resultName } from "../files/places/files";
+import { type Attempt, type Files, resultName } from "../files/storage/files";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 import { modelAndItems } from "./query";

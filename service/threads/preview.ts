@@ -1,6 +1,6 @@
 import { Recommender } from "../algorithms";
 import { type ModelSource, readRow, readServable } from "../files/models";
-import type { Files } from "../files/places/files";
+import type { Files } from "../files/storage/files";
 import type { Db } from "../store/database";
 import { forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";

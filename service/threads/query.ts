@@ -3,7 +3,7 @@ import { attributeOf, categoriesOf, histogramOf, usageReader, usersWithin } from
 import { shortened } from "../base/error";
 import { IdIndex } from "../base/id-index";
 import { type ModelSource, readModel, withoutForgotten } from "../files/models";
-import { type Attempt, type Files, resultName } from "../files/places/files";
+import { type Attempt, type Files, resultName } from "../files/storage/files";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 import { attributeTable, snapshot } from "../store/snapshot";

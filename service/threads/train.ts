@@ -10,7 +10,7 @@ import {
 import { IdIndex } from "../base/id-index";
 import { JobError } from "../base/job-error";
 import { saveModel } from "../files/models";
-import type { Files } from "../files/places/files";
+import type { Files } from "../files/storage/files";
 import type { Db } from "../store/database";
 import { chooseTypes } from "../store/event-types";
 import type { ProjectData } from "../store/project-data";

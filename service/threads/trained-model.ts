@@ -4,8 +4,8 @@ import { JobError } from "../base/job-error";
 import { decodeModel, type StoredModel } from "../files/format/model";
 import { FormatError } from "../files/format/sections";
 import { saveModel } from "../files/models";
-import type { Files } from "../files/places/files";
-import { unlessMissing } from "../files/places/folder-files";
+import { undefinedIfMissing } from "../files/storage/directory-files";
+import type { Files } from "../files/storage/files";
 import { qualityOf } from "./parameters";
 import type { Trained } from "./train";
 import { digestOf, type TrainingData } from "./training-data";
@@ -38,7 +38,7 @@ export async function storeTrainedModel(
 }
 
 async function readTrained(file: string, data: TrainingData): Promise<StoredModel> {
-  const opened = await unlessMissing(open(file));
+  const opened = await undefinedIfMissing(open(file));
   if (!opened)
     throw new JobError(
       "The trainer exited without an error, but wrote no model to the file in RECOMMENDER_MODEL. Fix the trainer.",

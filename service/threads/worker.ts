@@ -1,9 +1,9 @@
 import * as threads from "node:worker_threads";
 import { TooLargeError } from "../algorithms";
 import { JobError } from "../base/job-error";
-import type { Location } from "../files/places/files";
-import { openFiles } from "../files/places/open";
 import { removeForgotten } from "../files/remove-users";
+import type { Location } from "../files/storage/files";
+import { openFiles } from "../files/storage/open";
 import { connect } from "../store/database";
 import { outageCode } from "../store/postgres-errors";
 import { copyLog, scrub } from "../store/write-ahead-log";

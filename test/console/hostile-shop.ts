@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { folderAt } from "../../service";
+import { dataDirectoryAt } from "../../service";
 import { connect } from "../../service/store/database";
 import { hostile, type Shop } from "./page";
 
@@ -40,7 +40,7 @@ export async function addHostile({ caller, service }: Shop) {
   const event = { eventId: "e", userId: odd, itemId: name, ts: 1, eventType: name };
   await caller.call("upsertDatasetEvents", { eventDatasetId, events: [event, { ...event, eventId: "far" }] });
   // An earlier version accepted timestamps that are not valid dates.
-  const db = connect(folderAt(service.dataDir).database, { writes: true });
+  const db = connect(dataDirectoryAt(service.dataDir).database, { writes: true });
   await sql`update events set ts = ${Number.MAX_SAFE_INTEGER} where event_id = 'far'`.execute(db);
   await db.destroy();
   const datasets = { userDatasetId, itemDatasetId, eventDatasetId };

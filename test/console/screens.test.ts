@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { sql } from "kysely";
 import { parse } from "yaml";
-import { folderAt } from "../../service";
+import { dataDirectoryAt } from "../../service";
 import { connect } from "../../service/store/database";
 import { isThere } from "../../tools/sdk/generate.js";
 import { testUnless } from "../unless";
@@ -161,7 +161,7 @@ test("two models are compared by metrics, parameters and recommendations for the
   const figures = page.getByRole("region", { name: "Recommended items" });
   expect(await figures.count()).toBe(1);
   // Trainings by older versions did not measure the recommended items.
-  const db = connect(folderAt(shop.service.dataDir).database, { writes: true });
+  const db = connect(dataDirectoryAt(shop.service.dataDir).database, { writes: true });
   await sql`update jobs set data = json_remove(data, '$.quality.coverageAt20') where name = 'narrow'`.execute(
     db,
   );

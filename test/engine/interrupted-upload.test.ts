@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { folderAt } from "../../service";
+import { dataDirectoryAt } from "../../service";
 import { connect } from "../../service/store/database";
 import { FaultProxy, send } from "../faults/proxy";
 import { type Binding, type Kill, KillingGround } from "./killing";
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 /** How many users of the newest dataset have another version. */
 async function wrong(version: string): Promise<number> {
-  const db = connect(folderAt(observed.service.dataDir).database);
+  const db = connect(dataDirectoryAt(observed.service.dataDir).database);
   const newest = db.selectFrom("datasets").select((all) => all.fn.max("number").as("number"));
   const rows = await db.selectFrom("records").select("attributes").where("dataset", "=", newest).execute();
   await db.destroy();

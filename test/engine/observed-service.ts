@@ -1,7 +1,7 @@
 import { request } from "undici";
 import { Client, endpointToken } from "../../client/client";
 import { type Input, type Reply, type Route, routes } from "../../contract";
-import { folderAt, type Service, type StartOptions, startService, withClients } from "../../service";
+import { dataDirectoryAt, type Service, type StartOptions, startService, withClients } from "../../service";
 import { type Clock, systemClock } from "../../service/base/clock";
 import { connect } from "../../service/store/database";
 
@@ -129,7 +129,7 @@ export class ObservedService {
 
   /** Where the jobs come from, as far as those who submitted them told. */
   async origins(): Promise<unknown[]> {
-    const db = connect(folderAt(this.service.dataDir).database);
+    const db = connect(dataDirectoryAt(this.service.dataDir).database);
     const rows = await db.selectFrom("jobs").select("data").orderBy("number").execute();
     await db.destroy();
     return rows.map(({ data }) => JSON.parse(data).origin);

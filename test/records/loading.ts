@@ -6,7 +6,7 @@ import { LastWriter } from "../../records/last-writer";
 import { contentHash, findFiles } from "../../records/source";
 import { upload } from "../../records/upload";
 import type { Upload } from "../../records/upload-order";
-import { folderAt } from "../../service";
+import { dataDirectoryAt } from "../../service";
 import { connect } from "../../service/store/database";
 import { ObservedService } from "../engine/observed-service";
 import { Folder } from "./folder";
@@ -84,7 +84,7 @@ export class Loading {
 
   /** The attributes of a user or an item, as the service's own database has them. */
   async attributes(datasetId: string, recordId: string): Promise<unknown> {
-    const db = connect(folderAt(this.observed.service.dataDir).database);
+    const db = connect(dataDirectoryAt(this.observed.service.dataDir).database);
     try {
       const dataset = db.selectFrom("datasets").select("number").where("id", "=", datasetId);
       const found = await db

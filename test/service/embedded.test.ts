@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import {
+  dataDirectoryAt,
   type Embedded,
   embedded,
   existing,
   findRunning,
-  folderAt,
   ManualClock,
   startService,
 } from "../../service";
@@ -88,7 +88,7 @@ describe("the embedded service of a data directory", () => {
     expect(await existing(dir)).toEqual({ dir, running });
     await run("stop", "--data", dir);
     expect(await existing(dir)).toEqual({ dir, running: undefined });
-    expect(await findRunning(folderAt(dir))).toBeUndefined();
+    expect(await findRunning(dataDirectoryAt(dir))).toBeUndefined();
     const nowhere = join(dir, "nowhere");
     expect(await existing(nowhere)).toBeUndefined();
     expect(existsSync(nowhere)).toBe(false);
@@ -120,7 +120,7 @@ describe("a service", () => {
   test("of version 0.1.0 that still runs is reported at once, with the command that stops it", async () => {
     const api = await Running.start();
     const { dataDir } = api.service;
-    const { runningFile } = folderAt(dataDir);
+    const { runningFile } = dataDirectoryAt(dataDir);
     const { url, pid } = JSON.parse(readFileSync(runningFile, "utf8"));
     writeFileSync(runningFile, JSON.stringify({ url, pid }));
     await expect(embedded(dataDir, { patienceMs: 3_600_000 })).rejects.toThrow(
@@ -148,7 +148,7 @@ describe("a service", () => {
       await new Promise(setImmediate);
     }
     await end;
-    expect(() => readFileSync(folderAt(dataDir).keyFile)).toThrow("ENOENT");
+    expect(() => readFileSync(dataDirectoryAt(dataDir).keyFile)).toThrow("ENOENT");
   });
 
   test("takes a new port if another program has its port, and warns about it", async () => {
@@ -156,7 +156,7 @@ describe("a service", () => {
     const stranger = createServer().listen(0, "127.0.0.1");
     await once(stranger, "listening");
     const { port } = stranger.address() as { port: number };
-    writeFileSync(folderAt(dataDir).portFile, `${port}\n`);
+    writeFileSync(dataDirectoryAt(dataDir).portFile, `${port}\n`);
     const service = await startService({ dataDir, log: "none" });
     expect(service.warnings).toEqual([expect.stringContaining(`Another program uses port ${port}`)]);
     expect(service.url).not.toContain(`:${port}`);
@@ -177,7 +177,7 @@ describe("a service", () => {
     const shop = await openShop(api);
     const servingUri = await deploy(api, shop.projectId, await trainModel(api, shop));
     expect(servingUri).toBe(`https://recommender.example.com/api/serving/${shop.projectId}`);
-    expect(await findRunning(folderAt(api.service.dataDir))).toMatchObject({ url: api.service.url });
+    expect(await findRunning(dataDirectoryAt(api.service.dataDir))).toMatchObject({ url: api.service.url });
     await api.end();
     const bad = await run("serve", "--ephemeral", "--public-url", "example.com");
     expect(bad).toMatchObject({ code: 1, err: expect.stringContaining("Expected an address") });
@@ -208,7 +208,7 @@ describe("the key", () => {
 
   test("is not sent to another program at the port of a dead service", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "dead-"));
-    const folder = folderAt(dataDir);
+    const folder = dataDirectoryAt(dataDir);
     const service = await serve("--data", dataDir);
     await service.end("SIGKILL");
     const { heard, url, end } = await stranger();
@@ -222,7 +222,7 @@ describe("the key", () => {
 
   test("is not sent to another program that relays the challenge to the service", async () => {
     const api = await Running.start();
-    const folder = folderAt(api.service.dataDir);
+    const folder = dataDirectoryAt(api.service.dataDir);
     const { heard, url, end } = await stranger(api.service.url);
     const own = readFileSync(folder.runningFile, "utf8");
     expect(await findRunning(folder)).toMatchObject({ url: api.service.url, key: api.service.key });

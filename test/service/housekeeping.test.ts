@@ -12,9 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
-import { folderAt, ManualClock, startService } from "../../service";
+import { dataDirectoryAt, ManualClock, startService } from "../../service";
 import { LogFile } from "../../service/files/log";
-import { DatabaseFiles } from "../../service/files/places/database-files";
+import { DatabaseFiles } from "../../service/files/storage/database-files";
 import { askDatabase, newDatabase } from "./database";
 import { Running } from "./running";
 import { deploy, openShop, trainModel } from "./shop";
@@ -43,7 +43,7 @@ describe("while a service runs", () => {
   test("deletes expired results, idempotency keys, old jobs and unreferenced models", async () => {
     const clock = new TidyClock();
     const api = await Running.start({ clock });
-    const folder = folderAt(api.service.dataDir);
+    const folder = dataDirectoryAt(api.service.dataDir);
     const shop = await openShop(api);
     const { projectId } = shop;
     const modelId = await trainModel(api, shop);

@@ -10,7 +10,7 @@ import {
   routes,
   wireSchema,
 } from "../../contract";
-import { folderAt, type Service, type StartOptions, startService } from "../../service";
+import { dataDirectoryAt, type Service, type StartOptions, startService } from "../../service";
 import { connect } from "../../service/store/database";
 import { newDatabase, testStore, testTwoApis } from "./database";
 import { startElsewhere } from "./other-process";
@@ -170,7 +170,7 @@ export class Running extends Caller {
 
   /** Runs a statement on the database, also after the service has ended. */
   async ask(statement: string): Promise<unknown[]> {
-    const db = connect(this.options.store ?? folderAt(this.service.dataDir).database);
+    const db = connect(this.options.store ?? dataDirectoryAt(this.service.dataDir).database);
     const { rows } = await sql.raw(statement).execute(db);
     await db.destroy();
     return rows;

@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { Client } from "pg";
-import { DatabaseFiles } from "../../service/files/places/database-files";
+import { DatabaseFiles } from "../../service/files/storage/database-files";
 import { connect, type Db, openStore, type Store } from "../../service/store/database";
 import { lockUpserts } from "../../service/store/locks";
 import { migrate } from "../../service/store/migrations";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { folderAt, ManualClock } from "../../service";
+import { dataDirectoryAt, ManualClock } from "../../service";
 import { connect, openStore, type Store } from "../../service/store/database";
 import { copyLog, longLogBytes, scrub } from "../../service/store/write-ahead-log";
 import { Running } from "./running";
@@ -62,7 +62,7 @@ class LogClock extends ManualClock {
 test("a running service empties its log only when it is long", async () => {
   const clock = new LogClock();
   const api = await Running.start({ clock });
-  const file = folderAt(api.service.dataDir).database;
+  const file = dataDirectoryAt(api.service.dataDir).database;
   const other = await openStore(file, { hasLogThread: true });
   await other.concurrently((db) => sql`create table filler (data blob)`.execute(db));
   const short = statSync(`${file}-wal`).size;

@@ -14,7 +14,7 @@ import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findRunning, folderAt, readRunning } from "../../../service";
+import { dataDirectoryAt, findRunning, readRunning } from "../../../service";
 import { eventually } from "../../service/jobs/watched";
 import { run, serve } from "../../service/process";
 import { Caller } from "../../service/running";
@@ -152,7 +152,7 @@ describe("recommender", () => {
 
   test("stop never signals an invalid process id or one of another machine", async () => {
     const service = await serve("--data", data);
-    const folder = folderAt(data);
+    const folder = dataDirectoryAt(data);
     const running = readFileSync(folder.runningFile, "utf8");
     const write = (changed: object) =>
       writeFileSync(folder.runningFile, JSON.stringify({ ...JSON.parse(running), ...changed }));
@@ -172,7 +172,7 @@ describe("recommender", () => {
 
   test("stop never signals a process that has the id of an earlier service", async () => {
     const service = await serve("--data", data);
-    const folder = folderAt(data);
+    const folder = dataDirectoryAt(data);
     const running = readFileSync(folder.runningFile, "utf8");
     const stranger = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
     // On the request for a proof, writes the file as a service does that has just locked the directory.

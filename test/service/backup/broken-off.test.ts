@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { folderAt } from "../../../service";
+import { dataDirectoryAt } from "../../../service";
 import { readManifest } from "../../../service/backup/manifest";
 import { backedUpTables, columnsIn } from "../../../service/backup/tables";
 import { readRunning } from "../../../service/files/lock";
@@ -200,7 +200,7 @@ test.each(["a data directory", "PostgreSQL"])(
   async (kind) => {
     const isFolder = kind === "a data directory";
     const target = isFolder ? ["--data", at("restored")] : ["--store", database.url];
-    const place = isFolder ? folderAt(at("restored")).database : database.url;
+    const place = isFolder ? dataDirectoryAt(at("restored")).database : database.url;
     const all = Object.values(readManifest(at("whole")).rows).reduce((sum, rows) => sum + rows);
     const db = connect(database.url);
     const isLocked = async () => {
@@ -210,7 +210,7 @@ test.each(["a data directory", "PostgreSQL"])(
     };
     const command: Killed = {
       options: ["restore", at("whole"), ...target],
-      works: (pid) => (isFolder ? readRunning(folderAt(at("restored")))?.pid === pid : isLocked()),
+      works: (pid) => (isFolder ? readRunning(dataDirectoryAt(at("restored")))?.pid === pid : isLocked()),
       isDone: async () => (await rowsOf(place)) > 0,
       undo: () => emptied(place),
       // PostgreSQL finishes the statement of a killed process.

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { startService } from "../../../service";
-import { folderAt } from "../../../service/files/folder";
+import { dataDirectoryAt } from "../../../service/files/data-directory";
 import { instanceIn } from "../../../service/files/instance";
 
 test("the instance of a folder can be read while it is served or not, and is absent where an older version wrote it", async () => {
@@ -15,7 +15,7 @@ test("the instance of a folder can be read while it is served or not, and is abs
   await service.close();
   expect(instance).toMatch(/\S/);
   expect(instanceIn(dataDir)).toBe(instance);
-  const database = new Database(folderAt(dataDir).database);
+  const database = new Database(dataDirectoryAt(dataDir).database);
   database.exec("drop table instance");
   database.close();
   expect(instanceIn(dataDir)).toBeUndefined();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { serialize } from "node:v8";
 import { ManualClock, type StartOptions, startService } from "../../../service";
-import { openFiles } from "../../../service/files/places/open";
+import { openFiles } from "../../../service/files/storage/open";
 import { describeUnless } from "../../unless";
 import { run } from "../process";
 import { Running } from "../running";

@@ -11,9 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { folderAt } from "../../../service/files/folder";
-import { copiesFolder } from "../../../service/files/left-behind";
-import { lockFolder } from "../../../service/files/lock";
+import { dataDirectoryAt } from "../../../service/files/data-directory";
+import { createCopiesDirectory } from "../../../service/files/left-behind";
+import { lockDataDirectory } from "../../../service/files/lock";
 
 test("a process removes the copies of those that were killed, and nobody else's", () => {
   const parent = mkdtempSync(join(tmpdir(), "left-"));
@@ -32,10 +32,10 @@ test("a process removes the copies of those that were killed, and nobody else's"
   symlinkSync(elsewhere, link);
   lutimesSync(link, 0, 0);
   utimesSync(elsewhere, 0, 0);
-  const unlock = lockFolder(folderAt(alive));
+  const unlock = lockDataDirectory(dataDirectoryAt(alive));
   const before = Date.now() / 1000 - 3600;
   for (const path of [killed, alive, data]) utimesSync(path, before, before);
-  const own = copiesFolder(parent);
+  const own = createCopiesDirectory(parent);
   expect(readdirSync(elsewhere)).toEqual([]);
   expect([killed, alive, starting, data, own].map((path) => existsSync(path))).toEqual([
     ...[false, true, true, true, true],

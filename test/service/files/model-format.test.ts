@@ -7,8 +7,8 @@ import { trainG1 } from "../../../service/algorithms";
 import { JobError } from "../../../service/base/job-error";
 import { encodeModel, type StoredModel } from "../../../service/files/format/model";
 import { readModel, saveModel } from "../../../service/files/models";
-import type { Files } from "../../../service/files/places/files";
-import { openFiles } from "../../../service/files/places/open";
+import type { Files } from "../../../service/files/storage/files";
+import { openFiles } from "../../../service/files/storage/open";
 import { createWorld } from "../algorithms/world";
 
 let folder: string;

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createRandom, servable, type TrainedModel } from "../../../service/algorithms";
 import { encodeModel, type StoredModel } from "../../../service/files/format/model";
 import { readModel, readRow, readServable } from "../../../service/files/models";
-import type { Files } from "../../../service/files/places/files";
-import { openFiles } from "../../../service/files/places/open";
+import type { Files } from "../../../service/files/storage/files";
+import { openFiles } from "../../../service/files/storage/open";
 import { withoutUsers } from "../../../service/files/without-users";
 
 let folder: string;

@@ -1,5 +1,5 @@
 import { originHeader } from "../../../contract/origin";
-import { folderAt } from "../../../service";
+import { dataDirectoryAt } from "../../../service";
 import { connect } from "../../../service/store/database";
 import { testOfOneApi } from "../database";
 import { Running } from "../running";
@@ -93,7 +93,9 @@ describe("orphaned objects", () => {
     });
 
     async function removeHolders(objectId: string): Promise<void> {
-      const db = connect(api.options.store ?? folderAt(api.service.dataDir).database, { writes: true });
+      const db = connect(api.options.store ?? dataDirectoryAt(api.service.dataDir).database, {
+        writes: true,
+      });
       await db.deleteFrom("holders").where("object_id", "=", objectId).execute();
       await db.destroy();
     }

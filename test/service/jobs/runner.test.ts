@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
-import { folderAt } from "../../../service";
+import { dataDirectoryAt } from "../../../service";
 import { connect, openStore } from "../../../service/store/database";
 import { renew, take } from "../../../service/store/queue";
 import { allowance, refusal, testInFolder } from "../database";
@@ -89,7 +89,7 @@ describe("deleting events", () => {
   testInFolder("writes nothing where there are none to be deleted", async () => {
     const { api, shop, end } = await openWatched();
     const { eventDatasetId } = shop;
-    const database = new Database(folderAt(api.service.dataDir).database, { timeout: 5000 });
+    const database = new Database(dataDirectoryAt(api.service.dataDir).database, { timeout: 5000 });
     database.exec("begin immediate");
     await api.call("deleteDatasetEventsBeforeTs", { eventDatasetId, ts: 1 });
     database.exec("rollback");
@@ -136,8 +136,8 @@ describe("deleting events", () => {
 
 testInFolder("the queue is looked through without the jobs that have ended", async () => {
   const { api, end } = await openWatched();
-  const database = new Database(folderAt(api.service.dataDir).database);
-  const { db } = await openStore(folderAt(api.service.dataDir).database);
+  const database = new Database(dataDirectoryAt(api.service.dataDir).database);
+  const { db } = await openStore(dataDirectoryAt(api.service.dataDir).database);
   const asked: string[] = [];
   const watched = db.withPlugin({
     transformQuery: ({ node }) => {
@@ -160,7 +160,7 @@ testInFolder("the queue is looked through without the jobs that have ended", asy
 test("an earlier attempt does not renew the lease of a job that the same process lost and took again", async () => {
   const { api, submit, end } = await openWatched({ jobDelayMs: 60_000 });
   await submit("held");
-  const db = connect(api.options.store ?? folderAt(api.service.dataDir).database, { writes: true });
+  const db = connect(api.options.store ?? dataDirectoryAt(api.service.dataDir).database, { writes: true });
   const jobs = () => db.selectFrom("jobs").selectAll().where("status", "=", "RUNNING").execute();
   await eventually(async () => (await jobs()).length === 1);
   const [former] = await jobs();

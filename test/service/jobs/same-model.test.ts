@@ -1,7 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import { createRandom } from "../../../service/algorithms";
-import { modelName } from "../../../service/files/places/files";
-import { openFiles } from "../../../service/files/places/open";
+import { modelName } from "../../../service/files/storage/files";
+import { openFiles } from "../../../service/files/storage/open";
 import { Running } from "../running";
 import { openShop, shopRecords, trainModel } from "../shop";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock } from "../../../service";
 import { readModel } from "../../../service/files/models";
-import { openFiles } from "../../../service/files/places/open";
+import { openFiles } from "../../../service/files/storage/open";
 import { testInFolder, testOnPostgres } from "../database";
 import { serve } from "../process";
 import { Caller, Running } from "../running";

@@ -1,4 +1,4 @@
-import { folderAt, ManualClock } from "../../../service";
+import { dataDirectoryAt, ManualClock } from "../../../service";
 import { datasetResponse } from "../../../service/console/datasets/dataset";
 import { openStore, type Store } from "../../../service/store/database";
 import { countRefusals, dropRefusals, refusalsOf } from "../../../service/store/history/refusals";
@@ -29,7 +29,7 @@ test("sizes are noted once a day and refusals counted by reason and day, both fo
   const running = await Running.start({ clock: new ManualClock() });
   const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
   const { options, service } = running;
-  const store: Store = await openStore(options.store ?? folderAt(service.dataDir).database);
+  const store: Store = await openStore(options.store ?? dataDirectoryAt(service.dataDir).database);
   const { db } = store;
   const dataset = (await db
     .selectFrom("datasets")

@@ -2,11 +2,11 @@ import { createHmac } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exportService, folderAt, restoreService } from "../../../service";
+import { dataDirectoryAt, exportService, restoreService } from "../../../service";
 import { readModel } from "../../../service/files/models";
-import type { Files } from "../../../service/files/places/files";
-import { openFiles } from "../../../service/files/places/open";
 import { removeForgotten } from "../../../service/files/remove-users";
+import type { Files } from "../../../service/files/storage/files";
+import { openFiles } from "../../../service/files/storage/open";
 import { connect, type Db } from "../../../service/store/database";
 import { forgetInEvents } from "../../../service/store/forget-user";
 import { cleanUpTombstones, forgottenSince } from "../../../service/store/forgotten";
@@ -23,7 +23,7 @@ describe("the tombstones of forgotten users", () => {
   let db: Db;
   beforeAll(async () => {
     api = await Running.start({ dataDir });
-    db = connect(api.options.store ?? folderAt(dataDir).database, { writes: true });
+    db = connect(api.options.store ?? dataDirectoryAt(dataDir).database, { writes: true });
   });
   beforeEach(async () => {
     shop = await openShop(api);
@@ -78,7 +78,7 @@ describe("the tombstones of forgotten users", () => {
     await exportService(place, join(folder, "backup"), () => undefined);
     const restored = join(folder, "restored");
     await restoreService({ dataDir: restored }, join(folder, "backup"), () => undefined);
-    const there = connect(folderAt(restored).database);
+    const there = connect(dataDirectoryAt(restored).database);
     expect([await isForgotten("u3", there), await isForgotten("u4", there)]).toEqual([true, false]);
     await there.destroy();
   });
@@ -87,7 +87,7 @@ describe("the tombstones of forgotten users", () => {
     const { store } = api.options;
     const copies = join(folder, "copies");
     const files = openFiles(store === undefined ? { folder: dataDir } : { folder: copies, url: store });
-    const first = connect(store ?? folderAt(dataDir).database);
+    const first = connect(store ?? dataDirectoryAt(dataDir).database);
     await bury("u3");
     /** As the first process is about to write, the second one forgets another user and rewrites the file. */
     const second = async () => {
@@ -114,7 +114,7 @@ describe("the tombstones of forgotten users", () => {
       },
     });
     await removeForgotten(first, slow, modelId).catch(() => undefined);
-    const { userIds } = await readModel(files, modelId, { anew: true });
+    const { userIds } = await readModel(files, modelId, { refresh: true });
     expect(userIds).toContain("u4");
     expect(userIds).not.toContain("u3");
     expect(userIds).not.toContain("u5");

@@ -1,7 +1,7 @@
 import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
-  brokenOffAfterMs,
+  abandonedAfterMs,
   type Content,
   type Files,
   type Listed,
@@ -10,15 +10,15 @@ import {
 } from "./files";
 
 /** Files in a folder of the service's own. */
-export class FolderFiles implements Files {
-  readonly isOwn = true;
+export class DirectoryFiles implements Files {
+  readonly isTrusted = true;
   readonly location: Location;
 
   constructor(private readonly folder: string) {
     this.location = { folder };
   }
 
-  get place(): string {
+  get label(): string {
     return this.folder;
   }
 
@@ -42,7 +42,7 @@ export class FolderFiles implements Files {
   }
 
   open(name: string): Promise<FileHandle | undefined> {
-    return unlessMissing(open(join(this.folder, name)));
+    return undefinedIfMissing(open(join(this.folder, name)));
   }
 
   async remove(name: string): Promise<void> {
@@ -51,7 +51,7 @@ export class FolderFiles implements Files {
 
   async list(prefix: string): Promise<Listed[]> {
     const [folder = "", begin = ""] = prefix.split("/");
-    const names = (await unlessMissing(readdir(join(this.folder, folder)))) ?? [];
+    const names = (await undefinedIfMissing(readdir(join(this.folder, folder)))) ?? [];
     const files = names
       .filter((name) => name.startsWith(begin))
       .map((name) => this.listed(`${folder}/${name}`));
@@ -62,7 +62,7 @@ export class FolderFiles implements Files {
     return undefined;
   }
 
-  async tidy(afterMs = brokenOffAfterMs): Promise<void> {
+  async cleanUp(afterMs = abandonedAfterMs): Promise<void> {
     for (const folder of ["models/", "results/"]) {
       for (const { name, writtenTs } of await this.list(folder))
         if (/\.part$/.test(name) && Date.now() - writtenTs >= afterMs) await this.remove(name);
@@ -70,12 +70,12 @@ export class FolderFiles implements Files {
   }
 
   /** The files themselves are on this machine. */
-  async tidyCopies(): Promise<void> {}
+  async cleanUpCopies(): Promise<void> {}
 
   close(): void {}
 
   private async listed(name: string): Promise<Listed | undefined> {
-    const found = await unlessMissing(stat(join(this.folder, name)));
+    const found = await undefinedIfMissing(stat(join(this.folder, name)));
     return found && { name, writtenTs: found.mtimeMs };
   }
 }
@@ -112,7 +112,7 @@ async function synced(
 }
 
 /** What was found, or undefined where there is nothing of that name. */
-export async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfMissing<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
   } catch (error) {

@@ -1,4 +1,4 @@
-// files/places/ keeps models and results by name: in a folder, in the database, or in a bucket.
+// files/storage/ keeps models and results by name: in a folder, in the database, or in a bucket.
 
 import type { FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
@@ -29,8 +29,8 @@ export interface Location {
 }
 
 /** Which copy of a file is opened. */
-export interface Opening {
-  readonly anew?: boolean;
+export interface CopyOptions {
+  readonly refresh?: boolean;
   readonly version?: number;
 }
 
@@ -43,9 +43,9 @@ export function copyName(name: string, version: number): string {
 export interface Files {
   readonly location: Location;
   /** The place as messages name it. */
-  readonly place: string;
+  readonly label: string;
   /** Whether nobody but this service writes there. */
-  readonly isOwn: boolean;
+  readonly isTrusted: boolean;
   /** Fails, in words for people, where nothing can be kept there, or where those of other data are kept. */
   check(instanceId: string): Promise<void>;
   write(name: string, content: Content): Promise<void>;
@@ -55,15 +55,15 @@ export interface Files {
    * The file on this machine, to be read from any place in it. `anew` ignores the copy on this machine; so does another
    * `version` than the copy has, for forgotten users were removed since.
    */
-  open(name: string, how?: Opening): Promise<FileHandle | undefined>;
+  open(name: string, how?: CopyOptions): Promise<FileHandle | undefined>;
   remove(name: string): Promise<void>;
   list(prefix: string): Promise<Listed[]>;
   /** An address under which anybody can read the file for so long; undefined where the service itself must serve it. */
   link(name: string, seconds: number): Promise<string | undefined>;
   /** Removes what broken-off writes left so long ago. */
-  tidy(afterMs?: number): Promise<void>;
+  cleanUp(afterMs?: number): Promise<void>;
   /** Removes the copies on this machine but for those with these names, see `copyName`. */
-  tidyCopies(existing: ReadonlySet<string>, afterMs?: number): Promise<void>;
+  cleanUpCopies(existing: ReadonlySet<string>, afterMs?: number): Promise<void>;
   close(): void;
 }
 
@@ -85,4 +85,4 @@ export function resultName({ id, attempt }: Attempt, form: "" | "json" | `${numb
 }
 
 /** Longer than any write takes: what is older and not finished never will be. */
-export const brokenOffAfterMs = 24 * 60 * 60 * 1000;
+export const abandonedAfterMs = 24 * 60 * 60 * 1000;

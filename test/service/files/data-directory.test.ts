@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { embedded, folderAt, lockFolder, startService } from "../../../service";
+import { dataDirectoryAt, embedded, lockDataDirectory, startService } from "../../../service";
 import { ended } from "../process";
 import { Running } from "../running";
 
@@ -41,14 +41,14 @@ describe("a data folder", () => {
   test.each(["keyFile", "secretFile"] as const)(
     "with an empty %s is refused, and the fix is named",
     async (name) => {
-      const file = folderAt(dataDir)[name];
+      const file = dataDirectoryAt(dataDir)[name];
       for (const text of ["", "\n", "short"]) {
         writeFileSync(file, text);
         await expect(startService({ dataDir, log: "none" })).rejects.toThrow(
           new RegExp(`^${file} holds ${text.trim().length} characters.* delete the file`),
         );
       }
-      expect(openFiles()).not.toContain(folderAt(dataDir).database);
+      expect(openFiles()).not.toContain(dataDirectoryAt(dataDir).database);
       rmSync(file);
       const service = await startService({ dataDir, log: "none" });
       await service.close();
@@ -65,8 +65,8 @@ describe("a data folder", () => {
   test("is open to its owner alone, also where it was there before", async () => {
     chmodSync(dataDir, 0o755);
     for (const name of ["models", "results"]) mkdirSync(join(dataDir, name), { mode: 0o755 });
-    writeFileSync(folderAt(dataDir).database, "", { mode: 0o644 });
-    writeFileSync(folderAt(dataDir).lockFile, "", { mode: 0o644 });
+    writeFileSync(dataDirectoryAt(dataDir).database, "", { mode: 0o644 });
+    writeFileSync(dataDirectoryAt(dataDir).lockFile, "", { mode: 0o644 });
     const api = await Running.start({ dataDir, log: "file" });
     await api.call("createEventDataset", { name: "some", numShards: 1 });
     const mode = (name: string) => (statSync(join(dataDir, name)).mode & 0o777).toString(8);
@@ -101,22 +101,22 @@ describe("a data folder", () => {
     expect(id).toMatch(/^instance-[0-9a-f]{20}$/);
     expect(await idOf()).toBe(id);
     for (const name of readdirSync(dataDir)) if (name.startsWith("data.db")) rmSync(join(dataDir, name));
-    expect(existsSync(folderAt(dataDir).keyFile)).toBe(true);
+    expect(existsSync(dataDirectoryAt(dataDir).keyFile)).toBe(true);
     expect(await idOf()).not.toBe(id);
   });
 
   test("is not served by one who waited for it while it was reset and another began anew", async () => {
-    const folder = folderAt(dataDir);
-    const unlock = lockFolder(folder);
-    const program = `const { folderAt, lockFolder } = require(${JSON.stringify(built)});
+    const folder = dataDirectoryAt(dataDir);
+    const unlock = lockDataDirectory(folder);
+    const program = `const { dataDirectoryAt, lockDataDirectory } = require(${JSON.stringify(built)});
       console.log("waits");
-      lockFolder(folderAt(${JSON.stringify(dataDir)}));`;
+      lockDataDirectory(dataDirectoryAt(${JSON.stringify(dataDir)}));`;
     const waiter = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "pipe"] });
     const end = ended(waiter);
     await once(waiter.stdout, "data");
     await sleep(200);
     rmSync(folder.lockFile);
-    const unlockNew = lockFolder(folder);
+    const unlockNew = lockDataDirectory(folder);
     unlock();
     const { code, err } = await end;
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("is already served") });

@@ -19,7 +19,7 @@ import { dirname, join, resolve } from "node:path";
 import { newSecret } from "../base/secret";
 
 /** The places of everything that a service keeps. */
-export interface Folder {
+export interface DataDirectory {
   readonly path: string;
   readonly database: string;
   readonly keyFile: string;
@@ -38,7 +38,7 @@ export interface Folder {
 }
 
 /** Names the places in a data folder; makes nothing. */
-export function folderAt(path: string): Folder {
+export function dataDirectoryAt(path: string): DataDirectory {
   const root = resolve(path);
   const at = (...names: string[]) => join(root, ...names);
   return {
@@ -68,13 +68,13 @@ const ownFolders = {
 export const harmlessNames = new Set(["lost+found", ".DS_Store"]);
 
 /** Whether a service has kept its data there. */
-export function isDataFolder(folder: Folder): boolean {
+export function isDataDirectory(folder: DataDirectory): boolean {
   return existsSync(folder.database) && existsSync(folder.lockFile);
 }
 
 /** Refuses a folder that somebody else uses, for a service would mix its files with theirs. */
-export function refuseForeign(folder: Folder): void {
-  if (!existsSync(folder.path) || isDataFolder(folder)) return;
+export function refuseForeign(folder: DataDirectory): void {
+  if (!existsSync(folder.path) || isDataDirectory(folder)) return;
   const foreign = readdirSync(folder.path).find(
     (name) => !ownName.test(name) && !(name in ownFolders) && !harmlessNames.has(name),
   );
@@ -86,9 +86,9 @@ export function refuseForeign(folder: Folder): void {
 }
 
 /** Makes a folder that a person named, and those above it: with `recursive`, Node tries for ever to make one in /proc. */
-export function ensureFolder(path: string): void {
+export function ensureDirectory(path: string): void {
   if (existsSync(path)) return;
-  ensureFolder(dirname(path));
+  ensureDirectory(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
@@ -102,12 +102,12 @@ export function ensureFolder(path: string): void {
 }
 
 /** Makes the folder readable by its owner alone, because it holds the key to everything. */
-export function makeFolder(folder: Folder): void {
+export function createDataDirectory(folder: DataDirectory): void {
   refuseForeign(folder);
   const inside = ["models", "results"].map((name) => join(folder.path, name));
   for (const path of [folder.path, ...inside]) {
-    ensureFolder(path);
-    if (isOurs(path)) chmodSync(path, 0o700);
+    ensureDirectory(path);
+    if (isOwnedByUser(path)) chmodSync(path, 0o700);
   }
   // A data folder inside a repository must not be committed, the key least of all.
   const ignore = join(folder.path, ".gitignore");
@@ -115,16 +115,16 @@ export function makeFolder(folder: Folder): void {
 }
 
 /** Lets nobody else read the files; SQLite gives its further files the mode of the database. */
-export function closeToOthers(folder: Folder): void {
+export function restrictAccess(folder: DataDirectory): void {
   if (!existsSync(folder.database)) closeSync(openSync(folder.database, "wx", 0o600));
   for (const name of readdirSync(folder.path)) {
     const path = join(folder.path, name);
-    if (ownName.test(name) && isOurs(path)) chmodSync(path, 0o600);
+    if (ownName.test(name) && isOwnedByUser(path)) chmodSync(path, 0o600);
   }
 }
 
 /** Deletes what a service keeps in a folder, and the folder unless it holds other things; gives the names of these. */
-export function deleteData(folder: Folder): string[] {
+export function deleteData(folder: DataDirectory): string[] {
   for (const [name, own] of Object.entries(ownFolders)) empty(join(folder.path, name), own);
   return empty(folder.path, ownName);
 }
@@ -150,7 +150,7 @@ const secretLength = 20;
 
 /** The secret in a file that only its owner may read, created once. */
 export function secretText(file: string, prefix = ""): string {
-  if (!existsSync(file)) writeWhole(file, `${prefix}${newSecret()}\n`);
+  if (!existsSync(file)) writeAtomically(file, `${prefix}${newSecret()}\n`);
   chmodSync(file, 0o600);
   return readSecret(file);
 }
@@ -166,7 +166,7 @@ export function readSecret(file: string): string {
 }
 
 /** The port that was chosen for the folder, if one was. */
-export function readPort(folder: Folder): number | undefined {
+export function readPort(folder: DataDirectory): number | undefined {
   try {
     return Number(readFileSync(folder.portFile, "utf8")) || undefined;
   } catch {
@@ -175,7 +175,7 @@ export function readPort(folder: Folder): number | undefined {
 }
 
 /** Writes a file as a whole or not at all, and onto the disk, for a kill or a power loss may come at any moment. */
-export function writeWhole(file: string, content: string | Uint8Array): void {
+export function writeAtomically(file: string, content: string | Uint8Array): void {
   const part = `${file}.${process.pid}.part`;
   try {
     synced(openSync(part, "w", 0o600), (opened) => writeFileSync(opened, content));
@@ -197,6 +197,6 @@ function synced(opened: number, write: (opened: number) => void = () => undefine
   }
 }
 
-function isOurs(path: string): boolean {
+function isOwnedByUser(path: string): boolean {
   return process.getuid === undefined || statSync(path).uid === process.getuid();
 }

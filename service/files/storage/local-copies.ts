@@ -3,8 +3,8 @@ import { createWriteStream } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { copyName, type Opening, type Reading } from "./files";
-import { unlessMissing } from "./folder-files";
+import { undefinedIfMissing } from "./directory-files";
+import { type CopyOptions, copyName, type Reading } from "./files";
 
 /** Copies on this machine of files that lie elsewhere and change only with their version; those not used for longest go first. */
 export class LocalCopies {
@@ -17,11 +17,11 @@ export class LocalCopies {
   async open(
     name: string,
     fetch: () => Promise<Reading | undefined>,
-    { anew = false, version = 0 }: Opening = {},
+    { refresh: anew = false, version = 0 }: CopyOptions = {},
   ): Promise<FileHandle | undefined> {
     const copy = join(this.folder, copyName(name, version));
     if (anew) await rm(copy, { force: true });
-    const kept = await unlessMissing(open(copy));
+    const kept = await undefinedIfMissing(open(copy));
     if (kept) {
       await utimes(copy, new Date(), new Date()).catch(() => undefined);
       return kept;
@@ -79,10 +79,10 @@ export class LocalCopies {
   }
 
   private async copies(): Promise<{ file: string; bytes: number; usedTs: number }[]> {
-    const names = (await unlessMissing(readdir(this.folder))) ?? [];
+    const names = (await undefinedIfMissing(readdir(this.folder))) ?? [];
     const copies = names.map(async (name) => {
       const file = join(this.folder, name);
-      const found = await unlessMissing(stat(file));
+      const found = await undefinedIfMissing(stat(file));
       return found && { file, bytes: found.size, usedTs: found.mtimeMs };
     });
     return (await Promise.all(copies)).filter((copy) => copy !== undefined);

@@ -6,17 +6,17 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from "@aws-sdk/client-s3";
 import { sql } from "kysely";
-import { settings } from "../../../service/files/places/bucket";
-import { BucketFiles } from "../../../service/files/places/bucket-files";
-import type { Files } from "../../../service/files/places/files";
-import { openFiles } from "../../../service/files/places/open";
+import { settings } from "../../../service/files/storage/bucket";
+import { BucketFiles } from "../../../service/files/storage/bucket-files";
+import type { Files } from "../../../service/files/storage/files";
+import { openFiles } from "../../../service/files/storage/open";
 import { connect, openStore } from "../../../service/store/database";
 import { describeUnless, testUnless } from "../../unless";
 import { newDatabase } from "../database";
 import { ended } from "../process";
 import { BucketServer, withoutBucketServer } from "./bucket-server";
 
-const built = join(__dirname, "../../../dist/service/files/places/open.js");
+const built = join(__dirname, "../../../dist/service/files/storage/open.js");
 
 let root: string;
 let server: BucketServer | undefined;
@@ -137,9 +137,9 @@ function testFiles(where: string, open: () => Files): void {
     expect(await content("models/model-4")).toBeUndefined();
     const rest = async () => [...(await names("models/model-4")), ...(await uploads(files))];
     expect(await rest()).toHaveLength(1);
-    await files.tidy();
+    await files.cleanUp();
     expect(await rest()).toHaveLength(1);
-    await files.tidy(0);
+    await files.cleanUp(0);
     expect(await rest()).toEqual([]);
   });
 
@@ -150,7 +150,7 @@ function testFiles(where: string, open: () => Files): void {
     const place = full ? openFiles({ folder: join(root, "full"), url: full.newBucket() }) : files;
     const limit = full ? "" : "ulimit -f 1024; ";
     const { code, err } = await ended(writer(place, "models/model-5", 2, full?.environment, limit));
-    expect([code, err]).toEqual([1, expect.stringContaining(place.place)]);
+    expect([code, err]).toEqual([1, expect.stringContaining(place.label)]);
     if (full) Object.assign(process.env, full.environment);
     expect(await place.list("models/model-5")).toEqual([]);
     server?.use();
@@ -215,7 +215,7 @@ testUnless(withoutBucketServer)(
       await Promise.all(begun);
     }
     client.destroy();
-    await files.tidy(0);
+    await files.cleanUp(0);
     expect(await uploads(files)).toEqual([]);
     files.close();
   },
@@ -258,10 +258,10 @@ describeUnless(withoutBucketServer)("copies on this machine", () => {
     await files.remove("models/model-a");
     expect(copied(here)).toEqual(["model-b"]);
     expect(copied(elsewhere)).toEqual(["model-a", "model-b", "model-c.0-0.part"]);
-    await others.tidyCopies(new Set(["model-b"]));
+    await others.cleanUpCopies(new Set(["model-b"]));
     expect(copied(elsewhere)).toEqual(["model-b", "model-c.0-0.part"]);
     utimesSync(join(elsewhere, "model-c.0-0.part"), 1, 1);
-    await others.tidyCopies(new Set(["model-b"]));
+    await others.cleanUpCopies(new Set(["model-b"]));
     expect(copied(elsewhere)).toEqual(["model-b"]);
     files.close();
     others.close();

@@ -6,12 +6,12 @@ import type { ListMultipartUploadsCommandOutput, S3Client } from "@aws-sdk/clien
 import { shortened } from "../../base/error";
 import { bucketAt, bucketError, isMissing, loadSdk, settings } from "./bucket";
 import {
-  brokenOffAfterMs,
+  abandonedAfterMs,
   type Content,
+  type CopyOptions,
   type Files,
   type Listed,
   type Location,
-  type Opening,
   type Reading,
 } from "./files";
 import { LocalCopies } from "./local-copies";
@@ -23,8 +23,8 @@ type Sdk = Awaited<ReturnType<typeof loadSdk>>;
 
 /** Files in a bucket of Amazon S3 or of a storage that speaks the same protocol. */
 export class BucketFiles implements Files {
-  readonly isOwn = false;
-  readonly place: string;
+  readonly isTrusted = false;
+  readonly label: string;
   private readonly bucket: string;
   private readonly prefix: string;
   private readonly copies: LocalCopies;
@@ -37,7 +37,7 @@ export class BucketFiles implements Files {
     const { bucket, prefix } = bucketAt(location.url);
     this.bucket = bucket;
     this.prefix = prefix;
-    this.place = location.url;
+    this.label = location.url;
     this.copies = new LocalCopies(location.folder, maxCopiedBytes);
   }
 
@@ -50,7 +50,7 @@ export class BucketFiles implements Files {
     const owner = await this.ownerOr(instanceId);
     if (owner === instanceId) return;
     throw new Error(
-      `${this.place} keeps the files of other data (${owner}, and this is ${instanceId}); give another prefix with --files, ` +
+      `${this.label} keeps the files of other data (${owner}, and this is ${instanceId}); give another prefix with --files, ` +
         `or, where these files are no longer needed, delete everything under it.`,
     );
   }
@@ -74,7 +74,7 @@ export class BucketFiles implements Files {
     });
   }
 
-  open(name: string, how?: Opening): Promise<FileHandle | undefined> {
+  open(name: string, how?: CopyOptions): Promise<FileHandle | undefined> {
     return this.copies.open(name, () => this.read(name), how);
   }
 
@@ -113,7 +113,7 @@ export class BucketFiles implements Files {
   }
 
   /** Parts of an upload that a kill broke off are in no list, but they take room. */
-  async tidy(afterMs = brokenOffAfterMs): Promise<void> {
+  async cleanUp(afterMs = abandonedAfterMs): Promise<void> {
     await this.ask(async ({ ListMultipartUploadsCommand, AbortMultipartUploadCommand }, client) => {
       const { Bucket, Key: Prefix } = this.at("");
       const old: { Key: string | undefined; UploadId: string | undefined }[] = [];
@@ -132,7 +132,7 @@ export class BucketFiles implements Files {
     });
   }
 
-  tidyCopies(existing: ReadonlySet<string>, afterMs = brokenOffAfterMs): Promise<void> {
+  cleanUpCopies(existing: ReadonlySet<string>, afterMs = abandonedAfterMs): Promise<void> {
     return this.copies.tidy(existing, afterMs);
   }
 
@@ -158,7 +158,7 @@ export class BucketFiles implements Files {
     try {
       return await work(sdk, client);
     } catch (error) {
-      throw bucketError(this.place, error);
+      throw bucketError(this.label, error);
     }
   }
 }

@@ -5,12 +5,12 @@ import { sql } from "kysely";
 import { withoutPassword } from "../../store/address";
 import { connect, type Db } from "../../store/database";
 import {
-  brokenOffAfterMs,
+  abandonedAfterMs,
   type Content,
+  type CopyOptions,
   type Files,
   type Listed,
   type Location,
-  type Opening,
   type Reading,
 } from "./files";
 import { LocalCopies } from "./local-copies";
@@ -25,8 +25,8 @@ const statementMs = 300_000;
 
 /** Files in the PostgreSQL database that has everything else, in parts of a megabyte. */
 export class DatabaseFiles implements Files {
-  readonly isOwn = false;
-  readonly place: string;
+  readonly isTrusted = false;
+  readonly label: string;
   private readonly copies: LocalCopies;
   private opened: Db | undefined;
 
@@ -34,7 +34,7 @@ export class DatabaseFiles implements Files {
     readonly location: Location & { readonly url: string },
     maxCopiedBytes?: number,
   ) {
-    this.place = withoutPassword(location.url);
+    this.label = withoutPassword(location.url);
     this.copies = new LocalCopies(location.folder, maxCopiedBytes);
   }
 
@@ -74,7 +74,7 @@ export class DatabaseFiles implements Files {
     return { bytes: file.bytes, stream: Readable.from(this.pieces(file.upload, pieceBytes), options) };
   }
 
-  open(name: string, how?: Opening): Promise<FileHandle | undefined> {
+  open(name: string, how?: CopyOptions): Promise<FileHandle | undefined> {
     return this.copies.open(name, () => this.read(name), how);
   }
 
@@ -103,11 +103,11 @@ export class DatabaseFiles implements Files {
     return undefined;
   }
 
-  async tidy(afterMs = brokenOffAfterMs): Promise<void> {
+  async cleanUp(afterMs = abandonedAfterMs): Promise<void> {
     await this.dropUnused(sql`begun <= now() - ${afterMs} * interval '1 millisecond'`);
   }
 
-  tidyCopies(existing: ReadonlySet<string>, afterMs = brokenOffAfterMs): Promise<void> {
+  cleanUpCopies(existing: ReadonlySet<string>, afterMs = abandonedAfterMs): Promise<void> {
     return this.copies.tidy(existing, afterMs);
   }
 
