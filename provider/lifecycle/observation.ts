@@ -69,7 +69,7 @@ export function readWithExtension<Fields extends z.ZodObject>({
       return found && { ...state, ...Object.fromEntries(differing(found, state)) };
     },
 
-    async adoptable(id: string, args: Args, context: Context): Promise<void> {
+    async assertAdoptable(id: string, args: Args, context: Context): Promise<void> {
       if (!(await isOffered(context.client, route))) return;
       const shown = `existingId ${truncate(id)}`;
       const found = await find(id, args, context);
