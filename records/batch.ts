@@ -6,47 +6,47 @@ import { InvalidRecord, type Mapping, mapper } from "./mapping/mapping";
 import type { Reject } from "./rejects";
 import { readRows, type SourceFile } from "./source";
 
-/** Bytes of a batch at most, so that memory is bounded whatever the records are; a larger record goes alone. */
+/** Maximum size of a batch, to bound memory. A larger record is sent in its own batch. */
 const batchBytes = 4 * 1024 * 1024;
 
-/** A record of a batch: where it comes from, and its id. */
+/** Record of a batch: its id, and the source and line that it comes from. */
 export interface Entry {
   readonly source: string;
   readonly line: number;
   readonly id: string;
 }
 
-/** Records that go in one call. */
+/** Records that are sent in one call. */
 export interface Batch {
-  /** Its place in the source. */
+  /** Position of the batch in the source. */
   readonly index: number;
   readonly entries: readonly Entry[];
   readonly ids: ReadonlySet<string>;
-  /** The body of the call; the records are kept in it alone, outside the heap, so that memory stays small. */
+  /** Body of the call. The records exist only here, outside the heap, to save memory. */
   readonly body: Buffer;
-  /** A name for its content. */
+  /** Hash of the content. */
   readonly hash: string;
 }
 
-/** What batches are cut from. */
+/** Source of batches. */
 export interface BatchSource {
   readonly files: readonly SourceFile[];
   readonly kind: RecordKind;
   readonly mapping: Mapping;
   readonly datasetId: string;
-  /** Takes a record that is not fit to be sent, and says whether to read on. */
+  /** Called with each invalid record. Returns whether to continue reading. */
   readonly reject: (reject: Reject) => boolean;
   readonly onBytes: (count: number) => void;
 }
 
-/** Cuts a source into batches by count and bytes; the same content is always cut the same way. */
+/** Splits a source into batches by count and size. The same content always gives the same batches. */
 export async function* batchesOf(source: BatchSource): AsyncIterable<Batch> {
   const { before, after } = source.kind.envelope(source.datasetId);
   let index = 0;
   let entries: Entry[] = [];
   let texts: string[] = [];
   let bytes = 0;
-  const cut = (): Batch => {
+  const takeBatch = (): Batch => {
     const body = Buffer.from(before + texts.join(",") + after);
     const hash = createHash("sha256").update(body).digest("base64url").slice(0, 22);
     const batch = { index: index++, entries, ids: new Set(entries.map(({ id }) => id)), body, hash };
@@ -66,35 +66,35 @@ export async function* batchesOf(source: BatchSource): AsyncIterable<Batch> {
         }
         const size = Buffer.byteLength(read.text);
         if (entries.length === limits.recordsPerUpsert || (entries.length > 0 && bytes + size > batchBytes))
-          yield cut();
+          yield takeBatch();
         entries.push({ source: file.displayName, line: row.line, id: read.id });
         texts.push(read.text);
         bytes += size;
       }
     }
   }
-  if (entries.length > 0) yield cut();
+  if (entries.length > 0) yield takeBatch();
 }
 
-type Read = { readonly id: string; readonly text: string } | Pick<Reject, "reason" | "record">;
+type ReadRecord = { readonly id: string; readonly text: string } | Pick<Reject, "reason" | "record">;
 
-/** Converts rows to the text of records on the wire. */
-function textReader({ kind, mapping }: BatchSource, file: SourceFile): (row: Row) => Read {
+/** Returns a function that converts rows to the JSON text of records. */
+function textReader({ kind, mapping }: BatchSource, file: SourceFile): (row: Row) => ReadRecord {
   const record = mapper(kind, mapping, file.format);
   return ({ columns, fault = "", text: given }) => {
     if (!columns) return { reason: fault, record: given ?? "" };
     try {
       const wire = record(columns);
-      // Writing a record costs as much as reading it; one that comes as it is to go needs no writing.
+      // Serializing costs as much as parsing, so an unchanged record is sent as its original text.
       const text = given !== undefined && isSame(wire, columns) ? given : JSON.stringify(wire);
       assertSize(text, kind);
       return { id: wire[kind.idKey] as string, text };
     } catch (error) {
-      // What is nested beyond any sense overflows the stack of whoever writes it.
+      // Extreme nesting overflows the stack of JSON.stringify.
       if (error instanceof RangeError && given !== undefined)
         return { reason: "it is nested too deeply", record: given };
       if (!(error instanceof InvalidRecord)) throw error;
-      return { reason: error.message, record: given ?? shownColumns(columns) };
+      return { reason: error.message, record: given ?? columnsText(columns) };
     }
   };
 }
@@ -112,17 +112,17 @@ function isSame(
   return fields === 0;
 }
 
-function assertSize(text: string, { type, mostBytes: most }: RecordKind): void {
-  // A character takes at most three bytes per unit of its length.
-  if (text.length * 3 <= most) return;
+function assertSize(text: string, { type, maxBytes }: RecordKind): void {
+  // UTF-8 needs at most three bytes per UTF-16 code unit.
+  if (text.length * 3 <= maxBytes) return;
   const bytes = Buffer.byteLength(JSON.stringify(JSON.parse(text)));
-  if (bytes <= most) return;
+  if (bytes <= maxBytes) return;
   throw new InvalidRecord(
-    `the ${type} takes ${bytes} bytes, and ${most} is the most; shorten its attributes`,
+    `the ${type} has ${bytes} bytes, but the limit is ${maxBytes}; shorten its attributes`,
   );
 }
 
-/** Parquet holds numbers that JSON cannot. */
-function shownColumns(columns: object): string {
+/** Converts columns to JSON. Parquet has integers that JSON cannot represent. */
+function columnsText(columns: object): string {
   return JSON.stringify(columns, (_, value) => (typeof value === "bigint" ? String(value) : value));
 }

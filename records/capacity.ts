@@ -1,16 +1,17 @@
 import type { Client } from "../client/client";
 import { undefinedIfMissing } from "../client/error-meaning";
 import { limits, routes } from "../contract";
+import { hashOf } from "./id-filter";
 import type { RecordKind } from "./kind";
 import { InvalidRecord, type Mapping, mapper } from "./mapping/mapping";
-import { atMostRecords, readRows, type SourceFile } from "./source";
+import { maxRecordCount, readRows, type SourceFile } from "./source";
 
-/** The number of shards for so many records: 10, and one more for each further 100,000 that these do not hold. */
+/** Returns the number of shards for a number of records: one per 100,000, and at least 10. */
 export function numShardsFor(records: number): number {
   return Math.max(limits.quickStartShards, Math.ceil(records / limits.recordsPerShard));
 }
 
-/** The number of shards of a dataset, where the API reports it: it reads only event datasets back. */
+/** Reads the number of shards of a dataset. The API reports it only for event datasets. */
 export async function shardsOf(
   kind: RecordKind,
   datasetId: string,
@@ -23,38 +24,39 @@ export async function shardsOf(
   return dataset?.numShards ?? undefined;
 }
 
-/** Refuses a source that holds more records than fit into a dataset's shards. */
+/** Fails if a source has more records than fit into the shards of a dataset, before any of them is uploaded. */
 export async function assertFits(
   files: readonly SourceFile[],
   kind: RecordKind,
   mapping: Mapping,
   numShards: number,
 ): Promise<void> {
-  const ceiling = numShards * limits.recordsPerShard;
-  // Lines are counted fast; ids only where lines could be too many, for an id may come twice.
-  if ((await atMostRecords(files)) <= ceiling) return;
+  const capacity = numShards * limits.recordsPerShard;
+  // Counting lines is fast but includes repeated ids. Ids are only counted if there are too many lines.
+  if ((await maxRecordCount(files)) <= capacity) return;
   const records = await distinctIds(files, kind, mapping);
-  if (records * (1 - uncertainty) <= ceiling) return;
-  const most = ceiling.toLocaleString("en");
+  if (records * (1 - uncertainty) <= capacity) return;
   throw new Error(
-    `the source holds about ${records.toLocaleString("en")} records, but ${numShards === 1 ? "1 shard holds" : `${numShards} shards hold`} ${most}; ` +
-      `nothing was uploaded. Declare the dataset with numShards: ${numShardsFor(records)}, which creates another dataset.`,
+    `the source has about ${records.toLocaleString("en")} records, but ${numShards === 1 ? "1 shard holds" : `${numShards} shards hold`} ` +
+      `${capacity.toLocaleString("en")}; nothing was uploaded. Declare the dataset with numShards: ${numShardsFor(records)}, ` +
+      "which creates a new dataset.",
   );
 }
 
-const bits = 2 ** 27;
+/** Size of the bitmap for linear counting, 16 MB. */
+const bitmapBits = 2 ** 27;
 
-/** How far off the count of different ids may be; a source that close to the ceiling is left to the service. */
+/** Relative error of the count. If a source is that close to the capacity, the service decides. */
 const uncertainty = 0.001;
 
-/** How many different ids there are, by linear counting: in 16 MB, whatever the source. */
+/** Estimates the number of distinct ids by linear counting. */
 async function distinctIds(
   files: readonly SourceFile[],
   kind: RecordKind,
   mapping: Mapping,
 ): Promise<number> {
-  const seen = new Uint32Array(bits / 32);
-  let taken = 0;
+  const seen = new Uint32Array(bitmapBits / 32);
+  let setBits = 0;
   let records = 0;
   for (const file of files) {
     const record = mapper(kind, mapping, file.format);
@@ -63,15 +65,15 @@ async function distinctIds(
         const id = columns && idOf(() => record(columns), kind.idKey);
         if (id === undefined) continue;
         records++;
-        const bit = hashOf(id);
+        const bit = hashOf(id) >>> 5;
         const mask = 1 << (bit & 31);
         if (((seen[bit >>> 5] as number) & mask) !== 0) continue;
         seen[bit >>> 5] = (seen[bit >>> 5] as number) | mask;
-        taken++;
+        setBits++;
       }
     }
   }
-  return Math.min(records, Math.round(-bits * Math.log1p(-taken / bits)));
+  return Math.min(records, Math.round(-bitmapBits * Math.log1p(-setBits / bitmapBits)));
 }
 
 function idOf(record: () => Readonly<Record<string, unknown>>, key: string): string | undefined {
@@ -81,13 +83,4 @@ function idOf(record: () => Readonly<Record<string, unknown>>, key: string): str
     if (error instanceof InvalidRecord) return undefined;
     throw error;
   }
-}
-
-/** FNV-1a with the last bits mixed in (MurmurHash3's end), to 27 bits. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 5;
 }

@@ -6,19 +6,19 @@ import type { RecordKind } from "./kind";
 import type { AttributesSource, Mapping } from "./mapping/mapping";
 import { readRows, type SourceFile } from "./source";
 
-/** Rows of a file without a list of its columns after which those are taken to be known. */
+/** Number of rows whose columns are read, if a file has no list of columns. */
 const sampleRows = 1000;
 const shownColumns = 20;
 const shownCharacters = 40;
 
-/** The columns of a file. */
+/** Columns of a file. */
 export interface Columns {
   readonly names: ReadonlySet<string>;
-  /** Whether the file says that these are all; else they are those of its first rows. */
+  /** Whether these are all columns of the file. Otherwise they come from its first rows. */
   readonly areAll: boolean;
 }
 
-/** The columns of a file; undefined where it has none that can be read, which the reader of its rows reports. */
+/** Reads the columns of a file. Undefined if that fails; reading the rows then reports the problem. */
 export async function columnsOf(file: SourceFile): Promise<Columns | undefined> {
   if (file.format === "csv") {
     const names = await csvColumns(file);
@@ -35,19 +35,19 @@ export async function columnsOf(file: SourceFile): Promise<Columns | undefined> 
   return names.size > 0 ? { names, areAll: false } : undefined;
 }
 
-/** A column that a mapping asks for, and the field it is for. */
-interface Wanted {
+/** Column that a mapping requires. */
+interface RequiredColumn {
   readonly field: string;
-  /** It goes by one of these names. */
+  /** Names that the column can have. */
   readonly names: readonly string[];
 }
 
-/** The columns that a mapping asks for and a file does not have. */
-export function missingColumns(kind: RecordKind, mapping: Mapping, { names }: Columns): Wanted[] {
-  return wantedColumns(kind, mapping).filter((wanted) => !wanted.names.some((name) => names.has(name)));
+/** Returns the columns that a mapping requires and a file does not have. */
+export function missingColumns(kind: RecordKind, mapping: Mapping, { names }: Columns): RequiredColumn[] {
+  return requiredColumns(kind, mapping).filter((column) => !column.names.some((name) => names.has(name)));
 }
 
-function wantedColumns(kind: RecordKind, mapping: Mapping): Wanted[] {
+function requiredColumns(kind: RecordKind, mapping: Mapping): RequiredColumn[] {
   return kind.fields.flatMap((field) => {
     const source = mapping[field];
     if (field === "attributes") {
@@ -61,17 +61,17 @@ function wantedColumns(kind: RecordKind, mapping: Mapping): Wanted[] {
 }
 
 /**
- * Refuses files that lack a column which the mapping asks for, before their rows are read; gives what is only likely
- * to be missing: rows of JSON may have a column that the first of them do not have.
+ * Fails if a file lacks a column that the mapping requires, before its rows are read.
+ * @returns warnings about columns that may be missing: later rows of a JSON file can have columns that its first rows lack
  */
 export async function assertColumns(
   files: readonly SourceFile[],
   kind: RecordKind,
   mapping: Mapping,
-  /** How fields are mapped to other columns: an option, or an argument. */
+  /** Returns the option or argument that maps these fields, for the error message. */
   remedy: (fields: readonly string[]) => string,
 ): Promise<string[]> {
-  const doubts: string[] = [];
+  const warnings: string[] = [];
   for (const file of files) {
     const columns = await columnsOf(file);
     if (!columns) continue;
@@ -81,25 +81,25 @@ export async function assertColumns(
       const fields = [...new Set(certain.map(({ field }) => field))];
       throw new Error(`${problemOf(file, columns, certain)}; use ${remedy(fields)}`);
     }
-    if (missing.length > 0) doubts.push(problemOf(file, columns, missing));
+    if (missing.length > 0) warnings.push(problemOf(file, columns, missing));
   }
-  return doubts;
+  return warnings;
 }
 
 function problemOf(
   { displayName }: SourceFile,
   { names, areAll }: Columns,
-  missing: readonly Wanted[],
+  missing: readonly RequiredColumn[],
 ): string {
-  const lacking = missing.map(({ field, names: asked }) => {
-    const column = asked.map(columnLabel).join(" or ");
-    return asked.includes(field) || field === "attributes" ? column : `${column} (${field})`;
+  const missingNames = missing.map(({ field, names: expected }) => {
+    const column = expected.map(columnLabel).join(" or ");
+    return expected.includes(field) || field === "attributes" ? column : `${column} (${field})`;
   });
   const all = [...names].map(columnLabel);
   const more = all.length > shownColumns ? `, … (${all.length})` : "";
-  const there = all.slice(0, shownColumns).join(", ") + more;
+  const existing = all.slice(0, shownColumns).join(", ") + more;
   const where = areAll ? displayName : `${displayName} (its first rows)`;
-  return `${where} has no column ${lacking.join(", ")}; it has ${there}`;
+  return `${where} has no column ${missingNames.join(", ")}; it has ${existing}`;
 }
 
 function columnLabel(name: string): string {

@@ -1,58 +1,57 @@
-/** How many acknowledged batches it takes to dare one more at once. */
-const steadyAfter = 16;
+/** Number of acknowledged batches after which the limit grows by one. */
+const growAfter = 16;
 
 /**
- * Lets a number of batches through at once: fewer after the service has asked for patience, then slowly more again.
- * Two batches that hold the same id never go at once, so that the later record wins as it does in the source.
+ * Limits the number of concurrent batches. The limit halves when the service is overloaded, then grows again slowly.
+ * Two batches with the same id are never sent concurrently, so the later record wins as in the source.
  */
-export class Gate {
+export class ConcurrencyLimit {
   #limit: number;
-  #underWay = 0;
-  #steady = 0;
+  #active = 0;
+  #acknowledged = 0;
   readonly #ids = new Set<string>();
   #wake: (() => void) | undefined;
 
-  constructor(readonly most: number) {
-    this.#limit = most;
+  constructor(readonly max: number) {
+    this.#limit = max;
   }
 
   get limit(): number {
     return this.#limit;
   }
 
-  /** Waits until a batch with these ids may go. */
-  async enter(ids: ReadonlySet<string>): Promise<void> {
-    while (this.#underWay >= this.#limit || (this.#underWay > 0 && this.#holdsAny(ids)))
-      await this.#changed();
-    this.#underWay++;
+  /** Waits until a batch with these ids can be sent. */
+  async acquire(ids: ReadonlySet<string>): Promise<void> {
+    while (this.#active >= this.#limit || (this.#active > 0 && this.#hasAny(ids))) await this.#changed();
+    this.#active++;
     for (const id of ids) this.#ids.add(id);
   }
 
-  /** A batch is through. */
-  leave(ids: ReadonlySet<string>): void {
-    this.#underWay--;
+  /** Called when a batch is done. */
+  release(ids: ReadonlySet<string>): void {
+    this.#active--;
     for (const id of ids) this.#ids.delete(id);
-    if (++this.#steady >= steadyAfter && this.#limit < this.most) {
+    if (++this.#acknowledged >= growAfter && this.#limit < this.max) {
       this.#limit++;
-      this.#steady = 0;
+      this.#acknowledged = 0;
     }
     this.#wake?.();
   }
 
-  /** The service asked for patience. */
+  /** Halves the limit. Called when the service is overloaded. */
   slowDown(): void {
-    // Those under way at once are refused at once: they count as one.
-    if (this.#steady === 0 && this.#limit < this.most) return;
+    // Concurrent batches are rejected together, so they count once.
+    if (this.#acknowledged === 0 && this.#limit < this.max) return;
     this.#limit = Math.max(1, Math.floor(this.#limit / 2));
-    this.#steady = 0;
+    this.#acknowledged = 0;
   }
 
-  /** Waits until all are through. */
+  /** Waits until all batches are done. */
   async drained(): Promise<void> {
-    while (this.#underWay > 0) await this.#changed();
+    while (this.#active > 0) await this.#changed();
   }
 
-  #holdsAny(ids: ReadonlySet<string>): boolean {
+  #hasAny(ids: ReadonlySet<string>): boolean {
     for (const id of ids) if (this.#ids.has(id)) return true;
     return false;
   }

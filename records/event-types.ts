@@ -1,17 +1,17 @@
 import { fieldReader, type Mapping } from "./mapping/mapping";
 import { readRows, type SourceFile } from "./source";
 
-/** Types that a search remembers; a wrong column may hold another text in every row. */
-const mostTypes = 100;
+/** Maximum number of types in the result. A wrong column may have a different text in every row. */
+const maxTypes = 100;
 
-/** What a search for an event type found. */
+/** Result of a search for an event type. */
 export interface TypeSearch {
   readonly isThere: boolean;
-  /** Other types that were seen before the search ended; all types if it found nothing. */
+  /** Other types that were read before the search ended. All types if the searched one was not found. */
   readonly others: readonly string[];
 }
 
-/** Looks for events of a type in a source. It stops at the first one, so only a search in vain reads everything. */
+/** Searches a source for an event type. Stops at the first match, so it reads everything only if there is none. */
 export async function findEventType(
   files: readonly SourceFile[],
   mapping: Mapping,
@@ -25,7 +25,7 @@ export async function findEventType(
         const found = columns && read(columns);
         if (found === undefined || found === null || found === "") continue;
         if (String(found) === type) return { isThere: true, others: [...others] };
-        if (others.size < mostTypes) others.add(String(found));
+        if (others.size < maxTypes) others.add(String(found));
       }
     }
   }

@@ -1,11 +1,14 @@
-/** Ids are looked up in one block of this many 32-bit words, which is one cache line. */
+/** 32-bit words per block. All bits of an id are in one block, which is one cache line. */
 const blockWords = 16;
 
 /** Bits that each id sets. */
 const bitsPerId = 8;
 
-const leastBits = 2 ** 16;
-const mostBits = 2 ** 28;
+const fnvOffset = 0x811c9dc5 | 0;
+const fnvPrime = 0x01000193;
+
+const minBits = 2 ** 16;
+const maxBits = 2 ** 28;
 
 /**
  * A set of ids in bounded memory (a blocked Bloom filter, 32 MB at most). It never misses an id that was added. It may
@@ -19,7 +22,7 @@ export class IdFilter {
   /** @param sourceBytes size of the source that the ids come from */
   constructor(sourceBytes: number) {
     const wanted = 2 ** Math.ceil(Math.log2(Math.max(1, sourceBytes * 2)));
-    const bits = Math.min(mostBits, Math.max(leastBits, wanted));
+    const bits = Math.min(maxBits, Math.max(minBits, wanted));
     this.#words = new Int32Array(bits / 32);
     this.#lastBlock = this.#words.length / blockWords - 1;
   }
@@ -41,12 +44,12 @@ export class IdFilter {
 
   #visit(id: string, isAdded: boolean): boolean {
     const words = this.#words;
-    // FNV-1a chooses the block; the bits in it come from a second hash of the same characters.
-    let first = 0x811c9dc5 | 0;
+    // FNV-1a selects the block. A second hash of the same characters selects the bits in it.
+    let first = fnvOffset;
     let second = 0x9747b28c | 0;
     for (let at = 0; at < id.length; at++) {
       const code = id.charCodeAt(at);
-      first = Math.imul(first ^ code, 0x01000193);
+      first = Math.imul(first ^ code, fnvPrime);
       second = Math.imul(second ^ code, 0x5bd1e995) ^ (second >>> 13);
     }
     const block = (mixed(first) & this.#lastBlock) * blockWords;
@@ -61,14 +64,21 @@ export class IdFilter {
         isKnown = false;
         words[at] = word | mask;
       }
-      // Nine bits say where in the block; three positions come from one hash.
+      // A position in the block takes nine bits, so one hash gives three positions.
       bits = count % 3 === 2 ? mixed(bits ^ first) : bits >>> 9;
     }
     return isKnown;
   }
 }
 
-/** The end of MurmurHash3: every bit of the result depends on every bit given. */
+/** Returns a 32-bit hash of an id: FNV-1a, mixed. */
+export function hashOf(id: string): number {
+  let hash = fnvOffset;
+  for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), fnvPrime);
+  return mixed(hash);
+}
+
+/** Mixes the bits of a hash with the finalizer of MurmurHash3. */
 function mixed(hash: number): number {
   let value = hash;
   value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);

@@ -2,24 +2,24 @@ import type { z } from "zod";
 import { acceptedAt } from "../client/settings";
 import { eventRecord, itemRecord, limits, routes, userRecord, wireName } from "../contract";
 
-/** A kind of record: how it is checked and by which call it is upserted. */
+/** Kind of record: how to validate and upsert it. */
 export interface RecordKind {
   readonly type: "user" | "item" | "event";
   readonly route:
     | typeof routes.upsertDatasetUsers
     | typeof routes.upsertDatasetItems
     | typeof routes.upsertDatasetEvents;
-  /** Its fields as programs name them, in the order of the contract. */
+  /** Names of the fields in programs, in the order of the contract. */
   readonly fields: readonly string[];
-  /** Those that every record of a source must have; the id of an event is built where there is none. */
+  /** Fields that every record must have. An event without an id gets one. */
   readonly required: readonly string[];
-  /** The field that identifies records, on the wire. */
+  /** Name of the id field in the API. */
   readonly idKey: string;
-  /** What a record holds. */
+  /** Schema of a record. */
   readonly record: z.ZodObject;
-  /** Bytes of a record as JSON at most. */
-  readonly mostBytes: number;
-  /** The text of a request around its records. */
+  /** Maximum size of a record as JSON. */
+  readonly maxBytes: number;
+  /** Text of a request before and after its records. */
   readonly envelope: (datasetId: string) => { readonly before: string; readonly after: string };
 }
 
@@ -30,14 +30,14 @@ export const recordKinds = {
   events: recordKind("event", routes.upsertDatasetEvents, eventRecord),
 } as const;
 
-/** The name of a kind of record, as the command line says it. */
+/** Name of a kind of record on the command line. */
 export type RecordKindName = keyof typeof recordKinds;
 
-/** A kind of record as the service of a configuration accepts it; the size of an event is the specification's. */
+/** Returns a kind of record with the limits of the configured service. The size limit of events comes from the specification. */
 export function recordKindAt(baseUrl: string, kind: RecordKind): RecordKind {
   const record = acceptedAt(baseUrl, kind.record);
   if (record === kind.record) return kind;
-  return { ...kind, record, mostBytes: kind.type === "event" ? kind.mostBytes : Number.POSITIVE_INFINITY };
+  return { ...kind, record, maxBytes: kind.type === "event" ? kind.maxBytes : Number.POSITIVE_INFINITY };
 }
 
 function recordKind(type: RecordKind["type"], route: RecordKind["route"], record: z.ZodObject): RecordKind {
@@ -50,7 +50,7 @@ function recordKind(type: RecordKind["type"], route: RecordKind["route"], record
       .map(([field]) => field),
     idKey: wireName(`${type}Id`),
     record,
-    mostBytes: type === "event" ? limits.eventBytes : limits.recordBytes,
+    maxBytes: type === "event" ? limits.eventBytes : limits.recordBytes,
     envelope: (datasetId) => ({
       before: `{"${wireName(`${type}DatasetId`)}":${JSON.stringify(datasetId)},"${type}s":[`,
       after: "]}",

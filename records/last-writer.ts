@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { Client } from "../client/client";
 import { createDirectory, stateDirectory } from "../client/state-directory";
 
-/** Notes on this machine which upload or deletion changed the records of a dataset last. */
+/** Local file with the token of the upload or deletion that last changed the records of a dataset. */
 export class LastWriter {
   readonly #path: string;
 
@@ -15,7 +15,7 @@ export class LastWriter {
     this.#path = join(stateDirectory("uploads"), `${name.slice(0, 32)}.writer`);
   }
 
-  /** The token of the last upload; a deletion has a token that no upload has. */
+  /** Token of the last upload. A deletion writes a token that no upload has. */
   get token(): string | undefined {
     try {
       return readFileSync(this.#path, "utf8").trim();
@@ -24,8 +24,8 @@ export class LastWriter {
     }
   }
 
-  /** Notes an upload, or without a token anything else that changes records. */
-  note(token: string = randomUUID()): void {
+  /** Writes the token of an upload. Pass no token for any other change of the records. */
+  write(token: string = randomUUID()): void {
     if (this.token === token) return;
     createDirectory(dirname(this.#path));
     const next = `${this.#path}.${process.pid}`;

@@ -1,135 +1,135 @@
 import { ApiError } from "../client/errors";
 import { type Batch, batchesOf } from "./batch";
-import { Gate } from "./in-flight";
+import { ConcurrencyLimit } from "./concurrency-limit";
 import type { Plan } from "./plan";
-import { refusedOf } from "./refused";
+import { rejectedRecords } from "./rejected";
 import { type Reject, Rejects } from "./rejects";
 import { assertUnchanged, bytesIn } from "./source";
-import { TooManyFailuresError, type Upload, type Uploaded } from "./upload-order";
+import { TooManyFailuresError, type UploadOptions, type UploadResult } from "./upload-options";
 
-/** Refused records after which there is no sense in going on, beyond those that are allowed. */
-const hopelessAfter = 1000;
+/** Number of rejected records above `maxFailures` after which the upload stops. */
+const maxExtraRejects = 1000;
 
-/** One reading of a source from beginning to end, and what is sent meanwhile. */
+/** One pass over a source: reads it once and sends the batches that the plan does not skip. */
 export class Pass {
   #skipped = 0;
-  #taken = 0;
+  #accepted = 0;
   #bytes = 0;
   #failure: Error | undefined;
   readonly rejects: Rejects;
   readonly #totalBytes: number;
-  readonly #gate: Gate;
+  readonly #limit: ConcurrencyLimit;
 
   constructor(
-    readonly order: Upload,
+    readonly options: UploadOptions,
     readonly plan: Plan,
-    /** Called before each batch that is sent. */
+    /** Called before each batch is sent. */
     readonly onSending: () => void,
   ) {
-    this.rejects = new Rejects(order.rejectsFile, order.redact);
-    this.#gate = new Gate(order.parallel);
-    this.#totalBytes = bytesIn(order.files);
+    this.rejects = new Rejects(options.rejectsFile, options.redact);
+    this.#limit = new ConcurrencyLimit(options.parallel);
+    this.#totalBytes = bytesIn(options.files);
   }
 
-  /** Reads the source once, and sends what the plan does not skip. */
-  async all(): Promise<Omit<Uploaded, "token">> {
-    // If a file changed meanwhile, that is the error to report.
-    await this.#pass().finally(() => assertUnchanged(this.order.files));
+  /** Runs the pass. */
+  async run(): Promise<Omit<UploadResult, "token">> {
+    // A file that changed during the pass explains most other errors, so that error is reported first.
+    await this.#pass().finally(() => assertUnchanged(this.options.files));
     if (this.#failure) throw this.#failure;
     const uploaded = {
-      recordCount: this.#taken,
+      recordCount: this.#accepted,
       failedCount: this.rejects.count,
-      sentCount: this.#taken - this.#skipped,
+      sentCount: this.#accepted - this.#skipped,
     };
-    if (!this.plan.mustBeginAgain && this.rejects.count > this.order.maxFailures)
-      throw this.#tooMany(uploaded);
+    if (!this.plan.mustRestart && this.rejects.count > this.options.maxFailures)
+      throw this.#tooManyRejects(uploaded);
     return uploaded;
   }
 
   async #pass(): Promise<void> {
-    const { signal } = this.order;
-    const reject = (refused: Reject) => {
-      this.rejects.add(refused);
-      return !this.#isHopeless;
+    const { signal } = this.options;
+    const reject = (record: Reject) => {
+      this.rejects.add(record);
+      return !this.#hasTooManyRejects;
     };
     const onBytes = (count: number) => {
       this.#bytes += count;
     };
     let batchCount = 0;
     try {
-      for await (const batch of batchesOf({ ...this.order, reject, onBytes })) {
+      for await (const batch of batchesOf({ ...this.options, reject, onBytes })) {
         signal?.throwIfAborted();
         batchCount++;
         if (this.plan.skips(batch)) this.#skip(batch);
         else {
-          await this.#gate.enter(batch.ids);
+          await this.#limit.acquire(batch.ids);
           this.onSending();
           void this.#send(batch);
         }
-        if (this.#failure || this.#isHopeless || this.plan.mustBeginAgain) return;
+        if (this.#failure || this.#hasTooManyRejects || this.plan.mustRestart) return;
       }
     } finally {
-      await this.#gate.drained();
+      await this.#limit.drained();
       this.rejects.close();
     }
-    if (!this.#isHopeless) this.plan.end(batchCount);
+    if (!this.#hasTooManyRejects) this.plan.end(batchCount);
   }
 
-  get #isHopeless(): boolean {
-    return this.rejects.count > this.order.maxFailures + hopelessAfter;
+  get #hasTooManyRejects(): boolean {
+    return this.rejects.count > this.options.maxFailures + maxExtraRejects;
   }
 
   #skip(batch: Batch): void {
-    this.#taken += batch.entries.length;
+    this.#accepted += batch.entries.length;
     this.#skipped += batch.entries.length;
     this.#report();
   }
 
   async #send(batch: Batch): Promise<void> {
-    const { client, kind, signal } = this.order;
+    const { client, kind, signal } = this.options;
     const onRetry = (error: Error) => {
-      if (error instanceof ApiError && (error.status === 429 || error.status === 503)) this.#gate.slowDown();
+      if (error instanceof ApiError && (error.status === 429 || error.status === 503)) this.#limit.slowDown();
     };
     try {
       if (this.#failure) return;
       const reply = await client.send(kind.route, batch.body, { signal, onRetry });
-      const refused = refusedOf(batch, reply, kind);
-      for (const reject of refused) this.rejects.add(reject);
-      this.#taken += batch.entries.length - refused.length;
-      // The next run sends a batch with refused records again: the cause may be gone by then.
-      this.plan.settle(batch, new Set(refused.map(({ id }) => id)));
+      const rejected = rejectedRecords(batch, reply, kind);
+      for (const reject of rejected) this.rejects.add(reject);
+      this.#accepted += batch.entries.length - rejected.length;
+      // The next run sends a batch with rejected records again, because the cause may be fixed by then.
+      this.plan.acknowledge(batch, new Set(rejected.map(({ id }) => id)));
       this.#report();
     } catch (error) {
       this.#failure ??= error as Error;
     } finally {
-      this.#gate.leave(batch.ids);
+      this.#limit.release(batch.ids);
     }
   }
 
   #report(): void {
-    this.order.onProgress?.({
+    this.options.onProgress?.({
       bytes: this.#bytes,
       totalBytes: this.#totalBytes,
-      recordCount: this.#taken,
+      recordCount: this.#accepted,
       failedCount: this.rejects.count,
       skippedCount: this.#skipped,
     });
   }
 
-  #tooMany(uploaded: Omit<Uploaded, "token">): Error {
+  #tooManyRejects(uploaded: Omit<UploadResult, "token">): Error {
     const { count, path, first } = this.rejects;
-    const { maxFailures, maxFailuresName = "maxFailures" } = this.order;
+    const { maxFailures, maxFailuresName = "maxFailures" } = this.options;
     const example = first ? ` The first: ${first.source}:${first.line}: ${first.reason}.` : "";
     return new TooManyFailuresError(
-      `${refused(count, this.#isHopeless)} and ${maxFailuresName} is ${maxFailures}.${example} ` +
-        `${count === 1 ? "It is" : "All of them are"} in ${path}, with ${count === 1 ? "its reason" : "reasons"}; ` +
-        "what was accepted is not sent again.",
+      `${rejectCount(count, this.#hasTooManyRejects)}, but ${maxFailuresName} is ${maxFailures}.${example} ` +
+        `See ${path} for ${count === 1 ? "the record and its reason" : "all records and reasons"}. ` +
+        "Accepted records are not sent again.",
       uploaded,
     );
   }
 }
 
-function refused(count: number, stopped: boolean): string {
-  if (count === 1) return "1 record was refused";
-  return `${count.toLocaleString("en")}${stopped ? " or more" : ""} records were refused`;
+function rejectCount(count: number, isStopped: boolean): string {
+  if (count === 1) return "1 record was rejected";
+  return `${count.toLocaleString("en")}${isStopped ? " or more" : ""} records were rejected`;
 }

@@ -1,22 +1,22 @@
 import { open, realpath, stat } from "node:fs/promises";
 
-/** Bytes that are read to recognise a rejects file; its lines are rarely longer. */
+/** Number of bytes to read from a file to recognise a rejects file. */
 const firstBytes = 64 * 1024;
 
-/** A file that may be among the sources. */
-interface Candidate {
+/** File of a source. */
+interface Source {
   readonly path: string;
   readonly displayName: string;
   readonly content?: Buffer | undefined;
 }
 
-/** Whether this package wrote a file as a rejects file, whatever its name. */
+/** Whether a file is a rejects file of this package, by its first line. */
 export async function isRejectsFile(path: string): Promise<boolean> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(firstBytes), 0, firstBytes, 0);
     const [line = ""] = buffer.subarray(0, bytesRead).toString().split("\n", 1);
-    // A refused record can be longer than what was read: the keys before it are enough.
+    // The record can be longer than the bytes that were read, so only the keys before it are checked.
     return /^\{"source":"(?:[^"\\]|\\.)*","line":\d+,(?:"id":"(?:[^"\\]|\\.)*",)?"reason":"/.test(line);
   } finally {
     await file.close();
@@ -24,13 +24,13 @@ export async function isRejectsFile(path: string): Promise<boolean> {
 }
 
 /**
- * Refuses a path for refused records that leads to a source, by whatever name or link, or to any other file that is not a
- * rejects file: it would be overwritten.
+ * Fails if the path for rejected records is a source, also through a link, or any other file that is not a rejects file:
+ * it would be overwritten.
  */
-export async function assertRejectsFile(path: string, sources: readonly Candidate[]): Promise<void> {
+export async function assertRejectsFile(path: string, sources: readonly Source[]): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) return;
-  const choose = "Choose another file (rejectsFile, --rejects).";
+  const choose = "Choose a different file (rejectsFile, --rejects).";
   const real = await realpath(path);
   for (const { path: source, displayName, content } of sources) {
     if (content) continue;

@@ -1,47 +1,47 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 
-/** A record that was not accepted, and why. */
+/** Rejected record and its reason. */
 export interface Reject {
   readonly source: string;
   readonly line: number;
   readonly id?: string | undefined;
   readonly reason: string;
-  /** The record as JSON, or the text that could not be read as one. */
+  /** JSON of the record, or its text if it is not valid JSON. */
   readonly record: string;
 }
 
-/** The file of refused records for a source or a resource, unless another one is chosen. */
+/** Returns the default name of the rejects file of a source or a resource. */
 export function rejectsFileFor(name: string): string {
   const plain = name.replace(/[*?{}[\]/\\]/g, "_");
   const digest = () => createHash("sha256").update(name).digest("hex").slice(0, 8);
-  // File systems take 255 bytes.
+  // File names can have at most 255 bytes.
   const short = Buffer.byteLength(plain) <= 200 ? plain : `${plain.slice(0, 50)}-${digest()}`;
   return `recommender-rejects-${short}.ndjson`;
 }
 
-/** The file of the refused records, one per line with the reason; created with the first of them. */
+/** Rejects file: one rejected record per line, with its reason. It is created with the first record. */
 export class Rejects {
   count = 0;
-  /** The first of them, for messages. */
+  /** First rejected record, for messages. */
   first: Omit<Reject, "record"> | undefined;
   #file: number | undefined;
 
   constructor(
     readonly path: string,
-    /** Where records are secret: gives a reason without their values, and the file has the reasons alone. */
+    /** Removes values from a reason. Set if records are secret; then the file contains only reasons. */
     private readonly redact?: (reason: string) => string,
   ) {
     this.#attempt(() => {
-      // A device, such as /dev/null, stays.
+      // A device, such as /dev/null, must not be deleted.
       const found = statSync(path, { throwIfNoEntry: false });
       if (!found || found.isFile() || found.isDirectory()) rmSync(path, { force: true });
     });
   }
 
-  add(refused: Reject): void {
+  add(given: Reject): void {
     this.count++;
-    const reject = this.#shown(refused);
+    const reject = this.#redacted(given);
     this.first ??= reject;
     const { record, ...rest } = reject;
     const line = JSON.stringify({ ...rest, ...(record !== undefined && { record: jsonOf(record) }) });
@@ -51,7 +51,7 @@ export class Rejects {
     });
   }
 
-  #shown(reject: Reject): Omit<Reject, "record"> & Partial<Reject> {
+  #redacted(reject: Reject): Omit<Reject, "record"> & Partial<Reject> {
     const { source, line, reason } = reject;
     return this.redact ? { source, line, reason: this.redact(reason) } : reject;
   }
@@ -66,14 +66,14 @@ export class Rejects {
       work();
     } catch (error) {
       const { first } = this;
-      const refused = first ? `${first.source}:${first.line} was refused (${first.reason}), but ` : "";
-      const problem = `the file of refused records cannot be written: ${(error as Error).message}`;
-      throw new Error(`${refused}${problem}; choose another file (rejectsFile, --rejects)`);
+      const rejected = first ? `${first.source}:${first.line} was rejected (${first.reason}), but ` : "";
+      const problem = `cannot write the rejects file: ${(error as Error).message}`;
+      throw new Error(`${rejected}${problem}. Choose a different file (rejectsFile, --rejects).`);
     }
   }
 }
 
-/** A reason without the values it speaks of. */
+/** Replaces the values in a reason, to group reasons and to hide secrets. */
 export function generalised(reason: string): string {
   return reason.replace(/"(?:[^"\\]|\\.)*"/g, '"…"').replace(/[\d.-]*\d(?![\d.-]| cells| columns)/g, "0");
 }

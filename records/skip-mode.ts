@@ -1,58 +1,58 @@
-/** An upload as a journal on this machine remembers it. */
-export interface Remembered {
-  /** Names the upload; no two uploads have the same token. */
+/** Upload in the journal of this machine. */
+export interface JournaledUpload {
+  /** Unique token of the upload. */
   readonly token: string;
-  /** The upload that the dataset held when this one began; absent if none was known. */
+  /** Token of the upload that the dataset contained when this one began, if known. */
   readonly basis?: string | undefined;
   readonly contentHash: string;
-  /** Set if only the beginning of the upload is known: an earlier version wrote the journal, or it is damaged. */
+  /** Set if the header is unreadable: an earlier version wrote the journal, or it is damaged. */
   readonly isUnknown?: true;
 }
 
-/** An upload that was killed, as the engine has noted it in the state. */
-export interface Unrecorded {
-  /** Its content; empty if the content is secret and cannot be read. */
+/** Killed upload, from the pending operations in the stack's state. */
+export interface KilledUpload {
+  /** Hash of its content. Empty if it is secret and cannot be read. */
   readonly contentHash: string;
-  /** Set if it was the first upload of a resource. Other uploads may have followed it: the engine keeps the note. */
+  /** Whether it was the first upload of a resource. The engine keeps such an operation, so later uploads may have followed. */
   readonly isFirst: boolean;
 }
 
-/** What is known of a source's records in the dataset when an upload begins. */
-export interface Evidence {
-  /** The content that is to be uploaded. */
+/** Earlier uploads of a source to a dataset, as far as they are known when an upload begins. */
+export interface UploadHistory {
+  /** Hash of the content to upload. */
   readonly contentHash: string;
   /**
-   * The last upload on record: in the stack's state for a resource, in this machine's notes for an import. It need not
-   * have been complete.
+   * Token of the last recorded upload: from the stack's state for a resource, from this machine for an import. It may be
+   * incomplete.
    */
   readonly recorded?: string | undefined;
-  /** Uploads that began after the recorded one and have no end on record, on whatever machine, if that can be known. */
-  readonly unrecorded?: readonly Unrecorded[] | "unknown" | undefined;
-  /** The last upload of this machine that was complete. */
-  readonly finished?: Remembered | undefined;
-  /** The upload that this machine began after that one and did not complete. */
-  readonly open?: Remembered | undefined;
-  /** The last upload or deletion of this machine that changed the dataset, from whatever source. */
+  /** Uploads on any machine that began after the recorded one and have no recorded end. `unknown` if that cannot be read. */
+  readonly unrecorded?: readonly KilledUpload[] | "unknown" | undefined;
+  /** Last complete upload of this machine. */
+  readonly finished?: JournaledUpload | undefined;
+  /** Upload that this machine began after `finished` and did not complete. */
+  readonly open?: JournaledUpload | undefined;
+  /** Token of the last upload or deletion of this machine that changed the dataset, from any source. */
   readonly writer?: string | undefined;
 }
 
 /**
- * What need not be sent:
- * - `nothing`: the dataset may hold anything, so every batch is sent.
- * - `finished`: the dataset holds the finished upload, so batches that have not changed are skipped.
- * - `open`: the dataset holds what the open upload has sent so far, so acknowledged batches are skipped.
- * - `same content`: the last one to write was an update with this very content, here or elsewhere. Batches that this
+ * Which batches an upload can skip:
+ * - `nothing`: the content of the dataset is unknown, so every batch is sent.
+ * - `finished`: the dataset contains the finished upload, so unchanged batches are skipped.
+ * - `open`: the dataset contains what the open upload has sent, so acknowledged batches are skipped.
+ * - `same content`: the last writer was an update with the same content, on this or another machine. Batches that this
  *   machine has sent are skipped, unless they share an id with an earlier batch: the other upload may have ended between
- *   the two.
+ *   the two batches.
  */
-export type Trust = "nothing" | "finished" | "open" | "same content";
+export type SkipMode = "nothing" | "finished" | "open" | "same content";
 
-/** Decides which batches an upload may skip. */
-export function trustIn(evidence: Evidence): Trust {
-  const { contentHash, recorded, unrecorded = [], finished, open, writer } = evidence;
+/** Decides which batches an upload can skip. */
+export function skipModeOf(history: UploadHistory): SkipMode {
+  const { contentHash, recorded, unrecorded = [], finished, open, writer } = history;
   const last = open ?? finished;
   if (unrecorded === "unknown") return "nothing";
-  // Another source has written to the dataset since: it may have replaced records of batches that have not changed.
+  // Another source has written to the dataset and may have replaced records of unchanged batches.
   if (writer !== undefined && writer !== recorded && writer !== last?.token) return "nothing";
   if (unrecorded.length > 0) {
     const isSame =
@@ -65,16 +65,16 @@ export function trustIn(evidence: Evidence): Trust {
   return finished?.token === recorded ? "finished" : "nothing";
 }
 
-/** Whether the dataset may hold something other than the recorded upload. */
-export function isUnsettled({
+/** Whether the dataset may differ from the recorded upload. */
+export function isInDoubt({
   recorded,
   unrecorded = [],
   finished,
   open,
-}: Omit<Evidence, "contentHash">): boolean {
+}: Omit<UploadHistory, "contentHash">): boolean {
   const last = open ?? finished;
   if (unrecorded === "unknown" || unrecorded.length > 0) return true;
   if (!last || last.isUnknown) return last !== undefined;
-  // An upload of this machine that began from the recorded one and was never recorded itself.
+  // True if an upload of this machine began after the recorded one and was not recorded.
   return last.token === recorded ? last === open : last.basis === recorded;
 }

@@ -9,62 +9,66 @@ import { inlineFormat, isInline, readInline } from "./inline";
 import type { Mapping } from "./mapping/mapping";
 import { isRejectsFile } from "./rejects-file";
 
-/** Begins what stands for a source that cannot be read; why follows. */
+/** Prefix of the placeholder for the content hash of an unreadable source. The reason follows. */
 export const unreadable = "unreadable: ";
 
-/** File systems count time in steps; two changes that are further apart than this have times of their own. */
-const settledMs = 3_000;
+/** Maximum resolution of file times. Two changes within this time may have the same file time. */
+const timestampStepMs = 3_000;
 
-/** One file of a source. */
+/** File of a source. */
 export interface SourceFile extends Readable {
   readonly format: Format;
-  /** When it was last changed, in milliseconds. */
+  /** Time of the last change, in milliseconds. */
   readonly changedMs: number;
-  /** What differs after any change of it; none where a change of this moment could leave it the same. */
+  /** Differs after each change of the file. Undefined if the file changed so recently that another change might not show. */
   readonly version?: string | undefined;
 }
 
-/** The files of a source: one file, or those that a glob finds, by name; a glob never finds a rejects file. */
+/** Finds the files of a source: one file, or all that match a glob, sorted by name and without rejects files. */
 export async function findFiles(source: string, format?: Format): Promise<SourceFile[]> {
   if (isInline(source)) return [inlineFile(readInline(source), inlineFormat(source) as Format)];
   const found = await stat(source).catch(() => undefined);
-  if (found?.isFile()) return [await describe(resolve(source), shownPath(source), format)];
+  if (found?.isFile()) return [await describeFile(resolve(source), displayPath(source), format)];
   if (found?.isDirectory()) {
-    const example = join(shownPath(source), "*.csv");
-    throw new SourceError(shownPath(source), undefined, `is a folder; name its files, as in ${example}`);
+    const example = join(displayPath(source), "*.csv");
+    throw new SourceError(
+      displayPath(source),
+      undefined,
+      `is a directory; use a pattern for its files, such as ${example}`,
+    );
   }
   if (found) {
     throw new SourceError(
-      shownPath(source),
+      displayPath(source),
       undefined,
-      "is a pipe or a device, and a source is read more than once; write it to a file first",
+      "is a pipe or a device, but a source is read more than once; write it to a file first",
     );
   }
   const { glob, isDynamicPattern } = require("tinyglobby") as typeof import("tinyglobby");
   if (!isDynamicPattern(source)) {
-    throw new SourceError(shownPath(source), undefined, `there is no such file in ${process.cwd()}`);
+    throw new SourceError(displayPath(source), undefined, `no such file in ${process.cwd()}`);
   }
   const matching = (await glob(source, { absolute: true })).sort();
-  const isOwn = await Promise.all(matching.map(isRejectsFile));
-  const paths = matching.filter((_, at) => !isOwn[at]);
+  const areRejects = await Promise.all(matching.map(isRejectsFile));
+  const paths = matching.filter((_, at) => !areRejects[at]);
   if (paths.length === 0) {
-    throw new SourceError(source, undefined, `no file in ${process.cwd()} has a name like this`);
+    throw new SourceError(source, undefined, `no file in ${process.cwd()} matches this pattern`);
   }
-  return Promise.all(paths.map((path) => describe(path, shownPath(path), format)));
+  return Promise.all(paths.map((path) => describeFile(path, displayPath(path), format)));
 }
 
-/** Records that the program holds, as a file of a source. */
+/** Returns inline records as a file of a source. */
 export function inlineFile(content: Buffer, format: Format = "ndjson"): SourceFile {
   const displayName = "the records in the program";
   return { path: "", displayName, gzip: false, format, content, bytes: content.length, changedMs: 0 };
 }
 
-/** The rows of a file. */
+/** Reads the rows of a file. */
 export function readRows(file: SourceFile, onBytes: (count: number) => void = () => undefined): Rows {
   return readers[file.format](file, onBytes);
 }
 
-/** A name for what a source holds: it changes with the files' bytes and order, their forms and the mapping. */
+/** Hashes a source: the bytes, order and formats of its files, and the mapping. */
 export async function contentHash(files: readonly SourceFile[], mapping: Mapping): Promise<string> {
   const hash = createHash("sha256");
   hash.update(JSON.stringify(Object.entries(mapping).sort(([a], [b]) => (a < b ? -1 : 1))));
@@ -72,7 +76,7 @@ export async function contentHash(files: readonly SourceFile[], mapping: Mapping
   return `sha256:${hash.digest("hex")}`;
 }
 
-/** Digests of files by their versions: one run asks for that of a file up to three times. */
+/** Digests of files by version. One run needs the digest of a file up to three times. */
 const digests = new Map<string, string>();
 
 async function digestOf(file: SourceFile): Promise<string> {
@@ -80,30 +84,30 @@ async function digestOf(file: SourceFile): Promise<string> {
   const known = digests.get(version);
   if (known) return known;
   const hash = createHash("sha256");
-  // Packed files as they are.
+  // Compressed files are hashed without decompression.
   for await (const chunk of bytesOf({ ...file, gzip: false }, () => undefined)) hash.update(chunk);
   const digest = hash.digest("hex");
   if (version) digests.set(version, digest);
   return digest;
 }
 
-/** How many records the files hold at most, found without parsing them. */
-export async function atMostRecords(files: readonly SourceFile[]): Promise<number> {
+/** Returns an upper bound for the number of records, without parsing the files. */
+export async function maxRecordCount(files: readonly SourceFile[]): Promise<number> {
   let count = 0;
   for (const file of files) {
     if (file.format === "parquet") count += (await parquetShape(file)).rowCount;
-    // Each member of a JSON array has a brace, and each record of the other forms a line.
+    // Each record has a brace in JSON, and a line in NDJSON and CSV.
     else count += file.format === "json" ? await countBytes(file, 0x7b) : await countLines(file);
   }
   return count;
 }
 
-/** The size of a source. */
+/** Returns the size of a source in bytes. */
 export function bytesIn(files: readonly SourceFile[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Checks that files are still those that were surveyed. */
+/** Fails if a file changed after `findFiles`. */
 export async function assertUnchanged(files: readonly SourceFile[]): Promise<void> {
   for (const file of files) {
     if (file.content) continue;
@@ -124,29 +128,41 @@ async function countLines(file: SourceFile, lineEnd = 0x0a): Promise<number> {
   return last === undefined || last === lineEnd ? ends : ends + 1;
 }
 
-async function countBytes(file: SourceFile, byte: number, look?: (chunk: Buffer) => void): Promise<number> {
+async function countBytes(
+  file: SourceFile,
+  byte: number,
+  onChunk?: (chunk: Buffer) => void,
+): Promise<number> {
   let count = 0;
   try {
     for await (const chunk of bytesOf(file, () => undefined)) {
-      look?.(chunk);
+      onChunk?.(chunk);
       for (let at = chunk.indexOf(byte); at >= 0; at = chunk.indexOf(byte, at + 1)) count++;
     }
   } catch {
-    // The reader of the rows reports what is wrong, and in which line.
+    // Reading the rows reports the problem and its line.
     return Number.POSITIVE_INFINITY;
   }
   return count;
 }
 
-async function describe(path: string, displayName: string, format: Format | undefined): Promise<SourceFile> {
+async function describeFile(
+  path: string,
+  displayName: string,
+  format: Format | undefined,
+): Promise<SourceFile> {
   const { size, mtimeMs, ctimeMs, ino } = await stat(path);
   const gzip = await isGzip(path);
   const found = format ?? extensions[extname(path.replace(/\.gz$/i, "")).toLowerCase()];
   const version =
-    Date.now() - ctimeMs > settledMs ? [path, ino, size, mtimeMs, ctimeMs].join(" ") : undefined;
+    Date.now() - ctimeMs > timestampStepMs ? [path, ino, size, mtimeMs, ctimeMs].join(" ") : undefined;
   if (found) return { path, displayName, format: found, gzip, bytes: size, changedMs: mtimeMs, version };
   const known = Object.keys(extensions).join(", ");
-  throw new SourceError(displayName, undefined, `its name ends in none of ${known}; say which format it has`);
+  throw new SourceError(
+    displayName,
+    undefined,
+    `unknown file extension; use one of ${known}, or set the format`,
+  );
 }
 
 async function isGzip(path: string): Promise<boolean> {
@@ -159,7 +175,7 @@ async function isGzip(path: string): Promise<boolean> {
   }
 }
 
-function shownPath(path: string): string {
-  const near = isAbsolute(path) ? relative(process.cwd(), path) : path;
-  return near.startsWith("..") ? path : near;
+function displayPath(path: string): string {
+  const local = isAbsolute(path) ? relative(process.cwd(), path) : path;
+  return local.startsWith("..") ? path : local;
 }

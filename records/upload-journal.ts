@@ -3,23 +3,23 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, w
 import { dirname, join } from "node:path";
 import { createDirectory, stateDirectory } from "../client/state-directory";
 import { lineOf, type Outcome, readSections, type Section, type Totals } from "./journal-format";
-import type { Remembered, Trust } from "./trust";
+import type { JournaledUpload, SkipMode } from "./skip-mode";
 
-/** Whose journal it is: one source that fills one dataset of one service. */
+/** Key of a journal: a source that fills a dataset of a service. */
 export interface JournalOwner {
   readonly service: string;
   readonly datasetId: string;
-  /** The file or the resource: several sources can fill one dataset. */
+  /** File or resource. Several sources can fill one dataset. */
   readonly source: string;
 }
 
-/** The last complete upload of a source. */
-export interface FinishedUpload extends Remembered {
+/** Last complete upload of a source. */
+export interface FinishedUpload extends JournaledUpload {
   readonly totals: Totals;
 }
 
 /**
- * The uploads of one source on this machine: the last complete one, and the one that is under way or was interrupted.
+ * Journal of the uploads of one source on this machine: the last complete upload, and the current or interrupted one.
  * If the file is lost, the next upload sends everything.
  */
 export class UploadJournal {
@@ -32,7 +32,7 @@ export class UploadJournal {
 
   constructor(
     owner: JournalOwner,
-    /** Called once with the reason if the journal cannot be written; the upload goes on without it. */
+    /** Called once with the reason if the journal cannot be written. The upload continues without it. */
     readonly onLost: (problem: string) => void = () => undefined,
   ) {
     const name = createHash("sha256").update(JSON.stringify([owner.service, owner.datasetId, owner.source]));
@@ -40,62 +40,62 @@ export class UploadJournal {
     ({ finished: this.#finished, open: this.#open } = readSections(textOf(this.#path)));
   }
 
-  /** The last complete upload. */
+  /** Last complete upload. */
   get finished(): FinishedUpload | undefined {
     return this.#finished?.totals && { ...this.#finished, totals: this.#finished.totals };
   }
 
-  /** The upload that was interrupted after the last complete one. */
-  get open(): Remembered | undefined {
+  /** Upload that was interrupted after the last complete one. */
+  get open(): JournaledUpload | undefined {
     return this.#open;
   }
 
-  /** Begins or resumes an upload of a content. @returns its token */
-  begin(contentHash: string, trust: Trust, basis: string | undefined): string {
-    const isCareful = trust === "same content";
-    if (this.#open && (trust === "open" || isCareful)) {
+  /** Begins or resumes an upload. @returns its token */
+  begin(contentHash: string, mode: SkipMode, basis: string | undefined): string {
+    const isCareful = mode === "same content";
+    if (this.#open && (mode === "open" || isCareful)) {
       this.#current = { ...this.#open, isCareful: this.#open.isCareful || isCareful };
     } else {
-      const base = trust === "nothing" ? undefined : this.#finished?.token;
+      const base = mode === "nothing" ? undefined : this.#finished?.token;
       this.#current = { token: randomUUID(), contentHash, basis, base, isCareful, batches: new Map() };
     }
     return this.#current.token;
   }
 
-  /** Begins the same upload anew: nothing of it may be skipped from here on. */
-  beginAgain(): void {
+  /** Restarts the upload. No batch can be skipped after this. */
+  restart(): void {
     this.close();
     this.#current = { ...this.#section, base: undefined, isCareful: false, batches: new Map() };
   }
 
-  /** Whether a batch may only be skipped if it shares no id with any batch before it. */
+  /** Whether a batch can be skipped only if it shares no id with an earlier batch. */
   get isCareful(): boolean {
     return this.#section.isCareful;
   }
 
-  /** What this upload has sent of a batch so far. */
+  /** Result of a batch that this upload has sent. */
   sent(index: number): Outcome | undefined {
     return this.#section.batches.get(index);
   }
 
-  /** What the upload that this one builds on has sent of a batch. */
+  /** Result of a batch in the upload that this one builds on. */
   before(index: number): Outcome | undefined {
     return this.#base?.batches.get(index);
   }
 
-  /** What the upload that this one builds on has sent of batches from an index on. */
+  /** Results of the batches from an index on, in the upload that this one builds on. */
   beforeFrom(index: number): Outcome[] {
     return [...(this.#base?.batches ?? [])].flatMap(([at, outcome]) => (at >= index ? [outcome] : []));
   }
 
-  /** Whether any batch may be skipped. */
+  /** Whether the journal knows any batch. */
   get knowsAny(): boolean {
     return this.#section.batches.size + (this.#base?.batches.size ?? 0) > 0;
   }
 
   /**
-   * Records that a batch is about to be sent. An upload that sends nothing writes nothing: what an earlier one brought is
-   * still there.
+   * Opens the file before the first batch is sent. An upload that sends nothing writes nothing, because the dataset still
+   * contains the earlier upload.
    */
   sending(): void {
     if (this.#file !== undefined || this.#isLost) return;
@@ -106,7 +106,7 @@ export class UploadJournal {
     });
   }
 
-  /** Records what the service has accepted of a batch. */
+  /** Records the result of a batch. */
   acknowledge(index: number, outcome: Outcome): void {
     this.#section.batches.set(index, outcome);
     const file = this.#file;
@@ -147,7 +147,7 @@ export class UploadJournal {
     } catch (error) {
       this.#isLost = true;
       this.close();
-      // The old journal is wrong as soon as something else is sent.
+      // An outdated journal would skip batches that have changed in the dataset.
       tryTo(() => rmSync(this.#path, { force: true }));
       this.onLost((error as Error).message);
     }
@@ -174,6 +174,6 @@ function tryTo(work: () => void): void {
   try {
     work();
   } catch {
-    // A journal that can be neither written nor removed is left as it is.
+    // A journal that cannot be written or removed stays.
   }
 }

@@ -2,44 +2,44 @@ import type { Client } from "../client/client";
 import type { Totals } from "./journal-format";
 import type { RecordKind } from "./kind";
 import type { Mapping } from "./mapping/mapping";
+import type { UploadHistory } from "./skip-mode";
 import type { SourceFile } from "./source";
-import type { Evidence } from "./trust";
 
-/** Upserts under way at once unless another number is given. */
+/** Default number of concurrent upsert calls. */
 export const defaultParallel = 8;
 
-/** How far an upload is. */
+/** Progress of an upload. */
 export interface Progress extends Totals {
   readonly bytes: number;
   readonly totalBytes: number;
-  /** Records that were acknowledged in an earlier run and not sent again. */
+  /** Number of records that an earlier run has sent. */
   readonly skippedCount: number;
 }
 
-/** What is uploaded, where to, and how. */
-export interface Upload {
+/** Options of an upload. */
+export interface UploadOptions {
   readonly client: Client;
   readonly kind: RecordKind;
   readonly datasetId: string;
   readonly files: readonly SourceFile[];
   readonly contentHash: string;
   readonly mapping: Mapping;
-  /** Names the source among those that fill the dataset. */
+  /** Name of the source, unique among the sources of the dataset. */
   readonly owner: string;
-  /** Where refused records are written. */
+  /** File for rejected records. */
   readonly rejectsFile: string;
-  /** Where the records are secret: gives a reason without their values; the file of refused ones leaves them out then. */
+  /** Removes values from a reason. Set if the records are secret; then the rejects file contains only reasons. */
   readonly redact?: ((reason: string) => string) | undefined;
-  /** Refused records that are put up with. */
+  /** Maximum number of rejected records. With more, the upload fails. */
   readonly maxFailures: number;
-  /** How the one who gave it calls maxFailures, for messages. */
+  /** Name of `maxFailures` for messages, such as `--max-failures`. */
   readonly maxFailuresName?: string;
   readonly parallel: number;
-  /** Shards of the dataset, where they are known. */
+  /** Number of shards of the dataset, if known. */
   readonly numShards?: number | undefined;
-  /** What is on record of earlier uploads of this source; without it everything is sent. */
-  readonly evidence?: Pick<Evidence, "recorded" | "unrecorded"> | undefined;
-  /** Sends everything, whatever was acknowledged before. */
+  /** Earlier uploads of this source. Without it, everything is sent. */
+  readonly history?: Pick<UploadHistory, "recorded" | "unrecorded"> | undefined;
+  /** Sends everything, even acknowledged batches. */
   readonly force?: boolean;
   /** Called before the first batch is sent, with the token of the upload. */
   readonly onSending?: (token: string) => void;
@@ -51,21 +51,22 @@ export interface Upload {
   readonly signal?: AbortSignal;
 }
 
-/** What an upload came to, and how much of it this run has sent. */
-export interface Uploaded extends Totals {
+/** Result of an upload. */
+export interface UploadResult extends Totals {
+  /** Number of accepted records that this run has sent. */
   readonly sentCount: number;
-  /** Names the upload, for the record of the caller. */
+  /** Token of the upload, which the caller stores. */
   readonly token: string;
 }
 
-/** More records were refused than are put up with. */
+/** Error if more records were rejected than `maxFailures` allows. */
 export class TooManyFailuresError extends Error {
   override readonly name = "TooManyFailuresError";
 
   constructor(
     message: string,
-    /** What was uploaded all the same. */
-    readonly uploaded: Omit<Uploaded, "token">,
+    /** Counts of the upload. */
+    readonly uploaded: Omit<UploadResult, "token">,
   ) {
     super(message);
   }

@@ -6,8 +6,8 @@ import type { Mapping } from "./mapping/mapping";
 import { generalised, type Reject } from "./rejects";
 import type { SourceFile } from "./source";
 
-/** What columns are often called whose field has another name; the first that is there is proposed. */
-const usualNames: Readonly<Record<string, readonly string[]>> = {
+/** Common column names for fields. The first name that exists is proposed. */
+const commonNames: Readonly<Record<string, readonly string[]>> = {
   userId: [
     "user",
     "uid",
@@ -24,43 +24,43 @@ const usualNames: Readonly<Record<string, readonly string[]>> = {
   eventType: ["event", "type", "action", "eventname", "kind"],
 };
 
-/** Records that were refused for the same reason. */
-export interface Refusal {
+/** Records that were rejected for the same reason. */
+export interface RejectGroup {
   readonly reason: string;
   readonly count: number;
-  /** Where the first of them is. */
+  /** File of the first record. */
   readonly source: string;
   readonly line: number;
 }
 
-/** What an upload of a source would come to. */
-export interface Survey {
+/** Expected result of an upload. */
+export interface UploadPreview {
   readonly columns: readonly string[];
-  /** The columns of fields that are neither mapped nor have a column of their name, by what columns are usually called. */
+  /** Proposed columns for fields that have no mapping and no column of their name. */
   readonly proposed: Readonly<Record<string, string>>;
-  /** Columns that are asked for and not there, each with its field. */
+  /** Required columns that do not exist, with their fields. */
   readonly missing: readonly { readonly field: string; readonly column: string }[];
-  /** Absent where columns are missing: then no row is read. */
+  /** Undefined if columns are missing, because then no row is read. */
   readonly recordCount?: number;
   readonly failedCount?: number;
-  readonly refusals?: readonly Refusal[];
-  /** Times of the first and the last event, in milliseconds. */
+  readonly refusals?: readonly RejectGroup[];
+  /** Time of the earliest event, in milliseconds. */
   readonly firstTs?: number;
   readonly lastTs?: number;
 }
 
-/** Finds out what an upload would come to, with the columns that are proposed, and sends nothing. */
-export async function survey(
+/** Reads a source as an upload would, with the proposed columns, and sends nothing. */
+export async function previewUpload(
   files: readonly SourceFile[],
   kind: RecordKind,
   mapping: Mapping,
-): Promise<Survey> {
+): Promise<UploadPreview> {
   const each = (await Promise.all(files.map(columnsOf))).flatMap((found) => found ?? []);
   const columns = [...new Set(each.flatMap(({ names }) => [...names]))];
-  const lacking = each.flatMap((found) => missingColumns(kind, mapping, found));
+  const unmapped = each.flatMap((found) => missingColumns(kind, mapping, found));
   const proposed: Record<string, string> = {};
-  for (const { field } of lacking) {
-    const column = mapping[field] === undefined && usualColumn(field, kind, columns);
+  for (const { field } of unmapped) {
+    const column = mapping[field] === undefined && commonColumn(field, kind, columns);
     if (column) proposed[field] = column;
   }
   const completed = { ...mapping, ...proposed };
@@ -68,22 +68,22 @@ export async function survey(
     .flatMap((found) => missingColumns(kind, completed, found))
     .map(({ field, names }) => ({ field, column: names.join(" or ") }));
   const found = { columns, proposed, missing };
-  return missing.length > 0 ? found : { ...found, ...(await counted(files, kind, completed)) };
+  return missing.length > 0 ? found : { ...found, ...(await countRecords(files, kind, completed)) };
 }
 
-function usualColumn(field: string, kind: RecordKind, columns: readonly string[]): string | undefined {
+function commonColumn(field: string, kind: RecordKind, columns: readonly string[]): string | undefined {
   const plain = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
-  const names = [...(usualNames[field] ?? []), ...(wireName(field) === kind.idKey ? ["id"] : [])];
+  const names = [...(commonNames[field] ?? []), ...(wireName(field) === kind.idKey ? ["id"] : [])];
   return [plain(field), ...names].flatMap(
     (name) => columns.find((column) => plain(column) === name) ?? [],
   )[0];
 }
 
-async function counted(files: readonly SourceFile[], kind: RecordKind, mapping: Mapping) {
-  const refusals = new Map<string, Refusal>();
+async function countRecords(files: readonly SourceFile[], kind: RecordKind, mapping: Mapping) {
+  const groups = new Map<string, RejectGroup>();
   const reject = ({ reason, source, line }: Reject) => {
-    const known = refusals.get(generalised(reason));
-    refusals.set(generalised(reason), { reason, source, line, ...known, count: (known?.count ?? 0) + 1 });
+    const known = groups.get(generalised(reason));
+    groups.set(generalised(reason), { reason, source, line, ...known, count: (known?.count ?? 0) + 1 });
     return true;
   };
   let recordCount = 0;
@@ -98,10 +98,12 @@ async function counted(files: readonly SourceFile[], kind: RecordKind, mapping: 
       lastTs = Math.max(lastTs, ts);
     }
   }
-  const sorted = [...refusals.values()].sort((a, b) => b.count - a.count);
+  const sorted = [...groups.values()].sort((a, b) => b.count - a.count);
   const failedCount = sorted.reduce((sum, { count }) => sum + count, 0);
   return {
-    ...{ recordCount, failedCount, refusals: sorted },
+    recordCount,
+    failedCount,
+    refusals: sorted,
     ...(Number.isFinite(firstTs) ? { firstTs, lastTs } : {}),
   };
 }

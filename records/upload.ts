@@ -6,35 +6,37 @@ import { LastWriter } from "./last-writer";
 import { Pass } from "./pass";
 import { Plan } from "./plan";
 import { assertRejectsFile } from "./rejects-file";
+import { skipModeOf } from "./skip-mode";
 import { bytesIn } from "./source";
-import { trustIn } from "./trust";
 import { type FinishedUpload, UploadJournal } from "./upload-journal";
-import type { Upload, Uploaded } from "./upload-order";
+import type { UploadOptions, UploadResult } from "./upload-options";
 
-/** Uploads a source: what the dataset does not hold already, as far as that is known. */
-export async function upload(order: Upload): Promise<Uploaded> {
-  const { files, kind, mapping, client, datasetId, contentHash, numShards, evidence = {} } = order;
-  await assertRejectsFile(order.rejectsFile, files);
+/** Uploads a source. Skips batches that the dataset is known to contain. */
+export async function upload(options: UploadOptions): Promise<UploadResult> {
+  const { files, kind, mapping, client, datasetId, contentHash, numShards, history = {} } = options;
+  await assertRejectsFile(options.rejectsFile, files);
   if (numShards !== undefined) await assertFits(files, kind, mapping, numShards);
-  const journal = new UploadJournal({ service: client.service, datasetId, source: order.owner }, (problem) =>
-    order.onUnresumable?.(
-      `Cannot record the progress of the upload (${problem}): if it is interrupted, it starts over. ` +
-        "Set XDG_STATE_HOME to a folder that can be written to.",
-    ),
+  const journal = new UploadJournal(
+    { service: client.service, datasetId, source: options.owner },
+    (problem) =>
+      options.onUnresumable?.(
+        `Cannot record the progress of the upload (${problem}): if it is interrupted, it starts over. ` +
+          "Set XDG_STATE_HOME to a writable directory.",
+      ),
   );
   const { finished, open } = journal;
   const { token: lastWriter } = new LastWriter(client, datasetId);
-  const known = { ...evidence, contentHash, finished, open, writer: lastWriter };
-  const trust = order.force ? "nothing" : trustIn(known);
-  const token = journal.begin(contentHash, trust, evidence.recorded);
-  const writer = new Writer(order, journal, token);
+  const known = { ...history, contentHash, finished, open, writer: lastWriter };
+  const mode = options.force ? "nothing" : skipModeOf(known);
+  const token = journal.begin(contentHash, mode, history.recorded);
+  const writer = new Writer(options, journal, token);
   try {
     let plan = new Plan(journal, bytesIn(files));
-    let uploaded = await new Pass(order, plan, () => writer.begin()).all();
-    if (plan.mustBeginAgain) {
-      journal.beginAgain();
+    let uploaded = await new Pass(options, plan, () => writer.begin()).run();
+    if (plan.mustRestart) {
+      journal.restart();
       plan = new Plan(journal, bytesIn(files));
-      uploaded = await new Pass(order, plan, () => writer.begin()).all();
+      uploaded = await new Pass(options, plan, () => writer.begin()).run();
     }
     const { recordCount, failedCount } = uploaded;
     journal.finish({ recordCount, failedCount }, plan.outcomes);
@@ -42,15 +44,15 @@ export async function upload(order: Upload): Promise<Uploaded> {
     return { ...uploaded, token };
   } finally {
     journal.close();
-    // Each upload begins by removing the file, so this upload has written it.
-    const hint = existsSync(order.rejectsFile)
-      ? await ignoreHint(order.rejectsFile, "rejected records")
+    // Each upload first removes the file, so an existing file is from this upload.
+    const hint = existsSync(options.rejectsFile)
+      ? await ignoreHint(options.rejectsFile, "rejected records")
       : undefined;
-    if (hint) order.onHint?.(hint);
+    if (hint) options.onHint?.(hint);
   }
 }
 
-/** The last complete upload of a source into a dataset, if no other command of this machine has written to it since. */
+/** Returns the last complete upload of a source, if nothing else on this machine has changed the dataset since. */
 export function finishedUpload(client: Client, datasetId: string, owner: string): FinishedUpload | undefined {
   const { service } = client;
   const { finished, open } = new UploadJournal({ service, datasetId, source: owner });
@@ -58,39 +60,39 @@ export function finishedUpload(client: Client, datasetId: string, owner: string)
   return finished;
 }
 
-/** Notes who writes: before the first batch is sent, and at the end of the upload. */
+/** Records this upload as the last writer of the dataset, before the first batch is sent and at the end. */
 class Writer {
   #hasBegun = false;
   readonly #last: LastWriter;
 
   constructor(
-    readonly order: Upload,
+    readonly options: UploadOptions,
     readonly journal: UploadJournal,
     readonly token: string,
   ) {
-    this.#last = new LastWriter(order.client, order.datasetId);
+    this.#last = new LastWriter(options.client, options.datasetId);
   }
 
   begin(): void {
     this.journal.sending();
     if (this.#hasBegun) return;
     this.#hasBegun = true;
-    this.#note(this.token);
-    this.order.onSending?.(this.token);
+    this.#write(this.token);
+    this.options.onSending?.(this.token);
   }
 
   finish(): void {
     const { token } = this.#last;
-    if (!this.#hasBegun && token === this.order.evidence?.recorded) this.#note(this.token);
-    // Another upload ran at the same time: neither knows which records won.
-    else if (this.#hasBegun && token !== this.token) this.#note(undefined);
+    if (!this.#hasBegun && token === this.options.history?.recorded) this.#write(this.token);
+    // Another upload ran concurrently, so it is unknown which records won.
+    else if (this.#hasBegun && token !== this.token) this.#write(undefined);
   }
 
-  #note(token: string | undefined): void {
+  #write(token: string | undefined): void {
     try {
-      this.#last.note(token);
+      this.#last.write(token);
     } catch {
-      // The journal lies in the same folder and reports that it cannot be written.
+      // The journal is in the same directory and reports this problem.
     }
   }
 }

@@ -1,6 +1,6 @@
 import { basename, resolve } from "node:path";
 import { Argument, type Command, Option } from "commander";
-import type { Uploaded } from "../../records/upload-order";
+import type { UploadResult } from "../../records/upload-options";
 import { dryRun } from "../records/dry-run";
 import { type ImportOptions, mappingFlags, planImport, type RecordKindName } from "../records/import-plan";
 import { type OpenService, settingsOf, usingService, withService } from "../stack/service";
@@ -76,7 +76,7 @@ async function addressOf(options: ImportOptions): Promise<string> {
   return options.service ?? process.env.RECOMMENDER_BASE_URL ?? "embedded:";
 }
 
-type Outcome = Omit<Uploaded, "token">;
+type Outcome = Omit<UploadResult, "token">;
 
 async function importRecords(
   { client, settings, resolveId }: OpenService,
@@ -87,7 +87,7 @@ async function importRecords(
   const { assertColumns } = await import("../../records/columns.js");
   const { finishedUpload, upload } = await import("../../records/upload.js");
   const { LastWriter } = await import("../../records/last-writer.js");
-  const { TooManyFailuresError } = await import("../../records/upload-order.js");
+  const { TooManyFailuresError } = await import("../../records/upload-options.js");
   const { contentHash } = await import("../../records/source.js");
   const { rejectsFileFor } = await import("../../records/rejects.js");
   const { shardsOf } = await import("../../records/capacity.js");
@@ -132,7 +132,7 @@ async function importRecords(
       maxFailures: options.maxFailures,
       maxFailuresName: "--max-failures",
       numShards: options.shards ?? (await shardsOf(kind, datasetId, client)),
-      evidence: { recorded: new LastWriter(client, datasetId).token },
+      history: { recorded: new LastWriter(client, datasetId).token },
       force: options.force ?? false,
       onProgress: progress.update,
       onUnresumable: (message) => {

@@ -1,4 +1,4 @@
-import type { Survey } from "../../records/survey";
+import type { UploadPreview } from "../../records/upload-preview";
 import { CommandError, exitCodes } from "../terminal/exit";
 import { propertyList } from "../terminal/layout";
 import { formatCount, formatNumber, formatTime, print } from "../terminal/output";
@@ -6,9 +6,9 @@ import type { ImportOptions, ImportPlan } from "./import-plan";
 
 /** Shows what an import would do, without calling the service. Fails if the import would fail. */
 export async function dryRun(plan: ImportPlan, options: ImportOptions): Promise<void> {
-  const { survey } = await import("../../records/survey.js");
+  const { previewUpload } = await import("../../records/upload-preview.js");
   const { kind, files, mapping } = plan;
-  const found = await survey(files, kind, mapping);
+  const found = await previewUpload(files, kind, mapping);
   const outcome = {
     files: files.map(({ displayName, format, bytes }) => ({ file: displayName, format, bytes })),
     mapping,
@@ -19,7 +19,7 @@ export async function dryRun(plan: ImportPlan, options: ImportOptions): Promise<
   if (problem) throw new CommandError(problem.message, problem.exitCode, outcome);
 }
 
-function problemOf({ source }: ImportPlan, found: Survey, { maxFailures }: ImportOptions) {
+function problemOf({ source }: ImportPlan, found: UploadPreview, { maxFailures }: ImportOptions) {
   const { missing, proposed, failedCount = 0 } = found;
   const needed = [
     ...Object.entries(proposed).map(([field, column]) => `--map ${field}=${column}`),
@@ -34,7 +34,7 @@ function problemOf({ source }: ImportPlan, found: Survey, { maxFailures }: Impor
   return { message, exitCode: exitCodes.rejected };
 }
 
-function describe({ kind, files, mapping, source }: ImportPlan, found: Survey): string {
+function describe({ kind, files, mapping, source }: ImportPlan, found: UploadPreview): string {
   const { columns, proposed, missing, recordCount, failedCount = 0, refusals = [], firstTs, lastTs } = found;
   const fieldSource = (field: string): string | undefined => {
     const given = mapping[field];

@@ -1,6 +1,6 @@
 import type { SingleBar } from "cli-progress";
 import { type Job, progressText } from "../../client/job";
-import type { Progress } from "../../records/upload-order";
+import type { Progress } from "../../records/upload-options";
 import { exitCodes } from "./exit";
 import { formatCount, formatDuration, formatNumber, note, type OutputOptions } from "./output";
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { assertColumns } from "../../records/columns";
 import { findEventType, type TypeSearch } from "../../records/event-types";
 import { type Format, formats } from "../../records/formats/format";
-import { holdInline, inlineText } from "../../records/inline";
+import { inlineText, storeInline } from "../../records/inline";
 import type { RecordKind } from "../../records/kind";
 import { mappingSchema } from "../../records/mapping/mapping";
 import { rejectsFileFor } from "../../records/rejects";
@@ -90,13 +90,13 @@ interface Ndjson {
 /** A file, a glob, or what stands for records that the program holds. */
 function sourceOf(source: unknown, format: Format | undefined): string {
   if (typeof source === "string") return pathOf(source);
-  if (Array.isArray(source)) return holdInline(Buffer.from(inlineText(source)));
+  if (Array.isArray(source)) return storeInline(Buffer.from(inlineText(source)));
   const { ndjson, path, uri, text } = (source ?? {}) as Asset & Ndjson;
-  if (ndjson !== undefined) return holdInline(Buffer.from(ndjson));
+  if (ndjson !== undefined) return storeInline(Buffer.from(ndjson));
   if (path !== undefined || uri !== undefined) return pathOf(path ?? uri ?? "");
   if (text === undefined)
     throw new Error("expected a file, a glob, a FileAsset, a StringAsset or the records themselves");
-  if (format && format !== "parquet") return holdInline(Buffer.from(text), format);
+  if (format && format !== "parquet") return storeInline(Buffer.from(text), format);
   throw new Error("the form of a StringAsset is not known: set format to ndjson, json or csv");
 }
 

@@ -9,7 +9,7 @@ import { type Mapping, mappingSchema } from "../../records/mapping/mapping";
 import { generalised, rejectsFileFor } from "../../records/rejects";
 import { contentHash, findFiles, type SourceFile, unreadable } from "../../records/source";
 import { upload } from "../../records/upload";
-import { defaultParallel, type Progress } from "../../records/upload-order";
+import { defaultParallel, type Progress } from "../../records/upload-options";
 import type { ObjectSchema } from "../lifecycle/definition";
 import { PartialStateError } from "../lifecycle/failure";
 import { lifecycle } from "../lifecycle/lifecycle";
@@ -143,7 +143,7 @@ async function uploadRecords(
   const { recordCount, failedCount, sentCount, token } = await upload({
     ...{ client, kind, datasetId, files, mapping, maxFailures, parallel, rejectsFile },
     contentHash: args.contentHash,
-    evidence: { recorded: olds.__upload, unrecorded },
+    history: { recorded: olds.__upload, unrecorded },
     redact: isSecret("source") ? (reason) => generalised(masked(reason)) : undefined,
     owner: uploadOwner(urn) ?? title,
     numShards: args.numShards ?? (await shardsOf(kind, datasetId, client)),

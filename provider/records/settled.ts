@@ -1,4 +1,4 @@
-import { isUnsettled, type Evidence as UploadEvidence } from "../../records/trust";
+import { isInDoubt, type UploadHistory } from "../../records/skip-mode";
 import { UploadJournal } from "../../records/upload-journal";
 import type { StoredResource } from "../lifecycle/definition";
 import { serviceProperties } from "../lifecycle/location";
@@ -15,7 +15,7 @@ export function uploadOwner(urn: Urn): string | undefined {
 /** Uploads of a resource that killed runs began and that the state does not hold. */
 export interface KilledUploads {
   /** Those that may have written after the upload in the state. */
-  readonly unrecorded: NonNullable<UploadEvidence["unrecorded"]>;
+  readonly unrecorded: NonNullable<UploadHistory["unrecorded"]>;
   /** Contents of all first uploads among them and before them, which an upload that begins now supersedes. */
   readonly first: readonly string[];
 }
@@ -64,7 +64,7 @@ export async function unsettledProperties(
     source: uploadOwner(urn) ?? "",
   });
   const { unrecorded } = await killedUploads(run, urn, __superseded);
-  const isDoubtful = __partial === true || isUnsettled({ recorded, unrecorded, finished, open });
+  const isDoubtful = __partial === true || isInDoubt({ recorded, unrecorded, finished, open });
   if (!isDoubtful) return undefined;
   await run.warnOnce(urn, unrecorded === "unknown" ? unreadableState : unfinished);
   return { __partial: true, __upload: "" };

@@ -3,21 +3,21 @@ import type { CsvError, Info } from "csv-parse";
 import { type Row, type Rows, SourceError } from "./row";
 import { type Readable, textOf } from "./text";
 
-const rowsAtOnce = 512;
+const rowsPerChunk = 512;
 const delimiters = [",", ";", "\t"];
-const longestFirstLine = 1024 * 1024;
-const unheard = [() => undefined, () => 1] as const;
+const maxFirstLine = 1024 * 1024;
+const noCallbacks = [() => undefined, () => 1] as const;
 
 type Cells = Record<string, string>;
 type Parsed = { readonly record: Cells; readonly info: Info & { readonly error?: CsvError } };
 
-/** The columns that the first line of a CSV file names; undefined where it has none that can be read. */
+/** Reads the columns from the first line of a CSV file. Undefined if that line cannot be read. */
 export async function csvColumns(file: Readable): Promise<string[] | undefined> {
   const { parse } = require("csv-parse/sync") as typeof import("csv-parse/sync");
   let text = "";
-  for await (const piece of textOf(file, ...unheard)) {
+  for await (const piece of textOf(file, ...noCallbacks)) {
     text += piece;
-    if (firstLine(text).isEnded || text.length > longestFirstLine) break;
+    if (firstLine(text).isEnded || text.length > maxFirstLine) break;
   }
   const { line, isEnded, isWhole } = firstLine(text);
   if (line === "" || !(isEnded || isWhole)) return undefined;
@@ -25,9 +25,9 @@ export async function csvColumns(file: Readable): Promise<string[] | undefined> 
   return columnsOf(names, file);
 }
 
-/** The rows of a CSV file whose first line names the columns; the delimiter is the one that line has most of. */
+/** Reads the rows of a CSV file. The first line contains the columns, and its most frequent delimiter is used. */
 export async function* csvRows(file: Readable, onBytes: (count: number) => void): Rows {
-  // Loaded when it is needed: most programs read no CSV.
+  // Loaded on demand, because most programs read no CSV.
   const { parse } = require("csv-parse") as typeof import("csv-parse");
   let line = 1;
   let emptyLines = 0;
@@ -54,15 +54,15 @@ export async function* csvRows(file: Readable, onBytes: (count: number) => void)
       emptyLines = info.empty_lines;
       const spanned = info.lines - counted;
       counted = info.lines;
-      // The parser counts a Windows line end inside a cell twice.
+      // The parser counts a Windows line ending inside a cell twice.
       line += spanned > 1 ? spanned - windowsLineEnds(record) : spanned;
       rows.push(rowAt(began, record, info.error));
-      if (rows.length < rowsAtOnce) continue;
+      if (rows.length < rowsPerChunk) continue;
       yield rows;
       rows = [];
     }
   } catch (error) {
-    // What came before the fault is not lost with it.
+    // Rows before the error are still valid.
     if (rows.length > 0) yield rows;
     if (error instanceof SourceError) throw error;
     throw new SourceError(file.displayName, line + 1, problemOf(error as CsvError));
@@ -79,9 +79,7 @@ function windowsLineEnds(cells: Cells): number {
 function rowAt(line: number, cells: Cells, error: CsvError | undefined): Row {
   if (!error) return { line, columns: cells };
   const counts = /length is (\d+), got (\d+)/.exec(error.message);
-  const fault = counts
-    ? `${counts[2]} cells where the first line names ${counts[1]} columns`
-    : problemOf(error);
+  const fault = counts ? `${counts[2]} cells, but the first line has ${counts[1]} columns` : problemOf(error);
   return { line, fault, text: JSON.stringify(cells) };
 }
 
@@ -89,11 +87,11 @@ function columnsOf(names: readonly string[], file: Readable): string[] {
   const columns = names.map((name) => name.trim());
   const twice = columns.find((name, at) => columns.indexOf(name) !== at);
   if (twice !== undefined)
-    throw new SourceError(file.displayName, 1, `two columns are named ${JSON.stringify(twice)}`);
+    throw new SourceError(file.displayName, 1, `two columns have the name ${JSON.stringify(twice)}`);
   return columns;
 }
 
-/** The first line that is not empty, and what ends the lines: on old systems a carriage return alone. */
+/** Returns the first non-empty line and the line endings. Old systems end lines with a carriage return only. */
 function firstLine(text: string) {
   const start = /^[\r\n]*/.exec(text)?.[0].length ?? 0;
   const line = /^(?:"(?:[^"]|"")*"|[^"\r\n]+)*/.exec(text.slice(start))?.[0] ?? "";
@@ -115,9 +113,9 @@ async function* following(head: string, rest: AsyncIterator<string>): AsyncItera
 function problemOf(error: CsvError): string {
   if (error.code === "CSV_QUOTE_NOT_CLOSED") return "a quote that opens in this record is never closed";
   if (error.code === "CSV_INVALID_CLOSING_QUOTE")
-    return "text follows a closing quote; a quote inside a quoted cell is written twice";
+    return "text follows a closing quote; write a quote inside a quoted cell twice";
   if (error.code === "INVALID_OPENING_QUOTE")
-    return "a quote stands inside a cell that does not begin with one; put the whole cell in quotes and write it twice";
-  // The end of the message shows a cell, which may be secret.
+    return "an unquoted cell contains a quote; put the cell in quotes and write the inner quote twice";
+  // The end of the message contains a cell, which may be secret.
   return error.message.replace(/,? value is .*$/s, "");
 }

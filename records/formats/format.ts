@@ -5,13 +5,13 @@ import { parquetRows } from "./parquet";
 import type { Rows } from "./row";
 import type { Readable } from "./text";
 
-/** The forms that files of records have. */
+/** Formats of record files. */
 export const formats = ["ndjson", "json", "csv", "parquet"] as const;
 
-/** The form of a file of records. */
+/** Format of a record file. */
 export type Format = (typeof formats)[number];
 
-/** Which form a file has, by the end of its name. */
+/** Format by file extension. */
 export const extensions: Readonly<Record<string, Format>> = {
   ".ndjson": "ndjson",
   ".jsonl": "ndjson",
@@ -21,7 +21,7 @@ export const extensions: Readonly<Record<string, Format>> = {
   ".parquet": "parquet",
 };
 
-/** What reads a file of each form. */
+/** Reader of each format. */
 export const readers: Readonly<Record<Format, (file: Readable, onBytes: (count: number) => void) => Rows>> = {
   ndjson: ndjsonRows,
   json: jsonRows,

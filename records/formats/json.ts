@@ -11,33 +11,32 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * The rows of a JSON array, or of JSON objects one after the other, however they are laid out.
- * Only the ends of its members are looked for here, so that the file is never in memory as a whole; each member is then
- * parsed by itself.
+ * Reads the rows of a JSON array, or of consecutive JSON objects, in any layout. Splits the text into records and parses
+ * each one separately, so the whole file is never in memory.
  */
 export async function* jsonRows(file: Readable, onBytes: (count: number) => void): Rows {
-  const cutter = new Cutter(file.displayName);
-  for await (const chunk of textOf(file, onBytes, () => cutter.line)) {
-    const rows = cutter.cut(chunk);
+  const splitter = new RecordSplitter(file.displayName);
+  for await (const chunk of textOf(file, onBytes, () => splitter.line)) {
+    const rows = splitter.split(chunk);
     if (rows.length > 0) yield rows;
   }
-  cutter.end();
+  splitter.end();
 }
 
-class Cutter {
+class RecordSplitter {
   line = 1;
   #depth = 0;
   #inString = false;
   #escaped = false;
   #beganLine = 1;
-  /** What of a member has come in earlier pieces. */
+  /** Part of the current record from earlier chunks. */
   #earlier = "";
   #array: "none" | "open" | "closed" = "none";
-  #anything = false;
+  #hasContent = false;
 
   constructor(readonly file: string) {}
 
-  cut(text: string): Row[] {
+  split(text: string): Row[] {
     const rows: Row[] = [];
     let start = 0;
     for (let at = 0; at < text.length; at++) {
@@ -64,15 +63,14 @@ class Cutter {
     if (this.#depth > 0) {
       throw new SourceError(this.file, this.#beganLine, "the file ends inside the record that begins here");
     }
-    if (this.#array === "open")
-      throw new SourceError(this.file, this.line, "the file ends before its array does");
+    if (this.#array === "open") throw new SourceError(this.file, this.line, "the file ends inside the array");
   }
 
-  /** Looks at a character between members; true where a member begins. */
+  /** Handles a character between records. Returns whether a record begins with it. */
   #between(char: number): boolean {
     if (char <= 0x20 || (char === comma && this.#array === "open")) return false;
-    const wasEmpty = !this.#anything;
-    this.#anything = true;
+    const wasEmpty = !this.#hasContent;
+    this.#hasContent = true;
     if (char === openBracket && wasEmpty) {
       this.#array = "open";
       return false;
@@ -87,6 +85,6 @@ class Cutter {
       return true;
     }
     const found = JSON.stringify(String.fromCharCode(char));
-    throw new SourceError(this.file, this.line, `expected an object or the array's end, found ${found}`);
+    throw new SourceError(this.file, this.line, `expected an object or the end of the array, found ${found}`);
   }
 }

@@ -1,10 +1,10 @@
 import { jsonRow, type Row, type Rows, SourceError } from "./row";
 import { type Readable, textOf } from "./text";
 
-/** A line that is longer is no record but another format. */
-const longestLine = 32 * 1024 * 1024;
+/** Maximum length of a line. A longer one means that the file is not NDJSON. */
+const maxLine = 32 * 1024 * 1024;
 
-/** The rows of a file with one JSON object per line; empty lines are passed over. */
+/** Reads the rows of a file with one JSON object per line. Skips empty lines. */
 export async function* ndjsonRows(file: Readable, onBytes: (count: number) => void): Rows {
   let line = 1;
   let rest = "";
@@ -15,8 +15,8 @@ export async function* ndjsonRows(file: Readable, onBytes: (count: number) => vo
   for await (const chunk of textOf(file, onBytes, () => line)) {
     const lines = (rest + chunk).split("\n");
     rest = lines.pop() as string;
-    if (rest.length > longestLine) {
-      throw new SourceError(file.displayName, line, "the line does not end within 32 MB; is this NDJSON?");
+    if (rest.length > maxLine) {
+      throw new SourceError(file.displayName, line, "the line is longer than 32 MB; is this NDJSON?");
     }
     const rows: Row[] = [];
     for (const text of lines) take(text, rows);

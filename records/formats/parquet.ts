@@ -7,7 +7,7 @@ import { createGunzip } from "node:zlib";
 import { type Row, type Rows, SourceError } from "./row";
 import type { Readable } from "./text";
 
-/** The rows of a Parquet file, one row group at a time: memory is that of its largest group. */
+/** Reads the rows of a Parquet file, one row group at a time, so memory depends on the largest group. */
 export async function* parquetRows(file: Readable, onBytes: (count: number) => void): Rows {
   const unpacked = await unpackedFile(file);
   try {
@@ -26,7 +26,7 @@ export async function* parquetRows(file: Readable, onBytes: (count: number) => v
         throw new SourceError(
           file.displayName,
           rowStart + 1,
-          `the row group that begins here: ${error.message}`,
+          `cannot read the row group that begins here: ${error.message}`,
         );
       });
       const first = rowStart + 1;
@@ -39,7 +39,7 @@ export async function* parquetRows(file: Readable, onBytes: (count: number) => v
   }
 }
 
-/** What a Parquet file says of itself: how many rows and which columns it has. */
+/** Reads the number of rows and the columns of a Parquet file from its metadata. */
 export async function parquetShape(file: Readable): Promise<{ rowCount: number; columns: string[] }> {
   const unpacked = await unpackedFile(file);
   try {
@@ -52,7 +52,7 @@ export async function parquetShape(file: Readable): Promise<{ rowCount: number; 
   }
 }
 
-/** ES modules, which CommonJS can only import; and only who reads Parquet pays for them. */
+/** Imports ES modules, which CommonJS cannot require. They are loaded only for Parquet files. */
 async function libraries() {
   const hyparquet = await import("hyparquet");
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, parquetSchema } = hyparquet;
@@ -68,12 +68,12 @@ async function libraries() {
   return { open, parquetReadObjects, parquetSchema, compressors };
 }
 
-/** Parquet is read from its end, which a gzip stream cannot give; so it is unpacked beside. */
+/** Decompresses a gzip file to a temporary one, because Parquet is read from its end. */
 async function unpackedFile(file: Readable): Promise<{ path: string; remove: () => Promise<void> }> {
   if (!file.gzip) return { path: file.path, remove: async () => undefined };
-  const folder = await mkdtemp(join(tmpdir(), "recommender-parquet-"));
-  const path = join(folder, "unpacked.parquet");
-  const remove = () => rm(folder, { recursive: true, force: true });
+  const directory = await mkdtemp(join(tmpdir(), "recommender-parquet-"));
+  const path = join(directory, "unpacked.parquet");
+  const remove = () => rm(directory, { recursive: true, force: true });
   try {
     await pipeline(createReadStream(file.path), createGunzip(), createWriteStream(path, { mode: 0o600 }));
   } catch (error) {
@@ -81,7 +81,7 @@ async function unpackedFile(file: Readable): Promise<{ path: string; remove: () 
     throw new SourceError(
       file.displayName,
       undefined,
-      `the gzip file is cut short or damaged: ${(error as Error).message}`,
+      `the gzip file is incomplete or damaged: ${(error as Error).message}`,
     );
   }
   return { path, remove };

@@ -1,18 +1,18 @@
-/** A row of a source: its columns, or what is wrong with it. */
+/** Row of a source: its columns, or the reason it cannot be read. */
 export interface Row {
-  /** Line on which it begins, from 1; in Parquet its number. */
+  /** Line where the row begins, from 1. In Parquet, the number of the row. */
   readonly line: number;
   readonly columns?: Readonly<Record<string, unknown>>;
-  /** Why it cannot be read; rows after it can. */
+  /** Reason the row cannot be read. Later rows can. */
   readonly fault?: string;
-  /** Its text, where it has one of its own as JSON or cannot be read. */
+  /** Text of the row, if it is JSON or cannot be read. */
   readonly text?: string;
 }
 
-/** The rows of a source, a piece at a time. */
+/** Rows of a source, in chunks. */
 export type Rows = AsyncIterable<readonly Row[]>;
 
-/** A file of records cannot be read on: the message says which file and where. */
+/** Error that stops reading a file. The message contains the file and the line. */
 export class SourceError extends Error {
   override readonly name = "SourceError";
 
@@ -21,7 +21,7 @@ export class SourceError extends Error {
   }
 }
 
-/** A row of columns if the value is an object, and a fault if not. */
+/** Creates a row from a JSON value. A value that is not an object gives a row with a fault. */
 export function rowOf(value: unknown, line: number, text: string): Row {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
     return { line, columns: value as Record<string, unknown>, text };
@@ -30,7 +30,7 @@ export function rowOf(value: unknown, line: number, text: string): Row {
   return { line, fault: `expected an object, received ${received}`, text };
 }
 
-/** A row of a text that should be JSON. What JSON.parse says of it would show a piece of it, which may be secret. */
+/** Creates a row from JSON text. Shortens the message of JSON.parse, which contains text that may be secret. */
 export function jsonRow(text: string, line: number): Row {
   try {
     return rowOf(JSON.parse(text), line, text);

@@ -6,19 +6,19 @@ import { SourceError } from "./row";
 
 const readBytes = 256 * 1024;
 
-/** A file to be read, and a callback for the progress. */
+/** File or inline records to read. */
 export interface Readable {
   readonly path: string;
-  /** How messages name it. */
+  /** Name for messages. */
   readonly displayName: string;
   readonly gzip: boolean;
-  /** How many bytes it had when it was looked at; what has been appended since is not read. */
+  /** Size when the file was found. Bytes that were appended later are not read. */
   readonly bytes: number;
-  /** What it holds, where that is in memory and not in a file. */
+  /** Content of inline records. */
   readonly content?: Buffer;
 }
 
-/** The bytes of a file, unpacked where it is packed. */
+/** Reads the bytes of a file and decompresses gzip. */
 export async function* bytesOf(file: Readable, onBytes: (count: number) => void): AsyncIterable<Buffer> {
   const { content, bytes } = file;
   if (content) {
@@ -37,22 +37,26 @@ export async function* bytesOf(file: Readable, onBytes: (count: number) => void)
   }
 }
 
-/** The text of a file without its byte order mark, cut anywhere between characters. */
+/** Reads the text of a file in chunks, without the byte order mark. */
 export async function* textOf(
   file: Readable,
   onBytes: (count: number) => void,
-  lineNow: () => number,
+  currentLine: () => number,
 ): AsyncIterable<string> {
   let rest: Buffer | undefined;
   let first = true;
   const checked = (bytes: Buffer) => {
     if (!isUtf8(bytes)) {
-      throw new SourceError(file.displayName, undefined, `is not UTF-8 text, at or after line ${lineNow()}`);
+      throw new SourceError(
+        file.displayName,
+        undefined,
+        `is not UTF-8 text, at or after line ${currentLine()}`,
+      );
     }
     const text = bytes.toString("utf8");
-    const marked = first && text.charCodeAt(0) === 0xfeff;
+    const hasMark = first && text.charCodeAt(0) === 0xfeff;
     first = false;
-    return marked ? text.slice(1) : text;
+    return hasMark ? text.slice(1) : text;
   };
   try {
     for await (const chunk of bytesOf(file, onBytes)) {
@@ -63,12 +67,16 @@ export async function* textOf(
     }
   } catch (error) {
     if (error instanceof SourceError) throw error;
-    throw new SourceError(file.displayName, undefined, problemOf(error as NodeJS.ErrnoException, lineNow()));
+    throw new SourceError(
+      file.displayName,
+      undefined,
+      problemOf(error as NodeJS.ErrnoException, currentLine()),
+    );
   }
   if (rest) yield checked(rest);
 }
 
-/** After an ASCII byte no character is cut in two. */
+/** Finds the last ASCII byte. Splitting after it never splits a character. */
 function lastAscii(bytes: Buffer): number {
   for (let at = bytes.length - 1; at >= 0; at--) if ((bytes[at] as number) < 0x80) return at;
   return -1;
@@ -76,7 +84,7 @@ function lastAscii(bytes: Buffer): number {
 
 function problemOf(error: NodeJS.ErrnoException, line: number): string {
   if (error.code === "Z_BUF_ERROR") {
-    return `the gzip file is cut short: it ends inside its data, after line ${line}; fetch or pack it again`;
+    return `the gzip file is incomplete after line ${line}; download or compress it again`;
   }
   if (error.code?.startsWith("Z_")) return `the gzip file is damaged after line ${line}: ${error.message}`;
   return `cannot be read: ${error.message}`;

@@ -6,18 +6,18 @@ import type { RecordKind } from "../kind";
 import { plainCheck } from "./plain";
 import { InvalidTime, type TimeUnit, timestampMs, timeUnits } from "./timestamp";
 
-/** Where a field comes from: the column of that name, or one value for all records. */
+/** Source of a field: a column, or one value for all records. */
 export type FieldSource =
   | string
   | {
-      /** The value of the field in every record. */
+      /** Value of the field in every record. */
       readonly value: string | number;
     };
 
-/** Which columns the attributes are: those named, or the one that holds them all; else every column that is no field. */
+/** Source of the attributes: a list of columns, or one column that contains all attributes. */
 export type AttributesSource = string | readonly string[];
 
-/** From which column each field comes; a field that is not named comes from the column of its own name. */
+/** Source of each field. Default: the column with the name of the field. */
 export interface Mapping {
   readonly [field: string]: FieldSource | AttributesSource | undefined;
 }
@@ -30,7 +30,7 @@ const attributesSource = z.union([z.string().min(1), z.array(z.string().min(1))]
   error: "expected the name of a column, or a list of them",
 });
 
-/** What a mapping may hold for a kind of record. */
+/** Returns the schema of a mapping for a kind of record. */
 export function mappingSchema(kind: RecordKind): z.ZodType<Mapping> {
   const fields = kind.fields.map((field) => [
     field,
@@ -41,14 +41,14 @@ export function mappingSchema(kind: RecordKind): z.ZodType<Mapping> {
   return z.strictObject({ ...Object.fromEntries(fields), ...units }) as z.ZodType<Mapping>;
 }
 
-/** A record of a source is not one that the service could take. */
+/** Error if a record of a source is invalid. */
 export class InvalidRecord extends Error {
   override readonly name = "InvalidRecord";
 }
 
 type Columns = Readonly<Record<string, unknown>>;
 
-/** Converts rows to records in their wire form; throws InvalidRecord for a row that gives none. */
+/** Returns a function that converts rows to records for the API. It throws InvalidRecord for an invalid row. */
 export function mapper(kind: RecordKind, mapping: Mapping, format: Format): (row: Columns) => Columns {
   const fields = kind.fields
     .filter((field) => field !== "attributes")
@@ -73,7 +73,7 @@ export function mapper(kind: RecordKind, mapping: Mapping, format: Format): (row
     if (isPlain(record)) return record;
     const checked = wire.safeParse(record);
     if (checked.success) return checked.data;
-    // An id that could not be built lacks nothing but what is missing besides.
+    // If the id could not be built, the fields that are missing for it are reported instead.
     const issues = checked.error.issues.filter(
       ({ path }) => path[0] !== "event_id" || record.event_id !== undefined,
     );
@@ -81,7 +81,7 @@ export function mapper(kind: RecordKind, mapping: Mapping, format: Format): (row
   };
 }
 
-/** Reads one field of a row by a mapping, as text or whatever the form of the source has. */
+/** Returns a function that reads one field of a row. The value has the type that the format provides. */
 export function fieldReader(field: string, mapping: Mapping): (row: Columns) => unknown {
   return reader(field, mapping[field] as FieldSource | undefined);
 }
@@ -99,7 +99,7 @@ function fieldValue(key: string, value: unknown, text: boolean, unit: TimeUnit |
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "number") return value;
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return String(value);
-  throw new InvalidRecord(`${key}: ${value} is too large to be read exactly as a number; put it in quotes`);
+  throw new InvalidRecord(`${key}: ${value} is too large for an exact number; put it in quotes`);
 }
 
 function tsValue(value: unknown, unit: TimeUnit | undefined): number {
@@ -107,7 +107,7 @@ function tsValue(value: unknown, unit: TimeUnit | undefined): number {
     return timestampMs(value, unit);
   } catch (error) {
     if (!(error instanceof InvalidTime)) throw error;
-    const hint = error.lacksUnit ? "; if the number is right, give its unit (tsUnit, --ts-unit)" : "";
+    const hint = error.lacksUnit ? "; if the number is correct, set its unit (tsUnit, --ts-unit)" : "";
     throw new InvalidRecord(`ts: ${error.message}${hint}`);
   }
 }
@@ -120,16 +120,16 @@ function builtId({ user_id, item_id, ts }: Record<string, unknown>): string | un
 
 function attributesReader(kind: RecordKind, mapping: Mapping, convert: (value: unknown) => unknown) {
   const source = mapping.attributes as AttributesSource | undefined;
-  const own = typeof source === "string" ? source : "attributes";
+  const column = typeof source === "string" ? source : "attributes";
   const taken = new Set(
     kind.fields.flatMap((field) => {
       const from = mapping[field];
-      if (field === "attributes") return [own];
+      if (field === "attributes") return [column];
       return typeof from === "string" ? [from] : [field, wireName(field)];
     }),
   );
   const copy = (row: Columns, keys: readonly string[]) => {
-    // Without a prototype, a column named __proto__ is a column like any other.
+    // An object without a prototype treats a column __proto__ like any other.
     const attributes: Record<string, unknown> = Object.create(null);
     for (const key of keys) {
       const value = convert(row[key]);
@@ -139,7 +139,7 @@ function attributesReader(kind: RecordKind, mapping: Mapping, convert: (value: u
   };
   if (Array.isArray(source)) return (row: Columns) => copy(row, source);
   return (row: Columns) => {
-    const given = attributesIn(row[own], own);
+    const given = attributesIn(row[column], column);
     let rest: string[] | undefined;
     for (const key in row) {
       if (taken.has(key)) continue;
@@ -151,28 +151,28 @@ function attributesReader(kind: RecordKind, mapping: Mapping, convert: (value: u
   };
 }
 
-/** Attributes that a column holds, as an object or as the text of one. */
+/** Reads attributes from a column that contains an object or JSON text. */
 function attributesIn(value: unknown, column: string): Columns {
   if (value === undefined || value === null || value === "") return {};
-  let held = value;
+  let attributes = value;
   if (typeof value === "string") {
     try {
-      held = JSON.parse(value);
+      attributes = JSON.parse(value);
     } catch {
       throw new InvalidRecord(`${column}: expected a JSON object, received ${JSON.stringify(value)}`);
     }
   }
-  return held as Columns;
+  return attributes as Columns;
 }
 
-/** How a value of a column becomes an attribute; undefined: there is none. */
+/** Returns a function that converts a column value to an attribute. It returns undefined if there is no value. */
 function valueReader(format: Format): (value: unknown) => unknown {
   if (format === "csv") return cellValue;
   if (format === "parquet") return parquetValue;
   return (value) => value;
 }
 
-/** A cell that is written as a number is written the same way again; so 01234 stays text, 42 and 0.5 do not. */
+/** Converts a cell to a number if that keeps its spelling: 42 and 0.5 become numbers, 01234 stays text. */
 function cellValue(cell: unknown): unknown {
   if (cell === "" || cell === undefined) return undefined;
   const number = Number(cell);

@@ -1,15 +1,15 @@
 import { limits, wireName } from "../../contract";
 import type { RecordKind } from "../kind";
 
-/** Text of this length is within every limit of ids and types. */
+/** Length that is within the limits of all ids and types. */
 const shortText = Math.min(limits.idCharacters, limits.nameCharacters);
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Tells records that the contract would take as they are without asking it, which costs more than reading them does.
- * It says no wherever it is in doubt. Only for records that were JSON, whose values need no looking at; how deep they
- * are nested is left to the service.
+ * Returns a fast check for valid records, because validating with the contract costs more than reading a record. The check
+ * returns false if it is not sure. It is only for records from JSON, whose values are valid JSON. The service checks how
+ * deeply they are nested.
  */
 export function plainCheck({ fields, type }: RecordKind): (record: Fields) => boolean {
   const others = ["ts", "eventValue", "attributes"];

@@ -1,32 +1,32 @@
-/** The units that a number of time since 1970 may have, with what one of them is in milliseconds. */
+/** Units of numeric times since 1970, in milliseconds. */
 const unitMs = { s: 1000, ms: 1, us: 0.001 } as const;
 
-/** The unit of a time that is a number. */
+/** Unit of a numeric time. */
 export type TimeUnit = keyof typeof unitMs;
 
-/** The units of time, for options and arguments. */
+/** Names of the units. */
 export const timeUnits = Object.keys(unitMs) as TimeUnit[];
 
 /**
- * Where seconds end and milliseconds begin: a number below 100,000,000,000 is seconds, from there on it is
- * milliseconds. As seconds that is the year 5138, as milliseconds March 1973.
+ * Smallest number that is read as milliseconds. Smaller numbers are seconds. As seconds this is the year 5138, as
+ * milliseconds March 1973.
  */
 const firstMilliseconds = 100_000_000_000;
 
-/** A number whose unit is guessed and that would be as late has another unit. */
+/** First implausible time. If the unit of a number is guessed and the time is not earlier, the guess is wrong. */
 const firstImplausibleMs = Date.UTC(2100, 0, 1);
 
 const isoDate =
   /^(?<day>\d{4}-\d\d-\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s*(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i;
 const decimal = /^-?\d+(?:\.\d+)?$/;
 
-/** A value is no time, or hardly the one that is meant; the message says why. */
+/** Error if a value is not a time, or not a plausible one. */
 export class InvalidTime extends Error {
   override readonly name = "InvalidTime";
 
   constructor(
     problem: string,
-    /** Whether it would be a time if its unit were known. */
+    /** Whether a unit would make it a valid time. */
     readonly lacksUnit = false,
   ) {
     super(problem);
@@ -34,8 +34,8 @@ export class InvalidTime extends Error {
 }
 
 /**
- * A time in milliseconds from an ISO date (UTC where it names no zone) or a number.
- * Without a unit a number is seconds or milliseconds, by its size, and must be a plausible time.
+ * Converts an ISO date (UTC if it has no time zone) or a number to milliseconds. Without a unit, the size of the number
+ * decides between seconds and milliseconds, and the time must be plausible.
  */
 export function timestampMs(value: unknown, unit?: TimeUnit): number {
   if (typeof value === "number" && Number.isFinite(value)) return numberMs(value, unit);
@@ -62,17 +62,17 @@ function numberMs(value: number, unit: TimeUnit | undefined): number {
     throw new InvalidTime(`${value} as ${isSeconds ? "seconds" : "milliseconds"} is ${when}`, true);
   }
   const day = value > 19_700_000 && value < 21_000_000 && dashed(value);
-  if (day) throw new InvalidTime(`${value} as seconds is in 1970; the date is written ${day}`, true);
+  if (day) throw new InvalidTime(`${value} as seconds is in 1970; write the date as ${day}`, true);
   return ms;
 }
 
-/** A number such as 20250131 as the date that it looks like. */
+/** Converts a number such as 20250131 to an ISO date, if it is one. */
 function dashed(value: number): string | undefined {
   const day = String(value).replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
   return isDay(day) ? day : undefined;
 }
 
-/** The platform reads dates leniently: 30 February is 2 March to it. */
+/** Whether a day exists. Date.parse accepts 30 February as 2 March. */
 function isDay(day: string): boolean {
   const ms = Date.parse(day);
   return !Number.isNaN(ms) && (Number(day.slice(8)) <= 28 || new Date(ms).toISOString().startsWith(day));

@@ -148,7 +148,7 @@ describe("records through the real engine", () => {
   test("that are refused fail the resource, and the file of rejects says why", async () => {
     await writeFile(file("goods.csv"), "item_id,genre\ni1,jazz\n,folk\n");
     await expect(workspace.stack.up()).rejects.toThrow(
-      /ItemRecords \(goods\):.*1 record was refused.*goods\.csv:3: item_id/s,
+      /ItemRecords \(goods\):.*1 record was rejected.*goods\.csv:3: item_id/s,
     );
     expect(await readFile(file("recommender-rejects-goods.ndjson"), "utf8")).toContain('"line":3');
   });
@@ -167,7 +167,7 @@ describe("records through the real engine", () => {
 
   test("a file that is not there fails the preview, by name", async () => {
     await rm(file("goods.csv"));
-    const missing = /ItemRecords resource 'goods' has a problem: source: goods\.csv: there is no such file/;
+    const missing = /ItemRecords resource 'goods' has a problem: source: goods\.csv: no such file/;
     await expect(workspace.stack.preview()).rejects.toThrow(missing);
   });
 
@@ -220,7 +220,7 @@ export const late = new recommender.UserRecords("late", { userDatasetId: id, sou
     expect((await workspace.stack.up()).outputs.late?.value).toBe(2);
     await workspace.setProgram(late('rmSync("late.csv")'));
     await expect(workspace.stack.up()).rejects.toThrow(
-      /'late' has a problem: source: late\.csv: there is no such file/,
+      /'late' has a problem: source: late\.csv: no such file/,
     );
   });
 });

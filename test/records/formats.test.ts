@@ -41,7 +41,7 @@ describe("NDJSON", () => {
       "3 expected an object, received an array",
       "4 user_id: expected text that is not empty",
       "5 user_id: missing; expected text",
-      expect.stringMatching(/^6 user_id: .* too large to be read exactly as a number; put it in quotes$/),
+      expect.stringMatching(/^6 user_id: .* too large for an exact number; put it in quotes$/),
     ]);
     expect(rejects[0]).toMatchObject({
       source: expect.stringContaining("bad.ndjson"),
@@ -56,7 +56,7 @@ describe("NDJSON", () => {
     const { records, rejects } = await read("events", folder.write("large.ndjson", lines.join("\n")));
     expect(records).toHaveLength(1);
     expect(rejects).toMatchObject([
-      { line: 2, reason: expect.stringMatching(/takes 25\d\d\d bytes.*20480/) },
+      { line: 2, reason: expect.stringMatching(/has 25\d\d\d bytes.*20480/) },
     ]);
   });
 
@@ -84,7 +84,7 @@ describe("gzip", () => {
     const packed = gzipSync(text);
     const file = folder.write("cut.ndjson.gz", packed.subarray(0, packed.length / 2));
     await expect(read("users", file)).rejects.toThrow(
-      /cut\.ndjson\.gz: the gzip file is cut short.* after line \d+/,
+      /cut\.ndjson\.gz: the gzip file is incomplete after line \d+/,
     );
   });
 });
@@ -115,8 +115,8 @@ describe("JSON", () => {
 
   test.each([
     ['[{"user_id":"a"},\n{"user_id":"b"', /\.json:2: the file ends inside the record that begins here/],
-    ['[{"user_id":"a"},\n', /\.json:2: the file ends before its array does/],
-    ['[{"user_id":"a"},\n17]', /\.json:2: expected an object or the array's end, found "1"/],
+    ['[{"user_id":"a"},\n', /\.json:2: the file ends inside the array/],
+    ['[{"user_id":"a"},\n17]', /\.json:2: expected an object or the end of the array, found "1"/],
   ])("%j is told with its place", async (text, message) => {
     await expect(read("users", folder.write("broken.json", text))).rejects.toThrow(message);
   });
@@ -158,7 +158,7 @@ describe("CSV", () => {
     expect(await read("users", folder.write("old-mac.csv", text))).toEqual({
       records: [user("1", { "a,b": "x", note: "two\rlines" }), user("3", { "a,b": "z" })],
       lines: [2, 6],
-      rejects: [expect.objectContaining({ line: 5, reason: "2 cells where the first line names 3 columns" })],
+      rejects: [expect.objectContaining({ line: 5, reason: "2 cells, but the first line has 3 columns" })],
     });
   });
 
@@ -167,15 +167,15 @@ describe("CSV", () => {
     const { records, rejects } = await read("users", folder.write("ragged.csv", text));
     expect(records).toEqual([user("a", { age: 1 }), user("d", { age: 4 })]);
     expect(rejects.map(({ line, reason }) => `${line} ${reason}`)).toEqual([
-      "3 1 cells where the first line names 2 columns",
-      "4 3 cells where the first line names 2 columns",
+      "3 1 cells, but the first line has 2 columns",
+      "4 3 cells, but the first line has 2 columns",
     ]);
   });
 
   test.each([
     ['user_id,age\na,1\nb,"2\nc,3\n', /\.csv:3: a quote that opens in this record is never closed/],
     ['user_id,age\na,"1"x\n', /\.csv:2: text follows a closing quote/],
-    ["user_id,age,age\na,1,2\n", /\.csv:1: two columns are named "age"/],
+    ["user_id,age,age\na,1,2\n", /\.csv:1: two columns have the name "age"/],
   ])("%j is told with its place", async (text, message) => {
     await expect(read("users", folder.write("broken.csv", text))).rejects.toThrow(message);
   });
@@ -199,8 +199,8 @@ describe("sources", () => {
   });
 
   test.each([
-    ["missing.csv", /missing\.csv: there is no such file/],
-    ["missing-*.csv", /missing-\*\.csv: no file .* has a name like this/],
+    ["missing.csv", /missing\.csv: no such file/],
+    ["missing-*.csv", /missing-\*\.csv: no file .* matches this pattern/],
   ])("%s is told", async (source, message) => {
     await expect(read("users", source)).rejects.toThrow(message);
   });
@@ -208,7 +208,7 @@ describe("sources", () => {
   test("a file whose name shows no format is an error that asks for one", async () => {
     const file = folder.write("users.txt", '{"user_id":"a"}\n');
     await expect(read("users", file)).rejects.toThrow(
-      /users\.txt: its name ends in none of .*say which format/,
+      /users\.txt: unknown file extension; use one of .*set the format/,
     );
     expect((await read("users", file, { format: "ndjson" })).records).toEqual([user("a")]);
   });

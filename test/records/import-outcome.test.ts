@@ -44,7 +44,7 @@ describe("the exit code", () => {
       contentHash: expect.stringMatching(/^sha256:/),
       seconds: expect.any(Number),
       rejectsFile: "recommender-rejects-two.csv.ndjson",
-      error: { message: expect.stringMatching(/^1 record was refused and --max-failures is 0/) },
+      error: { message: expect.stringMatching(/^1 record was rejected, but --max-failures is 0/) },
     });
   });
 
@@ -73,10 +73,10 @@ describe("the exit code", () => {
     const failed = await run(into("users", "none.csv", "--dataset", "d", "--json"));
     expect(failed).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^none\.csv: there is no such file/),
+      stderr: expect.stringMatching(/^none\.csv: no such file/),
     });
     expect(JSON.parse(failed.stdout)).toEqual({
-      error: { message: expect.stringMatching(/^none\.csv: there is no such file/) },
+      error: { message: expect.stringMatching(/^none\.csv: no such file/) },
     });
   });
 });

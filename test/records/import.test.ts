@@ -55,7 +55,7 @@ test("refused records give the exit code 2 and a file of rejects", async () => {
   const refused = await recommender(command);
   expect(refused).toMatchObject({ code: 2, stdout: "" });
   expect(refused.stderr).toMatch(
-    /^1 record was refused and --max-failures is 0\..*bad\.csv:3: user_id: .*recommender-rejects-bad\.csv\.ndjson/,
+    /^1 record was rejected, but --max-failures is 0\..*bad\.csv:3: user_id: .*recommender-rejects-bad\.csv\.ndjson/,
   );
   expect(readFileSync(join(loading.folder.path, "recommender-rejects-bad.csv.ndjson"), "utf8")).toContain(
     '"line":3',
@@ -128,14 +128,14 @@ test("awkward content arrives as it was meant, and what cannot is reported with 
   // Twice the same event, and one that is too large.
   expect(await recommender(["import", "events", "odd.ndjson", ...into])).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^1 record was refused.*odd\.ndjson:4: the event takes 25\d{3} bytes/),
+    stderr: expect.stringMatching(/^1 record was rejected.*odd\.ndjson:4: the event has 25\d{3} bytes/),
   });
   expect(await loading.held(id)).toBe(3);
   expect(await recommender(["import", "events", "odd.json", ...into])).toMatchObject({ code: 0 });
   expect(await loading.held(id)).toBe(4);
   expect(await recommender(["import", "events", "cut.ndjson.gz", ...into])).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^cut\.ndjson\.gz: the gzip file is cut short: .* after line \d+/),
+    stderr: expect.stringMatching(/^cut\.ndjson\.gz: the gzip file is incomplete after line \d+/),
   });
 });
 

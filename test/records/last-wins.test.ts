@@ -87,11 +87,11 @@ test("a source that is uploaded after another one wins, even in batches that hav
   const id = await loading.dataset("users");
   const lines = (mark: string) => user("ben", mark) + userLines(0, 1500);
   const file = loading.folder.write("stack.ndjson", lines("one"));
-  const { token: recorded } = await loading.upload("users", id, file, { evidence: {} });
+  const { token: recorded } = await loading.upload("users", id, file, { history: {} });
   await loading.upload("users", id, loading.folder.write("import.ndjson", user("u1200", "imported")));
   expect(await loading.attributes(id, "u1200")).toEqual({ mark: "imported" });
   loading.folder.write("stack.ndjson", lines("two"));
-  await loading.upload("users", id, file, { evidence: { recorded } });
+  await loading.upload("users", id, file, { history: { recorded } });
   expect(await loading.attributes(id, "u1200")).toEqual({});
 });
 
@@ -104,10 +104,10 @@ test("an interrupted upload is not resumed once another machine has uploaded", a
   );
   onMachine("ci");
   loading.folder.write("machines.ndjson", userLines(0, 2000, { version: 2 }));
-  const { token: recorded } = await loading.upload("users", id, file, { evidence: {} });
+  const { token: recorded } = await loading.upload("users", id, file, { history: {} });
   onMachine("laptop");
   loading.folder.write("machines.ndjson", userLines(0, 2000, { version: 1 }));
-  expect(await loading.upload("users", id, file, { evidence: { recorded } })).toMatchObject({ calls: 2 });
+  expect(await loading.upload("users", id, file, { history: { recorded } })).toMatchObject({ calls: 2 });
   expect(await loading.attributes(id, "u0")).toEqual({ version: 1 });
 });
 
@@ -116,7 +116,7 @@ test("a journal that an earlier version wrote means that everything is sent", as
   const file = loading.folder.write("upgraded.ndjson", userLines(0, 2000));
   const { token } = await loading.upload("users", id, file);
   loading.rewriteJournals((text) => text.replace(/"version":2,"token":"[^"]+",/, ""));
-  const again = await loading.upload("users", id, file, { evidence: { recorded: token } });
+  const again = await loading.upload("users", id, file, { history: { recorded: token } });
   expect(again).toMatchObject({ calls: 2, recordCount: 2000 });
   rmSync(file);
 });

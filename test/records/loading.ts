@@ -5,7 +5,7 @@ import { type RecordKindName, recordKinds } from "../../records/kind";
 import { LastWriter } from "../../records/last-writer";
 import { contentHash, findFiles } from "../../records/source";
 import { upload } from "../../records/upload";
-import type { Upload } from "../../records/upload-order";
+import type { UploadOptions } from "../../records/upload-options";
 import { dataDirectoryAt } from "../../service";
 import { connect } from "../../service/store/database";
 import { ObservedService } from "../engine/observed-service";
@@ -30,14 +30,14 @@ export class Loading {
   }
 
   /** Uploads a file as a resource or a command would, and tells what came of it and how many calls it took. */
-  async upload(kind: RecordKindName, datasetId: string, source: string, more: Partial<Upload> = {}) {
+  async upload(kind: RecordKindName, datasetId: string, source: string, more: Partial<UploadOptions> = {}) {
     const files = await findFiles(source);
     const mapping = more.mapping ?? {};
     this.observed.calls();
     const { client } = this.observed;
     const { token, ...totals } = await upload({
       client,
-      evidence: { recorded: new LastWriter(more.client ?? client, datasetId).token },
+      history: { recorded: new LastWriter(more.client ?? client, datasetId).token },
       kind: recordKinds[kind],
       datasetId,
       files,

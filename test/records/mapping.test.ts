@@ -38,7 +38,7 @@ test.each([
   [1_700_000_000_000_000, "1700000000000000 as milliseconds is in the year 55840"],
   [1_700_000_000_000_000_000n, "1700000000000000000 as milliseconds is beyond any calendar"],
   [99_999_999_999, "99999999999 as seconds is in the year 5138"],
-  ["20250101", "20250101 as seconds is in 1970; the date is written 2025-01-01"],
+  ["20250101", "20250101 as seconds is in 1970; write the date as 2025-01-01"],
   [20_250_101_120_000, "20250101120000 as milliseconds is in the year 2611"],
 ])("the time %p is refused", (value, problem) => {
   expect(() => timestampMs(value)).toThrow(problem);
@@ -103,7 +103,7 @@ test("a time whose unit is in doubt is refused, unless the mapping gives the uni
   const { records, rejects } = await read("events", file);
   expect(records).toEqual([]);
   expect(rejects).toMatchObject([
-    { line: 2, reason: expect.stringMatching(/^ts: 1700000000000000 as milliseconds .*give its unit/) },
+    { line: 2, reason: expect.stringMatching(/^ts: 1700000000000000 as milliseconds .*set its unit/) },
   ]);
   const inMicroseconds = await read("events", file, { mapping: { tsUnit: "us" } });
   expect(inMicroseconds.records).toMatchObject([{ ts: 1_700_000_000_000 }]);

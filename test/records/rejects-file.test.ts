@@ -27,7 +27,7 @@ describe("a rejects file that is the source", () => {
     const source = loading.folder.write("same.ndjson", content);
     const rejectsFile = rejectsFileOf(source);
     await expect(loading.upload("users", id, source, { rejectsFile })).rejects.toThrow(
-      /the rejects file .* is the source .*same\.ndjson\. Choose another file/,
+      /the rejects file .* is the source .*same\.ndjson\. Choose a different file/,
     );
     expect(readFileSync(source, "utf8")).toBe(content);
     expect(loading.upserts()).toBe(0);

@@ -11,7 +11,7 @@ describe("a source that cannot fit the dataset's shards", () => {
     const id = await loading.dataset("users");
     const file = loading.folder.write("many.ndjson", userLines(0, 100_200));
     await expect(loading.upload("users", id, file, { numShards: 1 })).rejects.toThrow(
-      /holds about 100,\d{3} records, but 1 shard holds 100,000; nothing was uploaded\. .*numShards: 10\b/,
+      /has about 100,\d{3} records, but 1 shard holds 100,000; nothing was uploaded\. .*numShards: 10\b/,
     );
     expect(loading.upserts()).toBe(0);
   });

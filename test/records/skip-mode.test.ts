@@ -1,4 +1,4 @@
-import { type Evidence, isUnsettled, type Trust, trustIn } from "../../records/trust";
+import { isInDoubt, type SkipMode, skipModeOf, type UploadHistory } from "../../records/skip-mode";
 
 const finished = { token: "a", basis: "z", contentHash: "A" };
 const open = { token: "b", basis: "a", contentHash: "B" };
@@ -6,7 +6,7 @@ const open = { token: "b", basis: "a", contentHash: "B" };
 const update = (contentHash: string) => ({ contentHash, isFirst: false });
 const first = (contentHash: string) => ({ contentHash, isFirst: true });
 
-test.each<[string, Evidence, Trust]>([
+test.each<[string, UploadHistory, SkipMode]>([
   ["nothing is on record", { contentHash: "A" }, "nothing"],
   ["nothing is on record but a journal of this machine", { contentHash: "A", finished }, "nothing"],
   ["the finished upload is on record", { contentHash: "B", recorded: "a", finished }, "finished"],
@@ -68,11 +68,11 @@ test.each<[string, Evidence, Trust]>([
     { contentHash: "B", recorded: "b", unrecorded: "unknown", open },
     "nothing",
   ],
-])("which batches may be skipped if %s", (_, evidence, expected) => {
-  expect(trustIn(evidence)).toBe(expected);
+])("which batches may be skipped if %s", (_, history, expected) => {
+  expect(skipModeOf(history)).toBe(expected);
 });
 
-test.each<[string, Omit<Evidence, "contentHash">, boolean]>([
+test.each<[string, Omit<UploadHistory, "contentHash">, boolean]>([
   ["no journal", { recorded: "a" }, false],
   ["a journal of the recorded upload", { recorded: "a", finished }, false],
   ["a journal from before an upload of another machine", { recorded: "x", finished, open }, false],
@@ -86,6 +86,6 @@ test.each<[string, Omit<Evidence, "contentHash">, boolean]>([
   ["a note of the engine about a killed run", { recorded: "a", unrecorded: [update("B")], finished }, true],
   ["a state that cannot be read", { recorded: "a", unrecorded: "unknown", finished }, true],
   ["an unfinished upload of an earlier version", { open: { ...open, isUnknown: true } }, true],
-])("whether the state is doubtful with %s", (_, evidence, expected) => {
-  expect(isUnsettled(evidence)).toBe(expected);
+])("whether the state is doubtful with %s", (_, history, expected) => {
+  expect(isInDoubt(history)).toBe(expected);
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { CallOptions, Client } from "../../client/client";
 import { createDirectory } from "../../client/state-directory";
 import type { Route } from "../../contract";
-import { holdInline } from "../../records/inline";
+import { storeInline } from "../../records/inline";
 import { findFiles } from "../../records/source";
 import { Loading, userLines } from "./loading";
 
@@ -36,7 +36,7 @@ describe("refused records", () => {
     const id = await loading.dataset("users");
     const file = loading.folder.write("hopeless.ndjson", '{"name":"b"}\n'.repeat(5000));
     await expect(loading.upload("users", id, file, { maxFailures: 5 })).rejects.toThrow(
-      /^1,006 or more records were refused and maxFailures is 5\./,
+      /^1,006 or more records were rejected, but maxFailures is 5\./,
     );
     expect(readFileSync(loading.rejectsFile, "utf8").trim().split("\n")).toHaveLength(1006);
   });
@@ -55,12 +55,12 @@ describe("refused records", () => {
     await expect(
       loading.upload("users", id, file, { rejectsFile, client: client as unknown as Client }),
     ).rejects.toThrow(
-      /unwritable\.ndjson:\d was refused \(.*\), but the file of refused records cannot be written: ENOENT.*rejectsFile/,
+      /unwritable\.ndjson:\d was rejected \(.*\), but cannot write the rejects file: ENOENT.*rejectsFile/,
     );
     mkdirSync(join(loading.folder.path, "a-folder"), { recursive: true });
     await expect(
       loading.upload("users", id, file, { rejectsFile: join(loading.folder.path, "a-folder") }),
-    ).rejects.toThrow(/the file of refused records cannot be written/);
+    ).rejects.toThrow(/cannot write the rejects file/);
   });
 });
 
@@ -71,7 +71,7 @@ describe("the journal", () => {
     await loading.upload("users", id, file);
     const mapping = { userId: "custmer" };
     await expect(loading.upload("users", id, file, { mapping, contentHash: "sha256:other" })).rejects.toThrow(
-      /records were refused/,
+      /records were rejected/,
     );
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 0, recordCount: 5000 });
   });
@@ -85,7 +85,7 @@ describe("the journal", () => {
     await expect(loading.upload("users", id, file, { client, parallel: 1 })).rejects.toThrow("dead");
     const mapping = { userId: "custmer" };
     await expect(loading.upload("users", id, file, { mapping, contentHash: "sha256:other" })).rejects.toThrow(
-      /records were refused/,
+      /records were rejected/,
     );
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 2, recordCount: 5000 });
   });
@@ -145,14 +145,14 @@ describe("records in the program", () => {
   const text = Buffer.from('{"user_id":"ada"}\n');
 
   test("are held by the process that uploads them, under a name that says nothing of them", async () => {
-    const source = holdInline(text);
+    const source = storeInline(text);
     expect(source).toMatch(/^inline:[0-9a-f]{64}$/);
     expect(await findFiles(source)).toMatchObject([{ format: "ndjson", content: text }]);
-    expect(await findFiles(holdInline(text, "csv"))).toMatchObject([{ format: "csv", content: text }]);
+    expect(await findFiles(storeInline(text, "csv"))).toMatchObject([{ format: "csv", content: text }]);
   });
 
   test("that are gone are said to be", async () => {
-    await expect(findFiles("inline:other")).rejects.toThrow(/records of the program are gone.*pulumi up/);
+    await expect(findFiles("inline:other")).rejects.toThrow(/inline records are not available.*pulumi up/);
   });
 });
 
@@ -180,7 +180,7 @@ describe("a file", () => {
 
   test("that is a folder is an error that says so", async () => {
     await expect(findFiles(loading.folder.path)).rejects.toThrow(
-      /: is a folder; name its files, as in .*\*\.csv/,
+      /: is a directory; use a pattern for its files, such as .*\*\.csv/,
     );
   });
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { type CallOptions, Client, endpointToken } from "../../client/client";
 import { ApiError } from "../../client/errors";
 import type { Route } from "../../contract";
-import { Gate } from "../../records/in-flight";
+import { ConcurrencyLimit } from "../../records/concurrency-limit";
 import { Loading, userLines } from "./loading";
 
 let loading: Loading;
@@ -62,7 +62,7 @@ describe("records that are refused", () => {
     const id = await loading.dataset("users");
     const file = loading.folder.write("bad.ndjson", bad);
     await expect(loading.upload("users", id, file)).rejects.toThrow(
-      /^2 records were refused and maxFailures is 0\. The first: .*bad\.ndjson:\d: .* All of them are in .*rejects\.ndjson/,
+      /^2 records were rejected, but maxFailures is 0\. The first: .*bad\.ndjson:\d: .* See .*rejects\.ndjson/,
     );
     expect(await loading.held(id)).toBe(1);
     const rejects = readFileSync(loading.rejectsFile, "utf8")
@@ -85,7 +85,7 @@ describe("records that are refused", () => {
   test("stop a hopeless upload early", async () => {
     const id = await loading.dataset("users");
     const file = loading.folder.write("hopeless.ndjson", '{"name":"b"}\n'.repeat(3000) + userLines(0, 5000));
-    await expect(loading.upload("users", id, file)).rejects.toThrow(/or more records were refused/);
+    await expect(loading.upload("users", id, file)).rejects.toThrow(/or more records were rejected/);
     expect(await loading.held(id)).toBeLessThan(5000);
   });
 
@@ -93,8 +93,8 @@ describe("records that are refused", () => {
     const id = await loading.dataset("users");
     const file = loading.folder.write("three.ndjson", userLines(0, 3));
     const client = tampered(async () => ({ succeedIds: ["u0"], failedIds: ["u1"] }));
-    await expect(loading.upload("users", id, file, { client })).rejects.toThrow(/2 records were refused/);
-    expect(readFileSync(loading.rejectsFile, "utf8")).toMatch(/gave no reason.*\n.*says nothing about it/);
+    await expect(loading.upload("users", id, file, { client })).rejects.toThrow(/2 records were rejected/);
+    expect(readFileSync(loading.rejectsFile, "utf8")).toMatch(/gave no reason.*\n.*did not report a result/);
   });
 
   test("carry the reason of a service that gives one", async () => {
@@ -198,7 +198,7 @@ describe("a content that changed", () => {
     const id = await loading.dataset("users");
     const file = loading.folder.write("again.ndjson", userLines(0, 3000));
     await loading.upload("users", id, file);
-    expect(await loading.upload("users", id, file, { evidence: {} })).toMatchObject({ calls: 3 });
+    expect(await loading.upload("users", id, file, { history: {} })).toMatchObject({ calls: 3 });
     expect(await loading.upload("users", id, file, { force: true })).toMatchObject({ calls: 3 });
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 0, recordCount: 3000 });
   });
@@ -238,14 +238,14 @@ describe("a service that is slow, busy or deaf", () => {
   });
 
   test("the gate opens again slowly", () => {
-    const gate = new Gate(8);
+    const gate = new ConcurrencyLimit(8);
     const none = new Set<string>();
     gate.slowDown();
     gate.slowDown();
     expect(gate.limit).toBe(4);
     for (let at = 0; at < 16 * 4; at++) {
-      void gate.enter(none);
-      gate.leave(none);
+      void gate.acquire(none);
+      gate.release(none);
     }
     expect(gate.limit).toBe(8);
   });

@@ -59,9 +59,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
       "attributeSchema.[secret]: expected NUMERICAL or CATEGORICAL",
     );
     const source = { userDatasetId: "u", source: "hush-folder/hush-file.csv" };
-    expect(await refused("UserRecords", source, "source")).toMatch(
-      /source: \[secret\]: there is no such file/,
-    );
+    expect(await refused("UserRecords", source, "source")).toMatch(/source: \[secret\]: no such file/);
     const mapped = { userDatasetId: "u", source: [{ a: 1 }], mapping: { userId: "hush-column" } };
     expect(await refused("UserRecords", mapped, "mapping")).toMatch(/\[secret\]/);
     const adopted = { numShards: 1, existingId: "hush-dataset" };
@@ -93,7 +91,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
       .of()
       .create("EventRecords", inputs)
       .catch((e) => e);
-    expect(error.message).toMatch(/1 record was refused.*The first: .*:1: .*expected an ISO date/);
+    expect(error.message).toMatch(/1 record was rejected.*The first: .*:1: .*expected an ISO date/);
     const file = readFileSync(rejectsFile, "utf8");
     expect(JSON.parse(file)).toEqual({
       source: "the records in the program",
@@ -121,7 +119,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
     const gone = await binding
       .of()
       .check("EventRecords", binding.with({ eventDatasetId, source }, ["source"]));
-    expect(gone.failures.join()).toMatch(/there is no such file/);
+    expect(gone.failures.join()).toMatch(/no such file/);
     expect([error.message, file, ...gone.failures, everything()].join()).not.toContain("hush");
   });
 
