@@ -55,9 +55,7 @@ describe("NDJSON", () => {
     );
     const { records, rejects } = await read("events", folder.write("large.ndjson", lines.join("\n")));
     expect(records).toHaveLength(1);
-    expect(rejects).toMatchObject([
-      { line: 2, reason: expect.stringMatching(/has 25\d\d\d bytes.*20480/) },
-    ]);
+    expect(rejects).toMatchObject([{ line: 2, reason: expect.stringMatching(/has 25\d\d\d bytes.*20480/) }]);
   });
 
   test("text that is not UTF-8 stops it", async () => {
