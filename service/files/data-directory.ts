@@ -1,4 +1,4 @@
-// files/ is the data folder: secrets, log and lock; and models and results, there or in a bucket.
+// files/ is the data directory (secrets, log, lock), and the storage of models and results.
 
 import {
   chmodSync,
@@ -18,26 +18,26 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { newSecret } from "../base/secret";
 
-/** The places of everything that a service keeps. */
+/** Paths in a data directory. */
 export interface DataDirectory {
   readonly path: string;
   readonly database: string;
   readonly keyFile: string;
   readonly secretFile: string;
-  /** The port, chosen once. */
+  /** The port of the service. Chosen at the first start. */
   readonly portFile: string;
-  /** Who serves the folder now; a killed process leaves it in place. */
+  /** Describes the process that serves the directory. A killed process leaves the file behind. */
   readonly runningFile: string;
-  /** Locked by the process that serves the folder. */
+  /** Locked by the process that serves the directory. */
   readonly lockFile: string;
   readonly logFile: string;
-  /** Copies of models that are kept elsewhere. */
+  /** Local copies of models that are stored remotely. */
   readonly copies: string;
-  /** A folder for each job whose trainer is a command, while it runs. */
+  /** Contains a directory for each running job with an external trainer. */
   readonly work: string;
 }
 
-/** Names the places in a data folder; makes nothing. */
+/** Returns the paths in a data directory. Creates nothing. */
 export function dataDirectoryAt(path: string): DataDirectory {
   const root = resolve(path);
   const at = (...names: string[]) => join(root, ...names);
@@ -55,53 +55,53 @@ export function dataDirectoryAt(path: string): DataDirectory {
   };
 }
 
-const ownName =
+const fileNames =
   /^(data\.db(-wal|-shm|-journal)?|lock(-journal)?|service\.log(\.1)?|\.gitignore|(key|secret|port|running\.json)(\.\d+\.part)?)$/;
-const ownFolders = {
+const directories = {
   models: /^model-[0-9a-f]+(\.\d+\.part)?$/,
   results: /^job-[0-9a-f]+(\.\d+)?\.(json|\d+\.svg)(\.\d+\.part)?$/,
   copies: /^model-[0-9a-f]+(\.v\d+)?(\.[0-9a-f-]+\.part)?$/,
   work: /^job-[0-9a-f]+-\d+$/,
 };
 
-/** What a file system or desktop puts into folders by itself. */
+/** Names that file systems and desktops create in any directory. */
 export const harmlessNames = new Set(["lost+found", ".DS_Store"]);
 
-/** Whether a service has kept its data there. */
+/** Whether a directory contains the data of a service. */
 export function isDataDirectory(folder: DataDirectory): boolean {
   return existsSync(folder.database) && existsSync(folder.lockFile);
 }
 
-/** Refuses a folder that somebody else uses, for a service would mix its files with theirs. */
+/** Throws if a directory contains other files, because a service must not mix its files with them. */
 export function refuseForeign(folder: DataDirectory): void {
   if (!existsSync(folder.path) || isDataDirectory(folder)) return;
   const foreign = readdirSync(folder.path).find(
-    (name) => !ownName.test(name) && !(name in ownFolders) && !harmlessNames.has(name),
+    (name) => !fileNames.test(name) && !(name in directories) && !harmlessNames.has(name),
   );
   if (foreign === undefined) return;
   throw new Error(
-    `The folder ${folder.path} is not a data folder of recommender: it holds ${foreign}. ` +
-      "Give a new or empty folder, such as one inside it.",
+    `${folder.path} is not a data directory of recommender: it contains ${foreign}. ` +
+      "Use a new or empty directory, such as one inside it.",
   );
 }
 
-/** Makes a folder that a person named, and those above it: with `recursive`, Node tries for ever to make one in /proc. */
+/** Creates a directory and its parents. Does not use `recursive`, because Node never returns from creating one in /proc. */
 export function ensureDirectory(path: string): void {
   if (existsSync(path)) return;
   ensureDirectory(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may make it at the same moment.
+    // Another process may have created it at the same moment.
     if (existsSync(path)) return;
     throw new Error(
-      `The folder ${path} cannot be made (${(error as Error).message}). Name one in a place where you may write.`,
+      `Cannot create the directory ${path} (${(error as Error).message}). Use one that you may write to.`,
       { cause: error },
     );
   }
 }
 
-/** Makes the folder readable by its owner alone, because it holds the key to everything. */
+/** Creates a data directory that only its owner can read, because it contains the key. */
 export function createDataDirectory(folder: DataDirectory): void {
   refuseForeign(folder);
   const inside = ["models", "results"].map((name) => join(folder.path, name));
@@ -109,63 +109,64 @@ export function createDataDirectory(folder: DataDirectory): void {
     ensureDirectory(path);
     if (isOwnedByUser(path)) chmodSync(path, 0o700);
   }
-  // A data folder inside a repository must not be committed, the key least of all.
+  // Keeps the directory, and above all the key, out of Git repositories.
   const ignore = join(folder.path, ".gitignore");
   if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
 }
 
-/** Lets nobody else read the files; SQLite gives its further files the mode of the database. */
+/** Makes the files readable by their owner only. SQLite creates its other files with the mode of the database. */
 export function restrictAccess(folder: DataDirectory): void {
   if (!existsSync(folder.database)) closeSync(openSync(folder.database, "wx", 0o600));
   for (const name of readdirSync(folder.path)) {
     const path = join(folder.path, name);
-    if (ownName.test(name) && isOwnedByUser(path)) chmodSync(path, 0o600);
+    if (fileNames.test(name) && isOwnedByUser(path)) chmodSync(path, 0o600);
   }
 }
 
-/** Deletes what a service keeps in a folder, and the folder unless it holds other things; gives the names of these. */
+/** Deletes the data of a service, and the directory if it is empty then. Returns the names of the remaining files. */
 export function deleteData(folder: DataDirectory): string[] {
-  for (const [name, own] of Object.entries(ownFolders)) empty(join(folder.path, name), own);
-  return empty(folder.path, ownName);
+  for (const [name, pattern] of Object.entries(directories)) deleteFiles(join(folder.path, name), pattern);
+  return deleteFiles(folder.path, fileNames);
 }
 
-/** Deletes the files of these names, and the folder if nothing else is in it; gives the names of what stays. */
-function empty(path: string, own: RegExp): string[] {
+/** Deletes matching files, and the directory if it is empty then. Returns the names of the remaining files. */
+function deleteFiles(path: string, pattern: RegExp): string[] {
   if (!existsSync(path)) return [];
-  // The lock goes last: without it another process may begin anew.
+  // The lock is deleted last: without it, another process may start.
   const names = readdirSync(path).sort((a, b) => Number(a === "lock") - Number(b === "lock"));
-  for (const name of names) if (own.test(name)) rmSync(join(path, name), { recursive: true, force: true });
-  const others = readdirSync(path);
-  if (others.length === 0) rmdirSync(path);
-  return others;
+  for (const name of names)
+    if (pattern.test(name)) rmSync(join(path, name), { recursive: true, force: true });
+  const remaining = readdirSync(path);
+  if (remaining.length === 0) rmdirSync(path);
+  return remaining;
 }
 
-/** The key that a developer shows, and the secret that signs tokens and addresses. */
+/** The key of the service, and the secret that signs tokens and download links. */
 export interface Secrets {
   readonly key: string;
   readonly signing: string;
 }
 
-const secretLength = 20;
+const minSecretLength = 20;
 
-/** The secret in a file that only its owner may read, created once. */
+/** Returns the secret in a file. Creates it if it does not exist, readable by its owner only. */
 export function secretText(file: string, prefix = ""): string {
   if (!existsSync(file)) writeAtomically(file, `${prefix}${newSecret()}\n`);
   chmodSync(file, 0o600);
   return readSecret(file);
 }
 
-/** The secret in a file; a cut-off or empty one would let anybody in. */
+/** Reads the secret in a file. Throws if it is too short, because an empty one would admit anybody. */
 export function readSecret(file: string): string {
   const secret = readFileSync(file, "utf8").trim();
-  if (secret.length >= secretLength) return secret;
+  if (secret.length >= minSecretLength) return secret;
   throw new Error(
-    `${file} holds ${secret.length} characters, and a secret has at least ${secretLength}. ` +
-      "Put the former one back, or delete the file: the next start makes a new one.",
+    `${file} contains ${secret.length} characters, but a secret has at least ${minSecretLength}. ` +
+      "Restore the previous secret, or delete the file to get a new one at the next start.",
   );
 }
 
-/** The port that was chosen for the folder, if one was. */
+/** Reads the port of the service, if one was chosen. */
 export function readPort(folder: DataDirectory): number | undefined {
   try {
     return Number(readFileSync(folder.portFile, "utf8")) || undefined;
@@ -174,7 +175,7 @@ export function readPort(folder: DataDirectory): number | undefined {
   }
 }
 
-/** Writes a file as a whole or not at all, and onto the disk, for a kill or a power loss may come at any moment. */
+/** Writes a file completely or not at all, even if the process is killed or the power fails. */
 export function writeAtomically(file: string, content: string | Uint8Array): void {
   const part = `${file}.${process.pid}.part`;
   try {
@@ -184,7 +185,7 @@ export function writeAtomically(file: string, content: string | Uint8Array): voi
     rmSync(part, { force: true });
     throw error;
   }
-  // Windows has no such thing as an open folder.
+  // Windows cannot open directories.
   if (process.platform !== "win32") synced(openSync(dirname(file), "r"));
 }
 

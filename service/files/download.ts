@@ -3,10 +3,10 @@ import { ServiceError } from "../base/error";
 import type { ServiceContext } from "./service-context";
 import { type Attempt, type Reading, resultName } from "./storage/files";
 
-/** How long a result can be downloaded; the specification says that it ends, not when. */
+/** How long a result can be downloaded. The specification does not define the lifetime. */
 export const resultLifetimeSec = 24 * 60 * 60;
 
-/** The signed address of a job's result, the same each time it is asked for. */
+/** Returns the signed URL of a job's result. It is the same for every call. */
 export function downloadUrl(context: ServiceContext, jobId: string, finishedTs: number) {
   const expiredAtSec = Math.floor(finishedTs / 1000) + resultLifetimeSec;
   const signature = sign(context, jobId, expiredAtSec);
@@ -16,15 +16,15 @@ export function downloadUrl(context: ServiceContext, jobId: string, finishedTs: 
   };
 }
 
-/** Bytes of a result that a download holds in memory. */
+/** Bytes of a result that a download keeps in memory. */
 const pieceBytes = 64 * 1024;
 
-/** How long the storage's own address holds; it is fetched at once, and credentials that sign it may end sooner. */
+/** Lifetime of a link to the storage. It is used at once, and the credentials that sign it may expire sooner. */
 const linkSec = 300;
 
 /**
- * What lies behind a signed address: the result as JSON, or the chart of one of its queries as SVG; its content, or
- * where the storage hands it out itself.
+ * Checks a signed URL and returns the result as JSON, or the chart of one of its queries as SVG. Returns a link if the
+ * storage serves the file itself.
  */
 export async function download(
   context: ServiceContext,
@@ -37,16 +37,16 @@ export async function download(
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
     throw new ServiceError(
       "FORBIDDEN",
-      "The address is not one that the service signed; take download_url from /get-job.",
+      "The signature of this URL is not valid. Use the download_url that /get-job returns.",
     );
   }
   if (context.clock.now() >= Number(expires) * 1000) {
-    throw new ServiceError("FORBIDDEN", "The address has expired; submit the job again for a new one.");
+    throw new ServiceError("FORBIDDEN", "This URL has expired. Submit the job again for a new one.");
   }
   if (format !== "json" && format !== "svg")
     throw new ServiceError("BAD_REQUEST", "format must be json or svg.");
   if (typeof chart !== "string" || !/^\d{1,4}$/.test(chart))
-    throw new ServiceError("BAD_REQUEST", "query must be the number of a query; the first one is 0.");
+    throw new ServiceError("BAD_REQUEST", "query must be the index of a query. The first query has index 0.");
   const job = await attemptOf(context, jobId);
   const name = resultName(job, format === "svg" ? `${Number(chart)}.svg` : "json");
   const { files } = context;
@@ -55,16 +55,16 @@ export async function download(
   const reading = await files.read(name, { pieceBytes });
   if (reading)
     return { type: format === "svg" ? "image/svg+xml" : "application/json; charset=utf-8", ...reading };
-  const isThere = (await files.list(resultName(job, "json"))).length > 0;
+  const exists = (await files.list(resultName(job, "json"))).length > 0;
   throw new ServiceError(
     "NOT_FOUND",
-    isThere
-      ? "There is no such form of the result; format=json always is, format=svg for distributions."
-      : "The result was removed, because it listed users and events of one were deleted since; submit the job again.",
+    exists
+      ? "The result does not have this format. format=json always exists, format=svg for distributions."
+      : "The result was deleted, because events of a user whom it may list were deleted. Submit the job again.",
   );
 }
 
-/** The try of a job that brought its result. */
+/** Returns the attempt of a job that wrote its result. */
 async function attemptOf({ store }: ServiceContext, id: string): Promise<Attempt> {
   const job = await store.db.selectFrom("jobs").select("attempt").where("id", "=", id).executeTakeFirst();
   return { id, attempt: job?.attempt ?? 0 };

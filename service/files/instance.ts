@@ -3,8 +3,8 @@ import { dataDirectoryAt, isDataDirectory } from "./data-directory";
 import { readRunning } from "./lock";
 
 /**
- * Which data a folder holds, found without making or starting anything: "" where it holds none, undefined where that
- * is unknown, as for data that an older version wrote.
+ * Returns the id of the data in a directory, without creating or starting anything. Returns "" if it contains no data, and
+ * undefined if the id is unknown, such as for data of an older version.
  */
 export function instanceIn(dir: string): string | undefined {
   const folder = dataDirectoryAt(dir);

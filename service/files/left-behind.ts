@@ -4,29 +4,29 @@ import { join } from "node:path";
 import { dataDirectoryAt } from "./data-directory";
 import { lockFile } from "./lock";
 
-/** How the folders begin that hold nothing but copies of what a shared store has. */
+/** Prefix of directories that contain only local copies of files of a shared store. */
 const prefix = "recommender-copies-";
 
-/** Longer than a process takes from making its folder to locking it. */
+/** Longer than a process takes between creating its directory and locking it. */
 const settledAfterMs = 60_000;
 
-/** Makes a folder for the copies of one process, and removes those of processes that were killed. */
+/** Creates a directory for the local copies of this process, and deletes those of killed processes. */
 export function createCopiesDirectory(parent = tmpdir()): string {
-  const own = mkdtempSync(join(parent, prefix));
-  for (const name of readable(parent)) if (name.startsWith(prefix)) removeUnused(join(parent, name));
-  return own;
+  const created = mkdtempSync(join(parent, prefix));
+  for (const name of namesIn(parent)) if (name.startsWith(prefix)) removeUnused(join(parent, name));
+  return created;
 }
 
-/** What is in a folder; nothing where files can be made there, but not listed. */
-function readable(folder: string): string[] {
+/** Lists a directory. Returns nothing if files can be created there but not listed. */
+function namesIn(directory: string): string[] {
   try {
-    return readdirSync(folder);
+    return readdirSync(directory);
   } catch {
     return [];
   }
 }
 
-/** One that a process uses is locked by it; links and folders of other users are none that we made. */
+/** Deletes a directory unless a process has locked it. Ignores links and directories of other users. */
 function removeUnused(path: string): void {
   try {
     const found = lstatSync(path);
@@ -36,6 +36,6 @@ function removeUnused(path: string): void {
     rmSync(path, { recursive: true, force: true });
     release();
   } catch {
-    // It is left to whoever uses it.
+    // A process uses it.
   }
 }

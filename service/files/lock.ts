@@ -3,30 +3,30 @@ import { hostname } from "node:os";
 import Database from "libsql";
 import { type DataDirectory, writeAtomically } from "./data-directory";
 
-/** What a service records about itself while it runs. */
+/** Description of a running service, in its data directory. */
 export interface Running {
   readonly pid: number;
-  /** The machine or container that the process id is of; older versions did not write it. */
+  /** The host or container of the process. Missing in files of older versions. */
   readonly host?: string;
-  /** Its address on this machine; missing while it starts. */
+  /** Local address of the service. Missing while it starts. */
   readonly url?: string;
   readonly instanceId?: string;
 }
 
-/** Says that another process serves the folder. */
+/** Another process serves the data directory. */
 export class DataDirectoryBusyError extends Error {
   override readonly name = "DataDirectoryBusyError";
 }
 
-/** Somebody may be looking whether the folder is locked, which takes a moment. */
+/** How long to wait for the lock. `isLocked` takes it for a moment. */
 const lockPatienceMs = 1000;
 
-/** Keeps the folder for this process; the operating system frees it when the process dies, however that happens. */
+/** Locks the data directory for this process. The operating system releases the lock when the process dies. */
 export function lockDataDirectory(folder: DataDirectory): () => void {
   for (;;) {
     const before = lockFileId(folder);
     const unlock = lockOnce(folder);
-    // Whoever waited while the folder was reset has locked a deleted file, which keeps nobody out.
+    // If the directory was reset meanwhile, this has locked a deleted file, which excludes nobody.
     if (before !== undefined && before === lockFileId(folder)) return unlock;
     unlock();
   }
@@ -41,14 +41,14 @@ function lockOnce(folder: DataDirectory): () => void {
     const { pid, url } = readRunning(folder) ?? {};
     const process = pid === undefined ? "" : ` by process ${pid}${url === undefined ? "" : ` at ${url}`}`;
     return new DataDirectoryBusyError(
-      `The folder ${folder.path} is already served${process}; ` +
-        `use that one, end it with \`recommender stop --data ${folder.path}\`, or give another folder with --data.`,
+      `The data directory ${folder.path} is already served${process}. Use that service, ` +
+        `stop it with \`recommender stop --data ${folder.path}\`, or set another directory with --data.`,
       { cause },
     );
   });
 }
 
-/** Keeps a file, made where there is none, for this process until that is called off or the process dies. */
+/** Locks a file, which is created if needed, until the returned function is called or the process dies. */
 export function lockFile(
   file: string,
   busy: (cause: unknown) => Error,
@@ -62,19 +62,19 @@ export function lockFile(
     lock.close();
     throw busy(error);
   }
-  let held = true;
+  let isLocked = true;
   return () => {
-    if (held) lock.close();
-    held = false;
+    if (isLocked) lock.close();
+    isLocked = false;
   };
 }
 
-/** Whether a process serves the folder, be it stuck or just starting. */
+/** Whether a process serves the data directory, even if it hangs or is starting. */
 export function isLocked(folder: DataDirectory): boolean {
   if (!existsSync(folder.lockFile)) return false;
   const lock = new Database(folder.lockFile);
   try {
-    // Reading needs a lock that the other's excludes.
+    // Reading needs a shared lock, which the exclusive lock of a service excludes.
     lock.exec("SELECT count(*) FROM sqlite_master");
     return false;
   } catch (error) {
@@ -85,31 +85,31 @@ export function isLocked(folder: DataDirectory): boolean {
   }
 }
 
-/** Who serves the folder, as written there; counts only while the folder is locked. */
+/** Reads the description of the running service. Only valid while the data directory is locked. */
 export function readRunning(folder: DataDirectory): Running | undefined {
   try {
     const running = JSON.parse(readFileSync(folder.runningFile, "utf8")) as Running;
-    // A signal to a process id below 1 would go to a whole group of processes.
+    // A signal to a process id below 1 would reach a whole process group.
     return Number.isSafeInteger(running.pid) && running.pid > 0 ? running : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** A process has the lock before its name is written; the name of a former one is gone after so long. */
+/** A service takes the lock before it writes `running.json`. After this time the file does not describe an earlier one. */
 export const runningFileDelayMs = 1000;
 
-/** Whether a service of 0.1.0 is named, which cannot prove that it serves the folder: it recorded no instance. */
+/** Whether the service is version 0.1.0, which wrote no instance id and cannot prove that it serves the directory. */
 export function isFirstVersionService({ url, instanceId }: Running): boolean {
   return url !== undefined && instanceId === undefined;
 }
 
-/** Records who serves the folder. */
+/** Writes the description of the running service. */
 export function writeRunning(folder: DataDirectory, running: Running): void {
   writeAtomically(folder.runningFile, JSON.stringify({ host: hostname(), ...running }));
 }
 
-/** Forgets who serves the folder. */
+/** Deletes the description of the running service. */
 export function removeRunning(folder: DataDirectory): void {
   rmSync(folder.runningFile, { force: true });
 }

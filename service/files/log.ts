@@ -2,26 +2,26 @@ import { appendFileSync, copyFileSync, statSync, truncateSync, writeSync } from 
 import pino, { type DestinationStream, type Logger } from "pino";
 import type { DataDirectory } from "./data-directory";
 
-/** The log file is begun anew above this size, and one earlier file is kept: so the log takes twice as much at most. */
+/** Size at which the log file is rotated. One earlier file is kept, so the log takes at most twice as much. */
 const rotateAboveBytes = 32 * 1024 * 1024;
 
-const gatherMs = 250;
-const gatherCharacters = 65_536;
+const bufferMs = 250;
+const bufferCharacters = 65_536;
 
-/** Where log lines go: the folder's file unless something else is given. */
+/** Destination of log lines. */
 export type LogTarget = "file" | "stderr" | "none" | DestinationStream;
 
-/** A log and the way to end it. */
+/** A log that can be closed. */
 export interface Log {
   readonly log: Logger;
-  /** Writes what is still to be written; lines that come later are dropped. */
+  /** Writes the buffered lines. Later lines are dropped. */
   end(): void;
 }
 
-/** Structured log lines. Nothing that is logged holds headers or bodies, so there is nothing to blot out. */
-export function createLog(target: LogTarget, folder: DataDirectory, about: object = {}): Log {
+/** Creates a structured log. Headers and bodies are never logged, so nothing has to be redacted. */
+export function createLog(target: LogTarget, folder: DataDirectory, fields: object = {}): Log {
   const options = {
-    base: { pid: process.pid, ...about },
+    base: { pid: process.pid, ...fields },
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: errorWithoutRows },
   };
@@ -41,13 +41,13 @@ export function createLog(target: LogTarget, folder: DataDirectory, about: objec
   };
 }
 
-/** An error as it is logged. PostgreSQL quotes rows in some fields of its errors, with the ids of users. */
+/** Serializes an error without the fields in which PostgreSQL quotes rows, because they contain ids of users. */
 function errorWithoutRows(error: Error): object {
   const { detail: _, where: __, hint: ___, internalQuery: ____, ...rest } = pino.stdSerializers.err(error);
   return rest;
 }
 
-/** Appends to a file of bounded size. What cannot be written is dropped: a full disk must not hold up the service. */
+/** Appends to a file of bounded size. Lines that cannot be written are dropped: a full disk must not block the service. */
 export class LogFile implements DestinationStream {
   private lines = "";
   private timer: NodeJS.Timeout | undefined;
@@ -74,11 +74,11 @@ export class LogFile implements DestinationStream {
     process.on("exit", this.flush);
   }
 
-  /** Lines are gathered for a quarter of a second: writing each alone costs a tenth of the service's time. */
+  /** Buffers lines for a quarter of a second. Writing each line separately takes a tenth of the service's time. */
   write(line: string): void {
     this.lines += line;
-    if (this.lines.length >= gatherCharacters) this.flush();
-    else this.timer ??= setTimeout(this.flush, gatherMs).unref();
+    if (this.lines.length >= bufferCharacters) this.flush();
+    else this.timer ??= setTimeout(this.flush, bufferMs).unref();
   }
 
   end(): void {
@@ -91,6 +91,6 @@ function orDrop(write: () => void): void {
   try {
     write();
   } catch {
-    // There is nowhere left to say so.
+    // There is no other place to report it.
   }
 }

@@ -8,7 +8,7 @@ import { withoutUsers } from "./without-users";
 
 /**
  * Rewrites the file of a model without the users who were forgotten since its training.
- * @returns the count of deletions up to which the file is free of them; undefined if the model is gone.
+ * @returns the count of deletions up to which the file contains no forgotten user; undefined if the model is deleted
  */
 export async function removeForgotten(db: Db, files: Files, modelId: string): Promise<number | undefined> {
   for (;;) {
@@ -41,7 +41,7 @@ async function rewrite(db: Db, files: Files, modelId: string): Promise<number | 
   return until;
 }
 
-/** Another process has rewritten the file since it was read. */
+/** Another process has rewritten the file since it was read (optimistic check). */
 class SupersededError extends Error {}
 
 /**
@@ -55,7 +55,7 @@ async function replace(
   { modelId, version }: { readonly modelId: string; readonly version: number },
   stored: StoredModel,
 ): Promise<void> {
-  let fault: unknown;
+  let failure: unknown;
   const refuseOutdated = async () => {
     const row = await db
       .selectFrom("models")
@@ -67,12 +67,12 @@ async function replace(
   const content = async function* () {
     yield* encodeModel(stored);
     await refuseOutdated().catch((error) => {
-      fault = error;
+      failure = error;
       throw error;
     });
   };
-  // The places of files wrap errors.
+  // Storages wrap errors.
   await files.write(modelName(modelId), content()).catch((error) => {
-    throw fault ?? error;
+    throw failure ?? error;
   });
 }

@@ -2,7 +2,7 @@ import { resultLifetimeSec } from "./download";
 import type { ServiceContext } from "./service-context";
 import { type Attempt, resultName } from "./storage/files";
 
-/** Removes the results whose addresses had expired by `now`; a file that is younger than that may be of an unknown job. */
+/** Deletes results whose URLs have expired. A younger file may belong to a job that the database does not list yet. */
 export async function removeExpiredResults({ files, store }: ServiceContext, now: number): Promise<void> {
   const expired = now - resultLifetimeSec * 1000;
   const listed = await files.list("results/job-");
@@ -11,12 +11,12 @@ export async function removeExpiredResults({ files, store }: ServiceContext, now
     .select("id")
     .where((of) => of.or([of("finished_ts", "is", null), of("finished_ts", ">", expired)]))
     .execute();
-  const kept = new Set(rows.map(({ id }) => id));
+  const unexpired = new Set(rows.map(({ id }) => id));
   for (const { name, writtenTs } of listed)
-    if (!kept.has(jobOf(name)) && writtenTs <= expired) await files.remove(name);
+    if (!unexpired.has(jobOf(name)) && writtenTs <= expired) await files.remove(name);
 }
 
-/** Removes the results of queries and clusterings that were computed from event datasets, because they list users. */
+/** Deletes the results of queries and clusterings over event datasets, because they list users. */
 export async function removeResultsOfDatasets(
   { files, store }: ServiceContext,
   eventDatasetIds: readonly string[],
@@ -30,14 +30,14 @@ export async function removeResultsOfDatasets(
     .where("jobs.finished_ts", "is not", null)
     .where("jobs.job_type", "not in", ["TRAINING", "DEPLOYMENT"])
     .execute();
-  const doomed = new Set(rows.map(({ id }) => id));
-  // Most often there are none, and the list is one of all results.
-  if (doomed.size === 0) return;
+  const affected = new Set(rows.map(({ id }) => id));
+  // Usually there are none. Listing all results would be slow.
+  if (affected.size === 0) return;
   for (const { name } of await files.list("results/job-"))
-    if (doomed.has(jobOf(name))) await files.remove(name);
+    if (affected.has(jobOf(name))) await files.remove(name);
 }
 
-/** Removes what a try of a job has written, unless it has succeeded after all and only the answer to that was lost. */
+/** Deletes the result of an attempt of a job, unless the commit of its success was in doubt and has taken effect. */
 export async function removeResult(
   { files, store }: ServiceContext,
   { id, attempt }: Attempt,

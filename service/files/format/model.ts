@@ -30,7 +30,7 @@ import {
 } from "./sections";
 import { readStrings, stringSections } from "./strings";
 
-/** A model with the ids that its indices stand for. */
+/** A model with the ids of its users and items. */
 export interface Stored<M> {
   readonly model: M;
   readonly userIds: readonly string[];
@@ -42,15 +42,15 @@ export interface Stored<M> {
 /** A trained model with its ids. */
 export type StoredModel = Stored<TrainedModel>;
 
-/** A model's file that is open: all but the pairs is read. */
+/** The content of a model's file, except the pairs, which are read on demand. */
 export interface OpenModel {
   readonly stored: Stored<ModelWithoutPairs>;
   readonly pairs: StoredPairs;
-  /** Whether the gram matrix of the item vectors is diagonal, as a model's has to be. */
+  /** Whether the Gram matrix of the item vectors is diagonal. If not, the vectors have to be diagonalized. */
   readonly isDiagonal: boolean;
 }
 
-/** The newest version of the format. A model is written in the oldest that has all of it. */
+/** Newest version of the format. A model is written in the oldest version that can represent it. */
 const newestVersion = 4;
 
 const kind = "recommendation-model";
@@ -89,7 +89,7 @@ const headerSchema = z.object({
 
 type Header = z.output<typeof headerSchema>;
 
-/** The bytes of a model's file, piece by piece. */
+/** Encodes a model as a file, in pieces. */
 export function encodeModel({ model, userIds, itemIds, rows }: StoredModel): Generator<Uint8Array> {
   const { stride, users, items, interactions, neighbours, userAttributes, itemAttributes } = model;
   const matrix = (values: Float32Array, count: number): Section => ({ values, shape: [count, stride] });
@@ -109,7 +109,7 @@ export function encodeModel({ model, userIds, itemIds, rows }: StoredModel): Gen
     report: model.report && { ...model.report },
     users,
     items,
-    // With the zeros at the end of each vector: after the turn, those need not be where they were.
+    // Includes the padding of each vector, because diagonalizing may have moved the zeros.
     dimensions: stride,
     gram: "diagonal",
     fold_in: writtenRule(model.foldIn),
@@ -119,7 +119,7 @@ export function encodeModel({ model, userIds, itemIds, rows }: StoredModel): Gen
     ranking: writtenRanking(model.ranking),
     user_attributes: writtenAttributes(userAttributes),
     item_attributes: writtenAttributes(itemAttributes),
-    // Earlier releases ignore it: they only need it to look up a user who is forgotten while they serve.
+    // Earlier releases ignore it. They need it only to find a user who is forgotten while the model is deployed.
     ...(rows && { user_rows: true }),
   };
   return encoded(header, {
@@ -137,14 +137,14 @@ export function encodeModel({ model, userIds, itemIds, rows }: StoredModel): Gen
   });
 }
 
-/** Reads a model's file with all of its pairs. */
+/** Reads a model with all of its pairs. */
 export async function decodeModel(file: FileHandle): Promise<StoredModel> {
   const { stored, pairs, isDiagonal } = await openModel(file);
   const model = { ...stored.model, interactions: await pairs.all() };
   return { ...stored, model: isDiagonal ? model : diagonalized(model, itemCounts(model.interactions)) };
 }
 
-/** Reads all of a model's file but the pairs. */
+/** Reads a model's file, except the pairs. */
 export async function openModel(file: FileHandle): Promise<OpenModel> {
   const sections = await openSections(file);
   const header = checkedHeader(sections.header);
@@ -181,9 +181,7 @@ export async function openModel(file: FileHandle): Promise<OpenModel> {
     ...(header.exposure && { exposure: readExposure(header.exposure) }),
     userAttributes: await attributes("user", header.user_attributes),
     itemAttributes,
-    ranking: await readRanking(sections, header.ranking, {
-      ...{ users, items, features: itemAttributes?.space },
-    }),
+    ranking: await readRanking(sections, header.ranking, { users, items, features: itemAttributes?.space }),
   };
   return {
     stored: {
@@ -199,7 +197,7 @@ export async function openModel(file: FileHandle): Promise<OpenModel> {
 
 async function readIds(file: OpenSections, name: string, count: number): Promise<string[]> {
   const ids = await readStrings(file, name, count);
-  if (new Set(ids).size < count) throw new FormatError(`has the same ${name} twice`);
+  if (new Set(ids).size < count) throw new FormatError(`contains the same ${name} twice`);
   return ids;
 }
 
@@ -208,13 +206,13 @@ function checkedHeader(given: Readonly<Record<string, unknown>>): Header {
   const { version } = given;
   if (typeof version === "number" && version > newestVersion)
     throw new FormatError(
-      `is in version ${version} of the format, and this release reads up to ${newestVersion}; install a newer release`,
+      `has format version ${version}, and this release reads versions up to ${newestVersion}; install a newer release`,
     );
   if (version !== 1 && version !== 2 && version !== 3 && version !== 4)
-    throw new FormatError("has a header without a version that is known");
+    throw new FormatError("has a header without a known version");
   const checked = headerSchema.safeParse(given);
-  if (!checked.success) throw new FormatError(`has a header that does not fit: ${faultsOf(checked.error)}`);
-  // What a version does not have is ignored in it, as it was by its readers.
+  if (!checked.success) throw new FormatError(`has an invalid header: ${faultsOf(checked.error)}`);
+  // Fields of later versions are ignored, as the readers of that version did.
   const { events, exposure, ...second } = checked.data;
   const known = version < 2 ? { ...second, neighbours: null } : second;
   return { ...known, ...(version > 2 && { events }), ...(version > 3 && { exposure }) };

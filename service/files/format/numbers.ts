@@ -1,10 +1,10 @@
-/** The least 32-bit number above 0. */
+/** Smallest positive 32-bit number. */
 export const smallest = 2 ** -149;
 
-/** The greatest one that is finite. */
+/** Largest finite 32-bit number. */
 export const largest = (2 - 2 ** -23) * 2 ** 127;
 
-/** Whether all are numbers from one end to the other. A loop, for `every` takes ten times as long. */
+/** Whether all values are numbers from `least` to `most`. A loop, because `every` takes ten times as long. */
 export function allWithin(values: Float32Array | Uint32Array, least: number, most: number): boolean {
   for (let at = 0; at < values.length; at++) {
     const value = values[at] as number;

@@ -3,35 +3,35 @@ import type { Interactions } from "../../algorithms";
 import { allWithin, largest, smallest } from "./numbers";
 import { FormatError, type OpenSections, openSections } from "./sections";
 
-/** So many pairs are in memory at once, unless one user alone has more. */
-const pairsAtOnce = 64 * 1024;
+/** Pairs that are in memory at once, unless a single user has more. */
+const maxPairs = 64 * 1024;
 
-/** What sees the pairs of one user after another. */
+/** Receives the pairs of one user after another. */
 type Visit = (user: number, items: Uint32Array, weights: Float32Array) => void;
 
-/** The pairs in a model's file, read a part at a time: there may be more of them than memory holds. */
+/** The pairs in a model's file, read in parts, because they may not fit into memory. */
 export class StoredPairs {
   private constructor(
     private readonly file: OpenSections,
     private readonly items: number,
-    /** Those of user u are those from start[u] up to start[u + 1]. */
+    /** The pairs of user u are at start[u] up to start[u + 1]. */
     readonly start: Uint32Array,
   ) {}
 
-  /** Finds them, and holds them to their hashes. */
+  /** Finds the pairs and verifies their hashes. */
   static async open(file: OpenSections, users: number, items: number): Promise<StoredPairs> {
     const start = await file.read("interaction_starts", "uint32", [users + 1]);
     const entries = start[users] as number;
     await file.check("interaction_items", "uint32", [entries]);
     await file.check("interaction_weights", "float32", [entries]);
-    if (start[0] !== 0) throw new FormatError("has interaction_starts that do not begin with 0");
+    if (start[0] !== 0) throw new FormatError("has interaction_starts that do not start at 0");
     for (let user = 0; user < users; user++)
       if ((start[user] as number) > (start[user + 1] as number))
         throw new FormatError("has interaction_starts that do not ascend");
     return new StoredPairs(file, items, start);
   }
 
-  /** Visits the pairs of each user; what it sees is overwritten after it. */
+  /** Visits the pairs of each user. The arrays are reused after each visit. */
   async each(visit: Visit): Promise<void> {
     const { file, start } = this;
     const users = start.length - 1;
@@ -39,13 +39,13 @@ export class StoredPairs {
     for (let from = 0; from < users; ) {
       const begin = start[from] as number;
       let to = from + 1;
-      while (to < users && (start[to + 1] as number) - begin <= pairsAtOnce) to++;
+      while (to < users && (start[to + 1] as number) - begin <= maxPairs) to++;
       const length = (start[to] as number) - begin;
       if (length > index.length) [index, weight] = [new Uint32Array(length), new Float32Array(length)];
       const [items, weights] = [index.subarray(0, length), weight.subarray(0, length)];
       await file.fill("interaction_items", begin, items);
       await file.fill("interaction_weights", begin, weights);
-      this.holdToBounds(items, weights);
+      this.checkBounds(items, weights);
       for (; from < to; from++) {
         const [first, end] = [(start[from] as number) - begin, (start[from + 1] as number) - begin];
         const own = items.subarray(first, end);
@@ -57,7 +57,7 @@ export class StoredPairs {
     }
   }
 
-  /** All of them at once. */
+  /** Reads all pairs. */
   async all(): Promise<Interactions> {
     const { start, items } = this;
     const users = start.length - 1;
@@ -70,17 +70,17 @@ export class StoredPairs {
     return { users, items, start, index, weight };
   }
 
-  private holdToBounds(items: Uint32Array, weights: Float32Array): void {
+  private checkBounds(items: Uint32Array, weights: Float32Array): void {
     if (!allWithin(items, 0, this.items - 1))
-      throw new FormatError("has interactions with items beyond its last one");
+      throw new FormatError("has interactions with items beyond the last item");
     if (!allWithin(weights, smallest, largest))
       throw new FormatError("has interaction_weights that are not above 0 and finite");
   }
 }
 
 /**
- * The items of the pairs of one user, by the user's row when the model was trained.
- * @returns undefined if the user was removed from the file since.
+ * Reads the items of the pairs of one user, by the user's row at the training.
+ * @returns undefined if the user was removed from the file
  */
 export async function decodeRow(file: FileHandle, row: number): Promise<number[] | undefined> {
   const { header, read, part } = await openSections(file);

@@ -5,7 +5,7 @@ import type { EventRule, ExposureRule, FoldInRule, NeighbourRule } from "../../a
 const number = z.number();
 const positive = z.number().positive();
 
-/** What the header says of how a user is folded in. */
+/** Header of the rule for folding in a user. */
 export const foldInHeader = z.discriminatedUnion("rule", [
   z.object({
     rule: z.literal("ials"),
@@ -20,7 +20,7 @@ export const foldInHeader = z.discriminatedUnion("rule", [
   z.object({ rule: z.literal("spark-als-implicit"), alpha: positive, regularization: positive }),
 ]);
 
-/** What the header says of how neighbours count. */
+/** Header of the rule for neighbours. */
 export const neighboursHeader = z.object({
   scale: z.number().nonnegative(),
   damping: number,
@@ -29,13 +29,13 @@ export const neighboursHeader = z.object({
   popularity_exponent: number,
 });
 
-/** What the header says of how events of other types count. */
+/** Header of the rule for events of other types. */
 export const eventsHeader = z.object({
   weights: mapOf(z.number().nonnegative()),
   recommend_seen: z.boolean(),
 });
 
-/** What the header says of what counts beside how well an item fits. */
+/** Header of the rule for diversity and popularity. */
 export const exposureHeader = z.object({
   diversity: z.number().min(0).max(1),
   popularity_penalty: z.number().min(0).max(1),
@@ -44,14 +44,14 @@ export const exposureHeader = z.object({
 type FoldInHeader = z.output<typeof foldInHeader>;
 type NeighboursHeader = z.output<typeof neighboursHeader>;
 
-/** The fold-in rule as the header has it. */
+/** Encodes the fold-in rule. */
 export function writtenRule(rule: FoldInRule): FoldInHeader {
   if (rule.rule !== "ials") return rule;
   const { regularizationExponent, weightScale, ...others } = rule;
   return { ...others, regularization_exponent: regularizationExponent, damping: 0, ...weightScale };
 }
 
-/** The fold-in rule of a header. */
+/** Decodes the fold-in rule. */
 export function readRule(rule: FoldInHeader): FoldInRule {
   if (rule.rule !== "ials") return rule;
   const {
@@ -65,7 +65,7 @@ export function readRule(rule: FoldInHeader): FoldInRule {
   return { ...others, regularizationExponent, weightScale: { weighting, damping, typical, average } };
 }
 
-/** The rule of neighbours as the header has it. */
+/** Encodes the rule for neighbours. */
 export function writtenNeighbours(rule: NeighbourRule): NeighboursHeader {
   const { itemExponent, userExponent, popularityExponent, ...others } = rule;
   return {
@@ -76,7 +76,7 @@ export function writtenNeighbours(rule: NeighbourRule): NeighboursHeader {
   };
 }
 
-/** The rule of neighbours of a header. */
+/** Decodes the rule for neighbours. */
 export function readNeighbours(rule: NeighboursHeader): NeighbourRule {
   const {
     item_exponent: itemExponent,
@@ -87,22 +87,22 @@ export function readNeighbours(rule: NeighboursHeader): NeighbourRule {
   return { ...others, itemExponent, userExponent, popularityExponent };
 }
 
-/** The rule of events of other types as the header has it. */
+/** Encodes the rule for events of other types. */
 export function writtenEvents({ weights, recommendSeen }: EventRule): z.output<typeof eventsHeader> {
   return { weights: { ...weights }, recommend_seen: recommendSeen };
 }
 
-/** The rule of events of other types of a header. */
-export function readEvents(of: z.output<typeof eventsHeader>): EventRule {
-  return { weights: of.weights, recommendSeen: of.recommend_seen };
+/** Decodes the rule for events of other types. */
+export function readEvents(header: z.output<typeof eventsHeader>): EventRule {
+  return { weights: header.weights, recommendSeen: header.recommend_seen };
 }
 
-/** The rule of exposure as the header has it. */
-export function writtenExposure(of: ExposureRule): z.output<typeof exposureHeader> {
-  return { diversity: of.diversity, popularity_penalty: of.popularityPenalty };
+/** Encodes the rule for diversity and popularity. */
+export function writtenExposure(rule: ExposureRule): z.output<typeof exposureHeader> {
+  return { diversity: rule.diversity, popularity_penalty: rule.popularityPenalty };
 }
 
-/** The rule of exposure of a header. */
-export function readExposure(of: z.output<typeof exposureHeader>): ExposureRule {
-  return { diversity: of.diversity, popularityPenalty: of.popularity_penalty };
+/** Decodes the rule for diversity and popularity. */
+export function readExposure(header: z.output<typeof exposureHeader>): ExposureRule {
+  return { diversity: header.diversity, popularityPenalty: header.popularity_penalty };
 }

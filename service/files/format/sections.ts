@@ -1,31 +1,31 @@
-// files/format/ is how a model is written down, for this service and for trainers of other kinds: docs/model-format.md.
+// files/format/ reads and writes the file format of models, which other trainers use too: docs/model-format.md.
 
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
 import { shortened } from "../../base/error";
 
-/** What is wrong with a file, in words that follow "it". */
+/** A fault of a file. The message continues a sentence that begins with "it". */
 export class FormatError extends Error {
   override readonly name = "FormatError";
 
   /** @param remedy - what the user can do about it */
   constructor(
     message: string,
-    readonly remedy = "Put it back from a backup, or train another model and delete this one.",
+    readonly remedy = "Restore it from a backup, or train another model and delete this one.",
   ) {
     super(message);
   }
 }
 
-/** The kinds of numbers, all of them little-endian. */
+/** Types of numbers, all little-endian. */
 const arrays = { float32: Float32Array, uint32: Uint32Array, uint8: Uint8Array };
 
-/** A typed array of one of the kinds. */
+/** A typed array of one of the types. */
 export type Numbers = Float32Array | Uint32Array | Uint8Array;
 export type Dtype = keyof typeof arrays;
 
-/** One table of numbers, to be written. */
+/** A table of numbers to write. */
 export interface Section {
   readonly values: Numbers;
   readonly shape: readonly number[];
@@ -35,13 +35,13 @@ const magic = Buffer.from("recmodel");
 const preambleBytes = 48;
 const alignment = 64;
 
-/** Far above what a header needs, and far below what memory bears. */
-const mostHeaderBytes = 16 * 1024 * 1024;
+/** Far more than a header needs, and little enough for memory. */
+const maxHeaderBytes = 16 * 1024 * 1024;
 
-/** So much is handed over or read at once; Node reads no more than 2 GiB in one go. */
+/** Bytes that are written or read at once. Node reads at most 2 GiB at once. */
 const pieceBytes = 8 * 1024 * 1024;
 
-/** So much of what is only checked is in memory at once. */
+/** Bytes that are in memory at once while a section is only checked. */
 const checkedBytes = 1024 * 1024;
 
 const count = z.int().nonnegative();
@@ -54,7 +54,7 @@ const sectionSchema = z.object({
 });
 const sectionsSchema = z.object({ sections: z.record(z.string(), sectionSchema) });
 
-/** The bytes of a file with this header and these sections, piece by piece. */
+/** Encodes a header and sections as a file, in pieces. */
 export function* encoded(header: object, sections: Readonly<Record<string, Section>>): Generator<Uint8Array> {
   let offset = 0;
   const described = Object.entries(sections).map(([name, { values, shape }]) => {
@@ -77,39 +77,38 @@ export function* encoded(header: object, sections: Readonly<Record<string, Secti
   }
 }
 
-/** A file in this format that is open for reading. */
+/** An open file in this format. */
 export interface OpenSections {
-  /** Everything in the header but the sections, not checked yet. */
+  /** The header without the sections. Not validated yet. */
   readonly header: Readonly<Record<string, unknown>>;
-  /** The numbers of a section; refused where it is not there, or is of another kind, shape or content. */
+  /** Reads a section. Throws if it is missing, or if its type, shape or hash differs. */
   read<D extends Dtype>(
     name: string,
     dtype: D,
     shape: readonly (number | undefined)[],
   ): Promise<InstanceType<(typeof arrays)[D]>>;
-  /** Checks a section in the same way without keeping it, for there may be more of it than memory holds. */
+  /** Checks a section like `read`, in parts, because it may not fit into memory. */
   check(name: string, dtype: Dtype, shape: readonly (number | undefined)[]): Promise<void>;
-  /** Fills the numbers with those of a section from a place on; only that they lie within it is checked again. */
+  /** Fills an array from a section, starting at `from`. Checks only that the range is within the section. */
   fill(name: string, from: number, values: Float32Array | Uint32Array): Promise<void>;
-  /** The whole numbers of a section from one place up to another; the same holds for them. */
+  /** Reads a range of a section of integers. Checks only that the range is within the section. */
   part(name: string, from: number, to: number): Promise<Uint32Array>;
 }
 
-/** Reads the header; nothing that a file says of itself is believed before it is held to the file's real size. */
+/** Reads the header. Every length in it is checked against the size of the file before it is used. */
 export async function openSections(file: FileHandle): Promise<OpenSections> {
   const { size } = await file.stat();
-  if (size < preambleBytes) throw new FormatError(`has only ${size} bytes, and a model has more`);
+  if (size < preambleBytes) throw new FormatError(`has only ${size} bytes, which is too short for a model`);
   const preamble = await read(file, 0, new Uint8Array(preambleBytes));
   if (!preamble.subarray(0, magic.length).equals(magic)) throw new FormatError("is not a model");
   const length = preamble.readBigUInt64LE(8);
-  if (length > mostHeaderBytes) throw new FormatError(`says that its header has ${length} bytes`);
+  if (length > maxHeaderBytes) throw new FormatError(`has a header of ${length} bytes, which is too long`);
   if (Number(length) > size - preambleBytes) throw new FormatError(`is cut off after ${size} bytes`);
   const text = await read(file, preambleBytes, new Uint8Array(Number(length)));
   if (!hash(text).equals(preamble.subarray(16))) throw new FormatError("has an altered header");
   const { sections, ...header } = parsed(text);
   const described = sectionsSchema.safeParse({ sections });
-  if (!described.success)
-    throw new FormatError(`has a header that does not fit: ${faultsOf(described.error)}`);
+  if (!described.success) throw new FormatError(`has an invalid header: ${faultsOf(described.error)}`);
   const begin = aligned(preambleBytes + text.length);
   const sectionOf = (name: string) => {
     const section = Object.hasOwn(described.data.sections, name) ? described.data.sections[name] : undefined;
@@ -124,7 +123,7 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
       shape.every((length, at) => length === undefined || length === section.shape[at]);
     if (section.dtype !== dtype || !fits) {
       const wanted = `${dtype} [${shape.map((length) => length ?? "any").join(", ")}]`;
-      throw new FormatError(`has a section ${name} of ${given} and not of ${wanted}`);
+      throw new FormatError(`has a section ${name} of ${given} instead of ${wanted}`);
     }
     const length = section.shape.reduce((product, one) => product * one, 1);
     const width = arrays[dtype].BYTES_PER_ELEMENT;
@@ -134,16 +133,16 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
       throw new FormatError(`is cut off after ${size} bytes, in or before its section ${name}`);
     return { ...section, length };
   };
-  const placeOf = (name: string, from: number, to: number) => {
+  const positionOf = (name: string, from: number, to: number) => {
     const { dtype, offset, bytes } = sectionOf(name);
     const width = arrays[dtype].BYTES_PER_ELEMENT;
     if (from > to || to * width > Math.min(bytes, size - begin - offset))
       throw new FormatError(`has a section ${name} without the numbers from ${from} to ${to}`);
     return begin + offset + from * width;
   };
-  const holdTo = (sha256: string, sum: Buffer, name: string) => {
+  const checkHash = (sha256: string, sum: Buffer, name: string) => {
     if (sum.toString("hex") !== sha256)
-      throw new FormatError(`has an altered section ${name}: its SHA-256 is another one`);
+      throw new FormatError(`has an altered section ${name}: its SHA-256 does not match`);
   };
   return {
     header,
@@ -151,7 +150,7 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
       const { offset, length, sha256 } = describedAs(name, dtype, shape);
       const values = new arrays[dtype](length);
       const bytes = await read(file, begin + offset, bytesOf(values));
-      holdTo(sha256, hash(bytes), name);
+      checkHash(sha256, hash(bytes), name);
       return values as InstanceType<(typeof arrays)[typeof dtype]>;
     },
     check: async (name, dtype, shape) => {
@@ -162,21 +161,21 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
         const part = piece.subarray(0, bytes - at);
         sum.update(await read(file, begin + offset + at, part));
       }
-      holdTo(sha256, sum.digest(), name);
+      checkHash(sha256, sum.digest(), name);
     },
     fill: async (name, from, values) => {
-      await read(file, placeOf(name, from, from + values.length), bytesOf(values));
+      await read(file, positionOf(name, from, from + values.length), bytesOf(values));
     },
     part: async (name, from, to) => {
-      const place = placeOf(name, from, to);
+      const position = positionOf(name, from, to);
       const values = new Uint32Array(to - from);
-      await read(file, place, bytesOf(values));
+      await read(file, position, bytesOf(values));
       return values;
     },
   };
 }
 
-/** What does not fit, in one line. */
+/** Describes validation errors in one line. */
 export function faultsOf({ issues }: z.ZodError): string {
   return shortened(issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "));
 }
@@ -186,12 +185,12 @@ function parsed(text: Buffer): Record<string, unknown> {
     const value: unknown = JSON.parse(text.toString());
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new FormatError("has a header that is no JSON object");
+  throw new FormatError("has a header that is not a JSON object");
 }
 
-/** Fills the bytes from a place in the file. */
+/** Fills an array from a position in the file. */
 async function read(file: FileHandle, position: number, bytes: Uint8Array): Promise<Buffer> {
   for (let at = 0; at < bytes.length; ) {
     const { bytesRead } = await file.read(bytes, at, Math.min(pieceBytes, bytes.length - at), position + at);
@@ -224,7 +223,7 @@ function padding(bytes: number): Uint8Array {
   return new Uint8Array(aligned(bytes) - bytes);
 }
 
-/** The rows, filled up with zeros to another length. */
+/** Pads each row with zeros to a new length. */
 export function widened(values: Float32Array, count: number, from: number, to: number): Float32Array {
   if (from === to) return values;
   const out = new Float32Array(count * to);

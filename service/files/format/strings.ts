@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { FormatError, type OpenSections, type Section } from "./sections";
 
-/** The sections of a list of texts: the length of each in bytes, and all of them in UTF-8, one after another. */
+/** Returns the sections of a list of texts: their lengths in bytes, and their concatenation in UTF-8. */
 export function stringSections(name: string, texts: readonly string[]): Record<string, Section> {
   const lengths = new Uint32Array(texts.length);
   let total = 0;
@@ -17,15 +17,15 @@ export function stringSections(name: string, texts: readonly string[]): Record<s
   };
 }
 
-/** Reads a list of so many texts. */
+/** Reads a list of texts. */
 export async function readStrings(file: OpenSections, name: string, count: number): Promise<string[]> {
   const lengths = await file.read(`${name}_lengths`, "uint32", [count]);
   const bytes = Buffer.from((await file.read(`${name}_bytes`, "uint8", [undefined])).buffer);
   const total = lengths.reduce((sum, length) => sum + length, 0);
   if (total !== bytes.length)
-    throw new FormatError(`has ${bytes.length} bytes in ${name}_bytes, and their lengths sum to ${total}`);
+    throw new FormatError(`has ${bytes.length} bytes in ${name}_bytes, but the lengths sum to ${total}`);
   if (!isUtf8(bytes)) throw new FormatError(`has a section ${name}_bytes that is not UTF-8`);
-  // Most ids are ASCII, which is read in a third of the time.
+  // Most ids are ASCII, which decodes in a third of the time.
   const encoding = isAscii(bytes) ? "latin1" : "utf8";
   const texts = new Array<string>(count);
   let at = 0;

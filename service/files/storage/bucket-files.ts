@@ -16,12 +16,12 @@ import {
 } from "./files";
 import { LocalCopies } from "./local-copies";
 
-/** A part of an upload. A bucket takes at most 10,000 of them, so a file may have 160 GB. */
+/** Size of a part of an upload. A bucket accepts at most 10,000 parts, so a file may have 160 GB. */
 const partBytes = 16 * 1024 * 1024;
 
 type Sdk = Awaited<ReturnType<typeof loadSdk>>;
 
-/** Files in a bucket of Amazon S3 or of a storage that speaks the same protocol. */
+/** Files in a bucket of Amazon S3 or a compatible storage. */
 export class BucketFiles implements Files {
   readonly isTrusted = false;
   readonly label: string;
@@ -41,7 +41,7 @@ export class BucketFiles implements Files {
     this.copies = new LocalCopies(location.folder, maxCopiedBytes);
   }
 
-  /** Does all that is done there later: without the right to, trainings would fail at their end. */
+  /** Tries every operation. Without the permissions, trainings would fail only at their end. */
   async check(instanceId: string): Promise<void> {
     const probe = `models/model-check-${randomUUID()}`;
     await this.write(probe, [Buffer.from("can this be written?")]);
@@ -50,20 +50,20 @@ export class BucketFiles implements Files {
     const owner = await this.ownerOr(instanceId);
     if (owner === instanceId) return;
     throw new Error(
-      `${this.label} keeps the files of other data (${owner}, and this is ${instanceId}); give another prefix with --files, ` +
-        `or, where these files are no longer needed, delete everything under it.`,
+      `${this.label} contains the files of other data (${owner}, and this is ${instanceId}). Set another prefix with --files, ` +
+        "or delete everything under this one if its files are no longer needed.",
     );
   }
 
   async write(name: string, content: Content): Promise<void> {
-    await this.ask(async ({ Upload }, client) => {
+    await this.run(async ({ Upload }, client) => {
       const Body = Readable.from(content, { objectMode: false });
       await new Upload({ client, partSize: partBytes, params: { ...this.at(name), Body } }).done();
     });
   }
 
   async read(name: string): Promise<Reading | undefined> {
-    return this.ask(async ({ GetObjectCommand }, client) => {
+    return this.run(async ({ GetObjectCommand }, client) => {
       try {
         const { Body, ContentLength } = await client.send(new GetObjectCommand(this.at(name)));
         return { bytes: ContentLength as number, stream: Body as Readable };
@@ -80,11 +80,11 @@ export class BucketFiles implements Files {
 
   async remove(name: string): Promise<void> {
     await this.copies.remove(name);
-    await this.ask(({ DeleteObjectCommand }, client) => client.send(new DeleteObjectCommand(this.at(name))));
+    await this.run(({ DeleteObjectCommand }, client) => client.send(new DeleteObjectCommand(this.at(name))));
   }
 
   list(prefix: string): Promise<Listed[]> {
-    return this.ask(async ({ paginateListObjectsV2 }, client) => {
+    return this.run(async ({ paginateListObjectsV2 }, client) => {
       const { Bucket, Key } = this.at(prefix);
       const files: Listed[] = [];
       for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix: Key })) {
@@ -99,7 +99,7 @@ export class BucketFiles implements Files {
   }
 
   link(name: string, seconds: number): Promise<string | undefined> {
-    return this.ask(async ({ GetObjectCommand, HeadObjectCommand, getSignedUrl }, client) => {
+    return this.run(async ({ GetObjectCommand, HeadObjectCommand, getSignedUrl }, client) => {
       try {
         await client.send(new HeadObjectCommand(this.at(name)));
       } catch (error) {
@@ -112,13 +112,13 @@ export class BucketFiles implements Files {
     });
   }
 
-  /** Parts of an upload that a kill broke off are in no list, but they take room. */
+  /** Aborts interrupted uploads. Their parts are not listed as files, but they take space. */
   async cleanUp(afterMs = abandonedAfterMs): Promise<void> {
-    await this.ask(async ({ ListMultipartUploadsCommand, AbortMultipartUploadCommand }, client) => {
+    await this.run(async ({ ListMultipartUploadsCommand, AbortMultipartUploadCommand }, client) => {
       const { Bucket, Key: Prefix } = this.at("");
       const old: { Key: string | undefined; UploadId: string | undefined }[] = [];
-      // A page lists at most 1,000 uploads. The next one begins after the last name: further uploads of that name wait for
-      // the next time, for storages differ in which marker of an upload they accept.
+      // A page lists at most 1,000 uploads. The next page starts after the last name, because storages differ in the upload
+      // markers that they accept. Further uploads of that name are found the next time.
       for (let after: { KeyMarker?: string } | undefined = {}; after; ) {
         const page: ListMultipartUploadsCommandOutput = await client.send(
           new ListMultipartUploadsCommand({ Bucket, Prefix, ...after }),
@@ -133,14 +133,14 @@ export class BucketFiles implements Files {
   }
 
   cleanUpCopies(existing: ReadonlySet<string>, afterMs = abandonedAfterMs): Promise<void> {
-    return this.copies.tidy(existing, afterMs);
+    return this.copies.cleanUp(existing, afterMs);
   }
 
   close(): void {
     void this.opened?.then(({ client }) => client.destroy()).catch(() => undefined);
   }
 
-  /** Whose files these are; this one's where they were nobody's. */
+  /** Returns the owner of the files. Claims them for this instance if they have none. */
   private async ownerOr(instanceId: string): Promise<string> {
     const written = await this.read("instance");
     if (!written) await this.write("instance", [Buffer.from(instanceId)]);
@@ -151,8 +151,8 @@ export class BucketFiles implements Files {
     return { Bucket: this.bucket, Key: `${this.prefix}${name}` };
   }
 
-  /** Does something at the bucket; an error says which bucket, and what to do. */
-  private async ask<T>(work: (sdk: Sdk, client: S3Client) => Promise<T>): Promise<T> {
+  /** Runs an operation. Its errors name the bucket and the remedy. */
+  private async run<T>(work: (sdk: Sdk, client: S3Client) => Promise<T>): Promise<T> {
     this.opened ??= loadSdk().then((sdk) => ({ sdk, client: new sdk.S3Client(settings()) }));
     const { sdk, client } = await this.opened;
     try {

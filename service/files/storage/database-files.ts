@@ -20,10 +20,10 @@ const partBytes = 1024 * 1024;
 /** Bytes of a file that are read ahead. */
 const readAheadBytes = 64 * 1024;
 
-/** Longer than a part takes to come or go, and than all parts of a file take to be removed. */
+/** Longer than it takes to transfer a part, or to delete all parts of a file. */
 const statementMs = 300_000;
 
-/** Files in the PostgreSQL database that has everything else, in parts of a megabyte. */
+/** Files in the PostgreSQL database of the service, in parts of a megabyte. */
 export class DatabaseFiles implements Files {
   readonly isTrusted = false;
   readonly label: string;
@@ -43,10 +43,10 @@ export class DatabaseFiles implements Files {
     return this.opened;
   }
 
-  /** The tables are there with all others. */
+  /** The migrations create the tables. */
   async check(): Promise<void> {}
 
-  /** The parts lie there under a name of their own until all have come. */
+  /** Uploads the parts under a unique id, and assigns the name to it at the end. */
   async write(name: string, content: Content): Promise<void> {
     const upload = randomUUID();
     let parts = 0;
@@ -56,7 +56,7 @@ export class DatabaseFiles implements Files {
         await this.db.insertInto("file_parts").values({ upload, name, part: parts++, data }).execute();
         bytes += data.length;
       }
-      await this.db.transaction().execute((db) => put(db, { name, upload, bytes }));
+      await this.db.transaction().execute((db) => assignName(db, { name, upload, bytes }));
     } catch (error) {
       await this.dropUnused(sql`upload = ${upload}`).catch(() => undefined);
       throw error;
@@ -108,21 +108,21 @@ export class DatabaseFiles implements Files {
   }
 
   cleanUpCopies(existing: ReadonlySet<string>, afterMs = abandonedAfterMs): Promise<void> {
-    return this.copies.tidy(existing, afterMs);
+    return this.copies.cleanUp(existing, afterMs);
   }
 
   close(): void {
     void this.opened?.destroy();
   }
 
-  /** Removes parts that belong to no file. */
+  /** Deletes parts that belong to no file. */
   private async dropUnused(which: ReturnType<typeof sql<boolean>>): Promise<void> {
     await sql`delete from file_parts where ${which} and upload not in (select upload from files)`.execute(
       this.db,
     );
   }
 
-  /** The parts of a file, each in pieces. A client that reads slowly then holds a piece in memory, and no whole part. */
+  /** Reads the parts of a file in pieces, so a slow client keeps only one piece in memory. */
   private async *pieces(upload: string, pieceBytes: number): AsyncGenerator<Buffer> {
     for (let part = 0, from = 0; ; ) {
       const found = await this.db
@@ -140,37 +140,37 @@ export class DatabaseFiles implements Files {
   }
 }
 
-/** Lets a name stand for what was uploaded; what it stood for before goes. */
-async function put(
+/** Assigns a name to an upload, and deletes the upload that had the name before. */
+async function assignName(
   db: Db,
   { name, ...file }: { name: string; upload: string; bytes: number },
 ): Promise<void> {
   const files = db.selectFrom("files").select("upload").where("name", "=", name);
-  const former = await files.forUpdate().executeTakeFirst();
+  const previous = await files.forUpdate().executeTakeFirst();
   await db
     .insertInto("files")
     .values({ name, ...file })
     .onConflict((on) => on.column("name").doUpdateSet({ ...file, written: sql<Date>`now()` }))
     .execute();
-  if (former) await db.deleteFrom("file_parts").where("upload", "=", former.upload).execute();
+  if (previous) await db.deleteFrom("file_parts").where("upload", "=", previous.upload).execute();
 }
 
-/** The same bytes in parts of one size, but for the last. */
+/** Splits content into parts of equal size, except the last one. */
 async function* inParts(content: Content): AsyncGenerator<Buffer> {
   let pieces: Uint8Array[] = [];
-  let held = 0;
+  let size = 0;
   for await (const piece of content) {
     for (let from = 0; from < piece.length; ) {
-      const some = piece.subarray(from, from + partBytes - held);
-      // The writer may use its memory again.
+      const some = piece.subarray(from, from + partBytes - size);
+      // The producer may reuse its buffer.
       pieces.push(Buffer.from(some));
-      held += some.length;
+      size += some.length;
       from += some.length;
-      if (held < partBytes) continue;
+      if (size < partBytes) continue;
       yield Buffer.concat(pieces);
       pieces = [];
-      held = 0;
+      size = 0;
     }
   }
-  if (held > 0) yield Buffer.concat(pieces);
+  if (size > 0) yield Buffer.concat(pieces);
 }

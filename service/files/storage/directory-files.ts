@@ -9,7 +9,7 @@ import {
   type Reading,
 } from "./files";
 
-/** Files in a folder of the service's own. */
+/** Files in the data directory. */
 export class DirectoryFiles implements Files {
   readonly isTrusted = true;
   readonly location: Location;
@@ -22,15 +22,15 @@ export class DirectoryFiles implements Files {
     return this.folder;
   }
 
-  /** The start of a service has made the folder. */
+  /** The start of the service creates the directory. */
   async check(): Promise<void> {}
 
   async write(name: string, content: Content): Promise<void> {
     try {
-      await writeWhole(join(this.folder, name), content);
+      await writePieces(join(this.folder, name), content);
     } catch (error) {
       const { message } = error as Error;
-      throw new Error(`${name} cannot be written to ${this.folder} (${message}); free space there.`, {
+      throw new Error(`Cannot write ${name} to ${this.folder} (${message}). Free disk space.`, {
         cause: error,
       });
     }
@@ -69,7 +69,7 @@ export class DirectoryFiles implements Files {
     }
   }
 
-  /** The files themselves are on this machine. */
+  /** The files are local, so there are no copies. */
   async cleanUpCopies(): Promise<void> {}
 
   close(): void {}
@@ -80,12 +80,12 @@ export class DirectoryFiles implements Files {
   }
 }
 
-/** Writes a file as a whole or not at all, and onto the disk, for a kill or a power loss may come at any moment. */
-async function writeWhole(file: string, content: Content): Promise<void> {
+/** Writes a file completely or not at all, like `writeAtomically`, but from a stream of pieces. */
+async function writePieces(file: string, content: Content): Promise<void> {
   const part = `${file}.${process.pid}.part`;
   try {
     await synced(part, "w", async (opened) => {
-      // Each piece goes after the one before.
+      // Appends: writeFile of a handle continues at its position.
       for await (const piece of content) await opened.writeFile(piece);
     });
     await rename(part, file);
@@ -93,7 +93,7 @@ async function writeWhole(file: string, content: Content): Promise<void> {
     await rm(part, { force: true });
     throw error;
   }
-  // Windows has no such thing as an open folder.
+  // Windows cannot open directories.
   if (process.platform !== "win32") await synced(dirname(file), "r");
 }
 
@@ -111,7 +111,7 @@ async function synced(
   }
 }
 
-/** What was found, or undefined where there is nothing of that name. */
+/** Returns undefined if a file does not exist. */
 export async function undefinedIfMissing<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;

@@ -1,88 +1,87 @@
-// files/storage/ keeps models and results by name: in a folder, in the database, or in a bucket.
+// files/storage/ stores models and results by name: in a directory, in the database, or in a bucket.
 
 import type { FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
 
-/** What is written: bytes, piece by piece. */
+/** Content of a file, in pieces. */
 export type Content = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** A file that is being read. */
+/** An open stream of a file. */
 export interface Reading {
   readonly bytes: number;
   readonly stream: Readable;
 }
 
-/** A file in a list. */
+/** A listed file. */
 export interface Listed {
   readonly name: string;
-  /** When it was written, in milliseconds since 1970, by the clock of the place. */
+  /** Time of writing in milliseconds since 1970, by the clock of the storage. */
   readonly writtenTs: number;
 }
 
-/** Where files lie, as a thread is told it. */
+/** Location of a storage. Can be sent to threads. */
 export interface Location {
-  /** The folder of the files, or of their copies where they lie elsewhere. */
+  /** Directory of the files, or of their local copies if `url` is set. */
   readonly folder: string;
-  /** The address of a bucket, such as `s3://models/shop`, or of a database; in the folder where left out. */
+  /** Address of a bucket, such as `s3://models/shop`, or of a database. */
   readonly url?: string;
 }
 
-/** Which copy of a file is opened. */
+/** Selects the local copy of a file. */
 export interface CopyOptions {
+  /** Discards the local copy first. */
   readonly refresh?: boolean;
+  /** Each version has its own copy. It increases whenever forgotten users are removed from the file. */
   readonly version?: number;
 }
 
-/** The name of the copy of a file in a version. */
+/** Returns the name of the local copy of a version of a file. */
 export function copyName(name: string, version: number): string {
   return version === 0 ? basename(name) : `${basename(name)}.v${version}`;
 }
 
-/** Models and results by name; a name is there as a whole or not at all. */
+/** A storage of models and results by name. A file is stored completely or not at all. */
 export interface Files {
   readonly location: Location;
-  /** The place as messages name it. */
+  /** Name of the storage in messages. */
   readonly label: string;
-  /** Whether nobody but this service writes there. */
+  /** Whether only this service writes there. */
   readonly isTrusted: boolean;
-  /** Fails, in words for people, where nothing can be kept there, or where those of other data are kept. */
+  /** Throws if files cannot be written there, or if it contains the files of other data. */
   check(instanceId: string): Promise<void>;
   write(name: string, content: Content): Promise<void>;
-  /** The file from its beginning to its end, in pieces of at most a size if one is given; undefined if there is none. */
+  /** Reads a file. Returns undefined if it does not exist. */
   read(name: string, how?: { readonly pieceBytes: number }): Promise<Reading | undefined>;
-  /**
-   * The file on this machine, to be read from any place in it. `anew` ignores the copy on this machine; so does another
-   * `version` than the copy has, for forgotten users were removed since.
-   */
+  /** Opens a file for random access, through a local copy if it is stored remotely. Returns undefined if it does not exist. */
   open(name: string, how?: CopyOptions): Promise<FileHandle | undefined>;
   remove(name: string): Promise<void>;
   list(prefix: string): Promise<Listed[]>;
-  /** An address under which anybody can read the file for so long; undefined where the service itself must serve it. */
+  /** Returns a temporary public URL of a file, or undefined if the service itself must serve it. */
   link(name: string, seconds: number): Promise<string | undefined>;
-  /** Removes what broken-off writes left so long ago. */
+  /** Deletes the remains of interrupted writes that are older than `afterMs`. */
   cleanUp(afterMs?: number): Promise<void>;
-  /** Removes the copies on this machine but for those with these names, see `copyName`. */
+  /** Deletes local copies, except those with the given names (see `copyName`). */
   cleanUpCopies(existing: ReadonlySet<string>, afterMs?: number): Promise<void>;
   close(): void;
 }
 
-/** The name of a model's file. */
+/** Returns the name of a model's file. */
 export function modelName(modelId: string): string {
   return `models/${modelId}`;
 }
 
-/** A try of a job: each has files of its own, for a process that lost the job may still write. */
+/** An attempt of a job. Each attempt has separate files, because a process that lost its lease may still write. */
 export interface Attempt {
   readonly id: string;
   readonly attempt: number;
 }
 
-/** The name of a result's file: its JSON, or the chart of one of its queries. */
+/** Returns the name of a result's file: its JSON, or the chart of one of its queries. */
 export function resultName({ id, attempt }: Attempt, form: "" | "json" | `${number}.svg`): string {
   // Version 0.1.0 counted no attempts.
   return `results/${attempt === 0 ? id : `${id}.${attempt}`}.${form}`;
 }
 
-/** Longer than any write takes: what is older and not finished never will be. */
+/** Longer than any write takes. An incomplete file that is older is abandoned. */
 export const abandonedAfterMs = 24 * 60 * 60 * 1000;

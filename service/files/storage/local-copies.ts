@@ -6,14 +6,14 @@ import { pipeline } from "node:stream/promises";
 import { undefinedIfMissing } from "./directory-files";
 import { type CopyOptions, copyName, type Reading } from "./files";
 
-/** Copies on this machine of files that lie elsewhere and change only with their version; those not used for longest go first. */
+/** Local copies of remote files. The least recently used copies are deleted first. */
 export class LocalCopies {
   constructor(
     private readonly folder: string,
     private readonly maxBytes = 10 * 1024 ** 3,
   ) {}
 
-  /** The copy of a file, fetched where there is none; undefined where there is no such file at all. */
+  /** Opens the copy of a file, which is downloaded if needed. Returns undefined if the file does not exist. */
   async open(
     name: string,
     fetch: () => Promise<Reading | undefined>,
@@ -21,38 +21,38 @@ export class LocalCopies {
   ): Promise<FileHandle | undefined> {
     const copy = join(this.folder, copyName(name, version));
     if (anew) await rm(copy, { force: true });
-    const kept = await undefinedIfMissing(open(copy));
-    if (kept) {
+    const opened = await undefinedIfMissing(open(copy));
+    if (opened) {
       await utimes(copy, new Date(), new Date()).catch(() => undefined);
-      return kept;
+      return opened;
     }
     const reading = await fetch();
-    return reading && this.keep(copy, reading);
+    return reading && this.save(copy, reading);
   }
 
-  /** Removes the copies of a file in all versions. */
+  /** Deletes the copies of all versions of a file. */
   async remove(name: string): Promise<void> {
-    const own = basename(name);
+    const copy = basename(name);
     for (const { file } of await this.copies())
-      if (basename(file) === own || basename(file).startsWith(`${own}.v`)) await rm(file, { force: true });
+      if (basename(file) === copy || basename(file).startsWith(`${copy}.v`)) await rm(file, { force: true });
   }
 
-  /** Removes all copies but those of the given names, and what broken-off writes left. */
-  async tidy(existing: ReadonlySet<string>, afterMs: number): Promise<void> {
+  /** Deletes all copies except the given names, and the remains of interrupted downloads. */
+  async cleanUp(existing: ReadonlySet<string>, afterMs: number): Promise<void> {
     for (const { file, usedTs } of await this.copies()) {
       const isOld = Date.now() - usedTs >= afterMs;
       if (/\.part$/.test(file) ? isOld : !existing.has(basename(file))) await rm(file, { force: true });
     }
   }
 
-  private async keep(copy: string, { bytes, stream }: Reading): Promise<FileHandle> {
+  private async save(copy: string, { bytes, stream }: Reading): Promise<FileHandle> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     const part = `${copy}.${randomUUID()}.part`;
     try {
       await pipeline(stream, createWriteStream(part, { mode: 0o600, flags: "wx" }));
       const { size } = await stat(part);
-      if (size !== bytes) throw new Error(`only ${size} of ${bytes} bytes came`);
-      // Opened before others can remove it to make room.
+      if (size !== bytes) throw new Error(`only ${size} of ${bytes} bytes arrived`);
+      // Opened first, because another process may delete the copy to make room.
       const opened = await open(part);
       await rename(part, copy);
       await this.makeRoom(copy);
@@ -60,11 +60,11 @@ export class LocalCopies {
     } catch (error) {
       await rm(part, { force: true });
       const { message } = error as Error;
-      throw new Error(`${basename(copy)} cannot be copied to ${this.folder} (${message}).`, { cause: error });
+      throw new Error(`Cannot copy ${basename(copy)} to ${this.folder} (${message}).`, { cause: error });
     }
   }
 
-  /** The newest copy goes only where it alone is too large. */
+  /** Deletes copies until they fit. Deletes the newest copy only if it is too large by itself. */
   private async makeRoom(newest: string): Promise<void> {
     const isNewest = ({ file }: { file: string }) => Number(file === newest);
     const copies = (await this.copies())

@@ -74,7 +74,7 @@ describe("recommender", () => {
     writeFileSync(other, "precious");
     expect(await run("reset", "--data", folder, "--yes")).toMatchObject({
       code: 1,
-      err: expect.stringContaining("is not a data folder"),
+      err: expect.stringContaining("is not a data directory"),
     });
     const database = join(folder, "somebody's");
     mkdirSync(database);

@@ -31,7 +31,7 @@ function openFiles(): string[] {
   });
 }
 
-describe("a data folder", () => {
+describe("a data directory", () => {
   let dataDir: string;
   beforeEach(() => {
     dataDir = mkdtempSync(join(tmpdir(), "folder-"));
@@ -39,13 +39,13 @@ describe("a data folder", () => {
   afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
   test.each(["keyFile", "secretFile"] as const)(
-    "with an empty %s is refused, and the fix is named",
+    "does not start with a %s that is too short, and the error names the fix",
     async (name) => {
       const file = dataDirectoryAt(dataDir)[name];
       for (const text of ["", "\n", "short"]) {
         writeFileSync(file, text);
         await expect(startService({ dataDir, log: "none" })).rejects.toThrow(
-          new RegExp(`^${file} holds ${text.trim().length} characters.* delete the file`),
+          new RegExp(`^${file} contains ${text.trim().length} characters.* delete the file`),
         );
       }
       expect(openFiles()).not.toContain(dataDirectoryAt(dataDir).database);
@@ -55,14 +55,14 @@ describe("a data folder", () => {
     },
   );
 
-  test("in a place where none can be made is refused at once, and the fix is named", async () => {
+  test("that cannot be created fails the start, and the error names the fix", async () => {
     const here = process.platform === "linux" ? "/proc/nothing" : join(__filename, "nothing");
-    const refused = `The folder ${here} cannot be made (`;
+    const refused = `Cannot create the directory ${here} (`;
     await expect(startService({ dataDir: here, log: "none" })).rejects.toThrow(refused);
     await expect(embedded(here)).rejects.toThrow(refused);
   });
 
-  test("is open to its owner alone, also where it was there before", async () => {
+  test("is readable by its owner only, even if it existed before", async () => {
     chmodSync(dataDir, 0o755);
     for (const name of ["models", "results"]) mkdirSync(join(dataDir, name), { mode: 0o755 });
     writeFileSync(dataDirectoryAt(dataDir).database, "", { mode: 0o644 });
@@ -79,14 +79,14 @@ describe("a data folder", () => {
       "data.db-wal": "600",
     });
     const files = Object.entries(modes).filter(([name]) => !["", "models", "results"].includes(name));
-    expect(files.filter(([, own]) => own !== "600")).toEqual([]);
+    expect(files.filter(([, mode]) => mode !== "600")).toEqual([]);
     await api.end();
   });
 
-  test("is not made out of a folder that holds other things", async () => {
+  test("is not created in a directory that contains other files", async () => {
     writeFileSync(join(dataDir, "index.ts"), "");
-    await expect(startService({ dataDir, log: "none" })).rejects.toThrow("it holds index.ts");
-    await expect(embedded(dataDir)).rejects.toThrow("is not a data folder");
+    await expect(startService({ dataDir, log: "none" })).rejects.toThrow("it contains index.ts");
+    await expect(embedded(dataDir)).rejects.toThrow("is not a data directory");
     expect(readdirSync(dataDir)).toEqual(["index.ts"]);
   });
 
@@ -105,7 +105,7 @@ describe("a data folder", () => {
     expect(await idOf()).not.toBe(id);
   });
 
-  test("is not served by one who waited for it while it was reset and another began anew", async () => {
+  test("is served by one process only, even if another waited for the lock while the directory was reset", async () => {
     const folder = dataDirectoryAt(dataDir);
     const unlock = lockDataDirectory(folder);
     const program = `const { dataDirectoryAt, lockDataDirectory } = require(${JSON.stringify(built)});

@@ -53,7 +53,7 @@ test("a service that was killed while a job ran starts on a full disk, reads, an
   rmSync(dataDir, { recursive: true });
 });
 
-test("a service that cannot write any more says so, goes on reading, and ends on SIGTERM", async () => {
+test("a service that cannot write reports it, keeps answering reads, and stops on SIGTERM", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "full-"));
   const limited = `ulimit -f ${fileKilobytes}; exec "$0" "$@"`;
   const child = spawn(

@@ -6,7 +6,7 @@ import { startService } from "../../../service";
 import { dataDirectoryAt } from "../../../service/files/data-directory";
 import { instanceIn } from "../../../service/files/instance";
 
-test("the instance of a folder can be read while it is served or not, and is absent where an older version wrote it", async () => {
+test("the instance id of a data directory can be read whether it is served or not, and is unknown for an older version", async () => {
   const parent = mkdtempSync(join(tmpdir(), "recommender-instance-"));
   const dataDir = join(parent, "data");
   expect(instanceIn(dataDir)).toBe("");

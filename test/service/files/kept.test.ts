@@ -71,12 +71,12 @@ function testService(where: string): void {
     api = await Running.start(clock ? { ...options, clock } : options);
   };
 
-  test("has them there, and nowhere else", async () => {
+  test("stores its files there, and nowhere else", async () => {
     expect(await names("models/model-")).toEqual([`models/${modelId}`]);
     expect(readdirSync(join(options.dataDir, "models"))).toEqual(isBucket ? [] : [modelId]);
   });
 
-  test("hands results out to whoever has their address, and to nobody else", async () => {
+  test("serves results to everybody who has their signed URL, and to nobody else", async () => {
     const { jobId, url } = await queried();
     expect(await names(`results/${jobId}`)).toEqual([`results/${jobId}.1.0.svg`, `results/${jobId}.1.json`]);
     const answer = await fetched(url);
@@ -107,7 +107,7 @@ function testService(where: string): void {
     expect((await fetched(url)).status).toBe(404);
   });
 
-  test("answers the same after a start, also where the copies on this machine are gone or damaged", async () => {
+  test("gives the same answers after a restart, even if local copies are missing or damaged", async () => {
     const before = await recommended();
     await restart();
     expect(await recommended()).toEqual(before);
@@ -139,7 +139,7 @@ function testService(where: string): void {
       retryCount: 0,
       jobResult: {
         message: expect.stringContaining(
-          `The file ${name} in ${place} cannot be used: it is cut off after 5000 bytes`,
+          `Cannot use the file ${name} in ${place}: it is cut off after 5000 bytes`,
         ),
       },
     });
@@ -147,7 +147,7 @@ function testService(where: string): void {
     expect(await names("models/model-")).toEqual([`models/${modelId}`]);
   });
 
-  test("removes models without an entry at its start, once they are a day old", async () => {
+  test("deletes models without a row at its start, once they are a day old", async () => {
     const stray = "models/model-0123456789abcdef0123";
     await files().write(stray, [Buffer.from("stray")]);
     await restart();
@@ -159,7 +159,7 @@ function testService(where: string): void {
 }
 
 describeUnless(withoutBucketServer)("a bucket", () => {
-  test("never has a model of version 0.1.0 read, whose format can hold more than numbers", async () => {
+  test("never reads a model of version 0.1.0, whose format can contain more than numbers", async () => {
     const url = bucket();
     const api = await Running.start({ dataDir: join(root, "first"), files: url });
     const shop = await openShop(api);
@@ -169,44 +169,54 @@ describeUnless(withoutBucketServer)("a bucket", () => {
     const { jobId } = await api.call("submitClusteringJob", asked);
     const { jobResult } = await api.finished(shop.projectId, jobId);
     expect(jobResult?.message).toContain("which can only be read from a data directory, not from a bucket");
-    expect(jobResult?.message).not.toContain("Put it back from a backup");
+    expect(jobResult?.message).not.toContain("Restore it from a backup");
     await api.end();
   });
 
-  test("that keeps the files of other data is refused, lest one service removes the models of the other", async () => {
+  test("with the files of other data is rejected, because one service would delete the models of the other", async () => {
     const files = bucket();
     const service = await startService({ dataDir: join(root, "one"), files, log: "none" });
     await service.close();
     await expect(startService({ dataDir: join(root, "other"), files, log: "none" })).rejects.toThrow(
-      /^s3:\/\/bucket-\d+\/some\/prefix keeps the files of other data .* give another prefix with --files/,
+      /^s3:\/\/bucket-\d+\/some\/prefix contains the files of other data .* Set another prefix with --files/,
     );
-    // The folder is free again.
+    // The failed start has released the data directory.
     const again = await startService({ dataDir: join(root, "other"), log: "none" });
     await again.close();
   });
 
   test.each([
     [
-      "is not there",
+      "does not exist",
       "s3://no-such-bucket",
       {},
-      /^The bucket s3:\/\/no-such-bucket at http:.* is not there .*AWS_REGION/,
+      /^The bucket s3:\/\/no-such-bucket at http:.* does not exist .*AWS_REGION/,
     ],
     [
       "cannot be reached",
       "",
       { AWS_ENDPOINT_URL_S3: "http://127.0.0.1:9" },
-      /cannot be reached .* set AWS_ENDPOINT_URL_S3/,
+      /cannot be reached .* Set AWS_ENDPOINT_URL_S3/,
     ],
     [
-      "knows no such key",
+      "does not know the key",
       "",
       { AWS_ACCESS_KEY_ID: "other" },
-      /does not accept the credentials .* set AWS_ACCESS_KEY_ID/,
+      /does not accept the credentials .* Set AWS_ACCESS_KEY_ID/,
     ],
-    ["got no key", "", { AWS_ACCESS_KEY_ID: "" }, /does not accept the credentials .* set AWS_ACCESS_KEY_ID/],
-    ["is no bucket", "s3:/bucket", {}, /^--files must be the address of a bucket, such as s3:\/\/my-bucket/],
-  ])("that %s is refused at the start, with what to do", async (_, url, environment, message) => {
+    [
+      "receives no key",
+      "",
+      { AWS_ACCESS_KEY_ID: "" },
+      /does not accept the credentials .* Set AWS_ACCESS_KEY_ID/,
+    ],
+    [
+      "has an invalid address",
+      "s3:/bucket",
+      {},
+      /^--files must be the address of a bucket, such as s3:\/\/my-bucket/,
+    ],
+  ])("that %s fails the start, and the error names the fix", async (_, url, environment, message) => {
     Object.assign(process.env, environment);
     try {
       const starting = startService({
@@ -220,7 +230,7 @@ describeUnless(withoutBucketServer)("a bucket", () => {
     }
   });
 
-  test("can be given to the command in the environment", async () => {
+  test("can be set in the environment of the command", async () => {
     process.env.RECOMMENDER_FILES = "nowhere";
     const { code, err } = await run("serve", "--data", join(root, "command"));
     delete process.env.RECOMMENDER_FILES;

@@ -15,7 +15,7 @@ import { dataDirectoryAt } from "../../../service/files/data-directory";
 import { createCopiesDirectory } from "../../../service/files/left-behind";
 import { lockDataDirectory } from "../../../service/files/lock";
 
-test("a process removes the copies of those that were killed, and nobody else's", () => {
+test("a process deletes the copies of killed processes only", () => {
   const parent = mkdtempSync(join(tmpdir(), "left-"));
   const made = (name: string) => {
     const path = join(parent, name);

@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { Running } from "../running";
 import { openShop } from "../shop";
 
-test("the log has one line for each call, what was wrong with failed records, no id of theirs and no secret", async () => {
+test("the log has one line per call and the reasons of rejected records, but neither their ids nor secrets", async () => {
   const lines: string[] = [];
   const log = new Writable({
     write: (line, _, done) => {

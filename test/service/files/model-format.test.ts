@@ -77,12 +77,12 @@ describe("a model's file", () => {
     expect(error).toBeInstanceOf(JobError);
     const { message } = error as Error;
     expect(message).toMatch(
-      /^The file models\/read in .* cannot be used: it .* Put it back from a backup, or train /s,
+      /^Cannot use the file models\/read in .*: it .* Restore it from a backup, or train /s,
     );
     return message;
   };
 
-  test("gives back the model that was written", async () => {
+  test("contains the model that was written", async () => {
     await saveModel(files, "model-1", stored);
     expect(readFileSync(fileOf("model-1")).equals(bytes)).toBe(true);
     const back = await readModel(files, "model-1");
@@ -91,7 +91,7 @@ describe("a model's file", () => {
     expect(back.model).toEqual(stored.model);
   });
 
-  test("says of itself what docs/model-format.md says", () => {
+  test("has the format that docs/model-format.md describes", () => {
     expect(bytes.toString("latin1", 0, 8)).toBe("recmodel");
     expect(header).toMatchObject({
       kind: "recommendation-model",
@@ -108,7 +108,7 @@ describe("a model's file", () => {
       expect(section.offset % 64).toBe(0);
   });
 
-  test("without neighbours is one that releases before there were neighbours read", async () => {
+  test("without neighbours can be read by releases that do not know neighbours", async () => {
     const without = { ...stored, model: { ...stored.model, neighbours: null } };
     const written = Buffer.concat([...encodeModel(without)]);
     expect(JSON.parse(written.toString("utf8", 48, 48 + Number(written.readBigUInt64LE(8)))).version).toBe(1);
@@ -117,7 +117,7 @@ describe("a model's file", () => {
     expect((await read(withHeader({ ...header, version: 1 }))).model.neighbours).toBeNull();
   });
 
-  test("with events of other types is refused by releases that would not count them", async () => {
+  test("with events of other types is rejected by releases that would ignore them", async () => {
     const eventRule = { weights: { view: 0.3 }, recommendSeen: false };
     const counted = { ...stored, model: { ...stored.model, eventRule } };
     const written = Buffer.concat([...encodeModel(counted)]);
@@ -125,7 +125,7 @@ describe("a model's file", () => {
     expect((await read(written)).model).toEqual(counted.model);
   });
 
-  test("with choices of exposure is refused by releases that would not heed them", async () => {
+  test("with exposure rules is rejected by releases that would ignore them", async () => {
     const exposure = { diversity: 0.5, popularityPenalty: 0.25 };
     const choosing = { ...stored, model: { ...stored.model, exposure } };
     const written = Buffer.concat([...encodeModel(choosing)]);
@@ -138,12 +138,12 @@ describe("a model's file", () => {
     ).toContain("exposure");
   });
 
-  test("that is cut off anywhere is refused", async () => {
+  test("that is cut off anywhere is rejected", async () => {
     for (const length of [0, 1, 47, 48, 100, begin - 1, begin, begin + 1, bytes.length >> 1])
       await refused(bytes.subarray(0, length));
   });
 
-  test("of which a byte is altered is refused, unless the byte is of the padding", async () => {
+  test("with an altered byte is rejected, unless the byte is padding", async () => {
     const used = (at: number) =>
       at < 48 + headerLength ||
       Object.values<{ offset: number; bytes: number }>(header.sections).some(
@@ -163,13 +163,13 @@ describe("a model's file", () => {
     );
   });
 
-  test("of which the header is altered is refused, also where it still fits", async () => {
+  test("with an altered header is rejected, even if the header is still valid", async () => {
     const altered = Buffer.from(bytes);
     altered.write('"algorithm":"G2"', altered.indexOf('"algorithm":"G1"'));
     expect(await refused(altered)).toContain("has an altered header");
   });
 
-  test("that says it has more numbers than it has bytes is refused before memory is taken for them", async () => {
+  test("that claims more numbers than it contains is rejected before memory is allocated", async () => {
     const users = 3_000_000_000;
     const vectors = { ...header.sections.user_vectors, shape: [users, 16], bytes: users * 64 };
     const sections = { ...header.sections, user_vectors: vectors };
@@ -179,12 +179,12 @@ describe("a model's file", () => {
   });
 
   test.each([
-    ["no JSON", "{", "no JSON object"],
-    ["null", "null", "no JSON object"],
+    ["no JSON", "{", "not a JSON object"],
+    ["null", "null", "not a JSON object"],
     ["another kind", { ...header, kind: "other" }, 'kind "other"'],
     ["an empty object", {}, "sections: "],
     ["a newer version", { ...header, version: 5 }, "install a newer release"],
-    ["no version", { ...header, version: "1" }, "without a version"],
+    ["no version", { ...header, version: "1" }, "without a known version"],
     ["users without end", { ...header, users: 2 ** 53 }, "users"],
     ["more users than ids", { ...header, users: 4_000_000_000 }, "section user_vectors of float32 [60, 16]"],
     ["a negative number of items", { ...header, items: -1 }, "items"],
@@ -196,7 +196,7 @@ describe("a model's file", () => {
       "no section item_vectors",
     ],
     ["sections that only every object has", { ...header, sections: {} }, "has no section"],
-  ])("with %s in its header is refused", async (_, changed, message) => {
+  ])("with %s in its header is rejected", async (_, changed, message) => {
     expect(await refused(withHeader(changed))).toContain(message);
   });
 
@@ -204,29 +204,29 @@ describe("a model's file", () => {
     ["beyond the end", { offset: 2 ** 40 }, "is cut off"],
     ["not aligned", { offset: 4 }, "do not fit its shape"],
     ["of another length", { bytes: 4 }, "do not fit its shape"],
-    ["huge, and so many bytes", { shape: [60, 2 ** 31], bytes: 60 * 2 ** 33 }, "[60, 2147483648] and not"],
-    ["of another kind", { dtype: "uint32" }, "of uint32 [60, 16] and not of float32"],
+    ["huge, and so many bytes", { shape: [60, 2 ** 31], bytes: 60 * 2 ** 33 }, "[60, 2147483648] instead"],
+    ["of another kind", { dtype: "uint32" }, "of uint32 [60, 16] instead of float32"],
     ["of an unknown kind", { dtype: "float64" }, "dtype"],
-  ])("with a section that is %s is refused", async (_, change, message) => {
+  ])("with a section that is %s is rejected", async (_, change, message) => {
     const sections = { ...header.sections, user_vectors: { ...header.sections.user_vectors, ...change } };
     expect(await refused(withHeader({ ...header, sections }))).toContain(message);
   });
 
   test.each([
-    ["interaction_items", (values: Buffer) => values.writeUInt32LE(40), "items beyond its last one"],
+    ["interaction_items", (values: Buffer) => values.writeUInt32LE(40), "items beyond the last item"],
     ["interaction_items", (values: Buffer) => values.fill(0), "do not ascend within a user"],
     ["interaction_starts", (values: Buffer) => values.writeUInt32LE(4_000_000_000, 4), "do not ascend"],
-    ["interaction_starts", (values: Buffer) => values.writeUInt32LE(1), "do not begin with 0"],
+    ["interaction_starts", (values: Buffer) => values.writeUInt32LE(1), "do not start at 0"],
     ["interaction_weights", (values: Buffer) => values.writeFloatLE(-1), "not above 0"],
     ["user_vectors", (values: Buffer) => values.writeFloatLE(Number.NaN), "not finite"],
-    ["user_id_lengths", (values: Buffer) => values.writeUInt32LE(4_000_000_000), "their lengths sum to"],
+    ["user_id_lengths", (values: Buffer) => values.writeUInt32LE(4_000_000_000), "the lengths sum to"],
     ["user_id_bytes", (values: Buffer) => values.fill(0xff), "is not UTF-8"],
-    ["item_id_bytes", (values: Buffer) => values.fill("i"), "the same item_id twice"],
-  ])("with impossible %s is refused", async (name, change, message) => {
+    ["item_id_bytes", (values: Buffer) => values.fill("i"), "contains the same item_id twice"],
+  ])("with impossible %s is rejected", async (name, change, message) => {
     expect(await refused(withSection(name, change))).toContain(message);
   });
 
-  test("of another kind is refused", async () => {
+  test("of another kind is rejected", async () => {
     expect(await refused(Buffer.alloc(1000, "x"))).toContain("is not a model");
     expect(await refused(Buffer.from([0xff, 0x0f, 0x6f]))).toContain("version 0.1.0");
   });

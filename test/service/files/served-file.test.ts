@@ -72,7 +72,7 @@ test.each([
   ["everybody", userIds],
   ["somebody whom the model does not know", ["stranger"]],
 ])(
-  "a model that is read part by part is the whole one as it is served, where %s is forgotten",
+  "a model that is read in parts equals the complete one without forgotten users, if %s is forgotten",
   async (_, who) => {
     await files.write("models/model", [asOf("any", { model: made(), userIds, itemIds })]);
     const forgotten = new Set(who);
@@ -95,7 +95,7 @@ test.each([
 type Numbers = Float32Array | Float64Array | Uint32Array;
 const bytesOf = ({ buffer, byteOffset, byteLength }: Numbers) => Buffer.from(buffer, byteOffset, byteLength);
 
-test("a row of a file that was damaged since it was read is refused before memory is taken for it", async () => {
+test("a row of a file that was damaged meanwhile is rejected before memory is allocated", async () => {
   const bytes = Buffer.from(asOf("diagonal", { model: made(), userIds, itemIds }));
   const length = Number(bytes.readBigUInt64LE(8));
   const { sections } = JSON.parse(bytes.toString("utf8", 48, 48 + length));

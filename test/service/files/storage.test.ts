@@ -86,7 +86,7 @@ function testFiles(where: string, open: () => Files): void {
   const text = async (name: string) => (await content(name))?.toString();
   const names = async (prefix: string) => (await files.list(prefix)).map(({ name }) => name).sort();
 
-  test("are what was written last, are listed with their age, and are gone once removed", async () => {
+  test("contain the last written content, are listed with their age, and can be deleted", async () => {
     await files.check("instance-1");
     await files.write("results/job-1.json", [Buffer.from("first")]);
     await files.write("results/job-1.json", [Buffer.from("sec"), Buffer.from("ond")]);
@@ -105,7 +105,7 @@ function testFiles(where: string, open: () => Files): void {
     expect(await names("results/")).toEqual(["results/job-11.json"]);
   });
 
-  test("may be larger than the pieces in which they travel, and can be read from any place", async () => {
+  test("may be larger than the pieces of a transfer, and allow random access", async () => {
     async function* pieces() {
       for (let at = 0; at < 5; at++) yield Buffer.alloc(7 * 1024 * 1024, at);
     }
@@ -119,7 +119,7 @@ function testFiles(where: string, open: () => Files): void {
     }
   });
 
-  test("are not there where their content broke off", async () => {
+  test("are not stored if their content fails", async () => {
     async function* broken() {
       yield Buffer.alloc(20 * 1024 * 1024);
       throw new Error("broken off");
@@ -129,7 +129,7 @@ function testFiles(where: string, open: () => Files): void {
     expect(await names("models/model-3")).toEqual([]);
   });
 
-  test("are not there where the writer was killed, and what is left of them goes after a day", async () => {
+  test("are not stored if the writer is killed, and the remains are deleted after a day", async () => {
     const child = writer(files, "models/model-4", 100_000);
     for await (const line of child.stdout) if (/^1[2-9]\d$/m.test(String(line))) break;
     child.kill("SIGKILL");
@@ -143,7 +143,7 @@ function testFiles(where: string, open: () => Files): void {
     expect(await rest()).toEqual([]);
   });
 
-  test("are not there where the disk is full, and the message says which", async () => {
+  test("are not stored if the disk is full, and the message names the disk", async () => {
     // That of a database is full for all of it, and its own message says so.
     if (where === "a database") return;
     const full = where === "a bucket" ? await BucketServer.start({ fileKilobytes: 1024 }) : undefined;
@@ -157,7 +157,7 @@ function testFiles(where: string, open: () => Files): void {
     await full?.stop();
   });
 
-  test("have a link of their own only where others hand them out", async () => {
+  test("have a public link only in storage that serves files itself", async () => {
     await files.write("results/job-2.json", [Buffer.from("{}")]);
     const link = await files.link("results/job-2.json", 60);
     expect(await files.link("results/job-3.json", 60)).toBeUndefined();
@@ -193,14 +193,14 @@ async function uploads({ location }: Files): Promise<unknown[]> {
   return Uploads;
 }
 
-test("a file of the folder is open to its owner alone", async () => {
+test("a file in the data directory is readable by its owner only", async () => {
   const folder = newFolder();
   await openFiles({ folder }).write("models/model-1", [Buffer.from("a")]);
   expect(statSync(join(folder, "models", "model-1")).mode & 0o777).toBe(0o600);
 });
 
 testUnless(withoutBucketServer)(
-  "uploads to a bucket that were broken off go, also those beyond the first page of their list",
+  "interrupted uploads to a bucket are aborted, even beyond the first page of the list",
   async () => {
     const url = bucket();
     const files = openFiles({ folder: join(newFolder(), "copies"), url });
@@ -225,7 +225,7 @@ describeUnless(withoutBucketServer)("copies on this machine", () => {
   const copied = (folder: string) => readdirSync(folder).sort();
   const opened = async (files: Files, name: string) => (await files.open(`models/${name}`))?.close();
 
-  test("take no more room than they may: those not used for longest go", async () => {
+  test("are deleted when they take too much space, least recently used first", async () => {
     const folder = join(newFolder(), "copies");
     const files = new BucketFiles({ folder, url: bucket() }, 250);
     for (const name of ["model-a", "model-b", "model-c"])
@@ -244,7 +244,7 @@ describeUnless(withoutBucketServer)("copies on this machine", () => {
     files.close();
   });
 
-  test("go with their file, here at once and elsewhere when it is tidied up", async () => {
+  test("are deleted with their file: at once in this process, and by the cleanup in others", async () => {
     const url = bucket();
     const [here, elsewhere] = [join(newFolder(), "copies"), join(newFolder(), "copies")];
     const files = openFiles({ folder: here, url });
@@ -275,6 +275,6 @@ test.each([
   ["s3://bucket/../b", "--files must be the address of a bucket"],
   ["gs://bucket", "--files must be the address of a bucket"],
   ["/a/folder", "--files must be the address of a bucket"],
-])("the address %s is refused", (url, message) => {
+])("the address %s is rejected", (url, message) => {
   expect(() => openFiles({ folder: root, url })).toThrow(message);
 });

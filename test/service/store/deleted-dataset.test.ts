@@ -1,7 +1,7 @@
 import { Running } from "../running";
 import { deploy, openShop, shopRecords, trainModel } from "../shop";
 
-test("a user whose events are deleted is a stranger, also where the dataset is deleted before anybody is answered", async () => {
+test("a user whose events are deleted is unknown, even if the dataset is deleted before the next call", async () => {
   const api = await Running.start();
   // Without users' records nothing but events tells users apart.
   const shop = await openShop(api, { ...shopRecords(), users: [] });

@@ -178,7 +178,7 @@ async function restored<T>(
   }
 }
 
-test("an erased user is named nowhere: at once, after a restart, a training, a restore", async () => {
+test("an erased user appears nowhere: immediately, and after a restart, a training and a restore", async () => {
   const dataDir = newDir();
   let api = await Running.start({ dataDir, log: "file" });
   const { shop } = await tracedShop(api);
@@ -239,7 +239,7 @@ test("a user can be erased after the event dataset was deleted", async () => {
   await api.end();
 });
 
-test("a user whose record stays is in no later model, until there are new events: then the user is a new one", async () => {
+test("a user whose record stays is in no later model until there are new events, and then counts as new", async () => {
   const api = await Running.start({});
   const { shop } = await tracedShop(api);
   const { eventDatasetId, projectId, userDatasetId } = shop;

@@ -68,7 +68,7 @@ describe("a forgotten user", () => {
     },
   );
 
-  test("is in no query and no clustering of a model that was trained before, also after a restart", async () => {
+  test("is in no query or clustering of an earlier model, even after a restart", async () => {
     const everybody = records.users.length;
     expect(await usersOf(modelId)).toEqual({ listed: everybody, counted: everybody, grouped: everybody });
     await forget();
@@ -104,7 +104,7 @@ describe("a forgotten user", () => {
     expect(sum(groups.map((group: { size: number }) => group.size))).toBe(records.users.length - 1);
   });
 
-  test("uses up no try of a job that ran when the events were deleted", async () => {
+  test("does not use up a try of a job that ran when the events were deleted", async () => {
     const { run } = Pool.prototype;
     let left = 6;
     const spy = jest.spyOn(Pool.prototype, "run").mockImplementation(async function (this: Pool, task) {
@@ -118,7 +118,7 @@ describe("a forgotten user", () => {
     expect([job.jobStatus, job.retryCount]).toEqual(["SUCCEED", 0]);
   });
 
-  test("takes what only his events said of an item with him, at once as after a restart", async () => {
+  test("no longer influences items that only this user interacted with, immediately and after a restart", async () => {
     const solo = ["placed", "bare", "unrecorded"];
     const attributes = { placed: records.items[3]?.attributes, bare: {} };
     await api.call("upsertDatasetItems", {
@@ -159,7 +159,7 @@ describe("a forgotten user", () => {
     expect((await usersOf(modelId)).listed).toBe(records.users.length - 1);
   });
 
-  test("is placed by the same events when they come again, as a new deployment would", async () => {
+  test("gets the same vector from the same events when they are uploaded again as in a new deployment", async () => {
     const more = { qps: 100_000 };
     await deploy(api, shop.projectId, modelId, more);
     await forget();
@@ -188,7 +188,7 @@ describe("a forgotten user", () => {
     expect(results().filter((file) => !others.includes(file))).toEqual([]);
   });
 
-  test("takes the results of before with him, and their address says so", async () => {
+  test("is not in earlier results: they are deleted, and their URL reports it", async () => {
     const wanted = { name: "groups", projectId: shop.projectId, modelId, parameters: {} };
     const { jobId } = await api.call("submitClusteringJob", wanted);
     const { jobResult } = await api.finished(shop.projectId, jobId);
@@ -198,7 +198,7 @@ describe("a forgotten user", () => {
     expect(body.error.message).toMatch(/events of one were deleted since; submit the job again/);
   });
 
-  test("is remembered by a hash, and no longer than a model is there that was trained before", async () => {
+  test("is remembered by a hash, until no earlier model is left", async () => {
     const ids = async () =>
       (await api.ask("select user_id from forgotten_users order by deletions")) as { user_id: string }[];
     const hash = expect.stringMatching(/^[\w-]{43}$/);
@@ -246,7 +246,7 @@ describe("a forgotten user", () => {
   }
 });
 
-test("a user who was forgotten is a stranger after a kill, whatever was deleted and deployed", async () => {
+test("a forgotten user stays unknown after a kill, regardless of deletions and deployments", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "forgotten-"));
   const life = async (work: (api: Caller) => Promise<void>) => {
     const service = await serve("--data", dataDir);

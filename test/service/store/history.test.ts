@@ -25,7 +25,7 @@ test.each([
   expect(growthFrom(known, capacity)).toEqual(growth);
 });
 
-test("sizes are noted once a day and refusals counted by reason and day, both for a while, in any store", async () => {
+test("sizes are stored once a day and rejections by reason and day, and both expire, in any store", async () => {
   const running = await Running.start({ clock: new ManualClock() });
   const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
   const { options, service } = running;

@@ -31,32 +31,29 @@ async function read(db: Db, types: string[] | null): Promise<unknown[][]> {
 
 const isBought = ([, , , , type]: unknown[]) => type === "buy";
 
-testInFolder(
-  "every event of the wanted types is read once, in order, and its value to the last digit",
-  async () => {
-    await (await openStore(file)).close();
-    const database = new Database(file);
-    database.exec("pragma foreign_keys=off; begin");
-    const insert = database.prepare("insert into events values (?, ?, ?, ?, ?, ?, ?, ?, '{}')");
-    const userAt = (at: number) => `u ${at} ü"\\`;
-    for (let at = 0; at < count; at++) {
-      const [dataset, time] = [at % 10 === 9 ? 2 : 1, 2 ** 52 + at];
-      insert.run(at + 1, dataset, `e${at}`, userAt(at), `i${at}`, time, typeAt(at), valueAt(at));
-    }
-    database.exec("commit");
-    database.close();
+testInFolder("every event of the requested types is read once, in order, with its exact value", async () => {
+  await (await openStore(file)).close();
+  const database = new Database(file);
+  database.exec("pragma foreign_keys=off; begin");
+  const insert = database.prepare("insert into events values (?, ?, ?, ?, ?, ?, ?, ?, '{}')");
+  const userAt = (at: number) => `u ${at} ü"\\`;
+  for (let at = 0; at < count; at++) {
+    const [dataset, time] = [at % 10 === 9 ? 2 : 1, 2 ** 52 + at];
+    insert.run(at + 1, dataset, `e${at}`, userAt(at), `i${at}`, time, typeAt(at), valueAt(at));
+  }
+  database.exec("commit");
+  database.close();
 
-    const db = connect(file);
-    const expected = Array.from({ length: count }, (_, at) => at)
-      .filter((at) => at % 10 !== 9)
-      .map((at) => [userAt(at), `i${at}`, Math.fround(valueAt(at)), 2 ** 52 + at, typeAt(at)]);
-    expect(await read(db, null)).toEqual(expected);
-    expect(await read(db, ["buy"])).toEqual(expected.filter(isBought));
-    expect(await read(db, ["view"])).toEqual([]);
-    expect(Math.fround(exact)).not.toBe(Math.fround(Number(exact.toPrecision(15))));
-    await db.destroy();
-  },
-);
+  const db = connect(file);
+  const expected = Array.from({ length: count }, (_, at) => at)
+    .filter((at) => at % 10 !== 9)
+    .map((at) => [userAt(at), `i${at}`, Math.fround(valueAt(at)), 2 ** 52 + at, typeAt(at)]);
+  expect(await read(db, null)).toEqual(expected);
+  expect(await read(db, ["buy"])).toEqual(expected.filter(isBought));
+  expect(await read(db, ["view"])).toEqual([]);
+  expect(Math.fround(exact)).not.toBe(Math.fround(Number(exact.toPrecision(15))));
+  await db.destroy();
+});
 
 testOnPostgres("every event is read once, user by user, also of users whom a page divides", async () => {
   const database = await newDatabase();

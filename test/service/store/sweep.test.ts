@@ -71,7 +71,7 @@ describe("deleting the events of a user", () => {
   const left = async () =>
     (await store.db.selectFrom("events").select("event_id").where("user_id", "=", "u1").execute()).length;
 
-  test("walks over them once, however often the call is repeated meanwhile", async () => {
+  test("walks over them once, even if the call is repeated meanwhile", async () => {
     const once = deleting();
     await once.call();
     expect(await left()).toBe(0);
@@ -82,7 +82,7 @@ describe("deleting the events of a user", () => {
     expect(repeated.counted).toEqual(once.counted);
   });
 
-  test("includes events that came after the walk began which a repeated call joins", async () => {
+  test("includes events that were written after the walk began that a repeated call joins", async () => {
     const joined: Promise<void>[] = [];
     const { call } = deleting(async () => {
       await write(5000, 5010);

@@ -56,7 +56,7 @@ describe("the tombstones of forgotten users", () => {
     return createHmac("sha256", body.instance_id).update(userId).digest("base64url");
   };
 
-  test("cannot be found out with what the service tells anybody", async () => {
+  test("cannot be guessed from public data of the service", async () => {
     await bury("u3");
     expect(await isForgotten("u3")).toBe(true);
     expect((await hashes()).map(({ user_id }) => user_id)).not.toContain(await publicHash("u3"));
@@ -83,7 +83,7 @@ describe("the tombstones of forgotten users", () => {
     await there.destroy();
   });
 
-  test("are obeyed by a file that two processes rewrite, also if the first one has lost its lock", async () => {
+  test("apply to a file that two processes rewrite, even if the first one has lost its lock", async () => {
     const { store } = api.options;
     const copies = join(folder, "copies");
     const files = openFiles(store === undefined ? { folder: dataDir } : { folder: copies, url: store });

@@ -35,7 +35,7 @@ test("a repeated call joins the walk that it repeats, and another one waits for 
   expect(walked.every(({ signal }) => !signal.aborted)).toBe(true);
 });
 
-test("a walk goes on for a caller that comes back, and stops if none does", async () => {
+test("a walk continues for a caller that returns, and stops if none does", async () => {
   const clock = new ManualClock();
   const walks = new Walks<void>(clock);
   const { walked, walk } = steps();

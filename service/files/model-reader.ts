@@ -1,0 +1,48 @@
+import type { FileHandle } from "node:fs/promises";
+import { type ServableModel, servable } from "../algorithms";
+import type { UserSet } from "../store/forgotten";
+import { decodeFirstVersion, isFirstVersion } from "./format/first-version";
+import { decodeModel, openModel, type Stored, type StoredModel } from "./format/model";
+import { decodeRow } from "./format/pairs";
+import { FormatError } from "./format/sections";
+import { servableWithout, withoutUsers } from "./without-users";
+
+/** Reads the open file of a model. */
+export interface ModelReader {
+  /** Whether version 0.1.0 wrote the file. */
+  readonly isFirstVersion: boolean;
+  /** Reads the model with all of its pairs. */
+  model(): Promise<StoredModel>;
+  /** Reads the model for serving, without some users. */
+  servable(forgotten: UserSet): Promise<Stored<ServableModel>>;
+  /** Reads the items of a user's pairs, by the user's row at the training. Undefined if the user was removed. */
+  row(row: number): Promise<number[] | undefined>;
+}
+
+/** Returns the reader for the format of a file. A file of 0.1.0 is only safe to read in storage that nobody else writes to. */
+export async function modelReader(file: FileHandle, isTrusted: boolean): Promise<ModelReader> {
+  if (!(await isFirstVersion(file)))
+    return {
+      isFirstVersion: false,
+      model: () => decodeModel(file),
+      servable: async (forgotten) => servableWithout(await openModel(file), forgotten),
+      row: (row) => decodeRow(file, row),
+    };
+  if (!isTrusted)
+    throw new FormatError(
+      "is in the format of version 0.1.0, which can only be read from a data directory, not from a bucket or a database",
+      "Train another model and delete this one, or move the data directory with `recommender export` and `restore`.",
+    );
+  return {
+    isFirstVersion: true,
+    model: () => decodeFirstVersion(file),
+    servable: async (forgotten) => {
+      const stored = withoutUsers(await decodeFirstVersion(file), forgotten);
+      return { ...stored, model: servable(stored.model) };
+    },
+    row: async (row) => {
+      const { start, index } = (await decodeFirstVersion(file)).model.interactions;
+      return [...index.subarray(start[row], start[row + 1])];
+    },
+  };
+}
