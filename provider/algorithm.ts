@@ -14,7 +14,7 @@ export const algorithm = lifecycle({
   orphanType: "ALGORITHM",
   ...writeOnce(algorithmFields, "Its models are trained again."),
   ...readWithExtension({
-    definition: "algorithm",
+    objectType: "algorithm",
     route: routes.getAlgorithm,
     fields: algorithmFields,
     get: (algorithmId, { projectId }, { client }) =>

@@ -15,7 +15,7 @@ export const itemDataset = lifecycle({
   orphanType: "ITEM_DATASET",
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
   ...readWithExtension({
-    definition: "item dataset",
+    objectType: "item dataset",
     route: routes.getItemDataset,
     fields: datasetFields,
     get: (itemDatasetId, _args, { client }) => client.call(routes.getItemDataset, { itemDatasetId }),

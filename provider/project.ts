@@ -16,7 +16,7 @@ export const project = lifecycle({
   orphanType: "PROJECT",
   ...writeOnce(projectFields, "Its algorithms, models and deployment are created again, which trains again."),
   ...readWithExtension({
-    definition: "project",
+    objectType: "project",
     route: routes.getProject,
     fields: projectFields,
     get: (projectId, _args, { client }) => client.call(routes.getProject, { projectId }),

@@ -15,7 +15,7 @@ export const userDataset = lifecycle({
   orphanType: "USER_DATASET",
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
   ...readWithExtension({
-    definition: "user dataset",
+    objectType: "user dataset",
     route: routes.getUserDataset,
     fields: datasetFields,
     get: (userDatasetId, _args, { client }) => client.call(routes.getUserDataset, { userDatasetId }),

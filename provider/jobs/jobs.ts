@@ -23,41 +23,44 @@ export { hasEnded, type Job, type JobKind, jobKinds } from "../../client/job";
 
 type SubmitRoute = Route & { readonly reply: (typeof routes.submitTrainingJob)["reply"] };
 
-/** What a submission may add. */
+/** Options of a submission. */
 interface SubmissionOptions<Listed>
   extends Partial<
     Pick<Creation<SubmitRoute, Listed>, "idOf" | "identity" | "findLost" | "adopt" | "isThere">
   > {
-  /** What it follows from, such as `again-job-1`: it is submitted once for that, on any machine under the same name. */
+  /** Cause of a resubmission, such as `again-job-1`. It is the key, so every machine submits the job once. */
   readonly follows?: string | undefined;
 }
 
-/** Submits a job once and returns its id without waiting for it, so that the engine can store the id first. */
+/** Submits a job once and returns its id without waiting, so the engine can store the id first. */
 export async function submitJob<R extends SubmitRoute, Listed = never>(
   context: Context,
   route: R,
   request: Input<R> & { readonly projectId: string; readonly name: string },
   { follows, ...options }: SubmissionOptions<Listed> = {},
 ): Promise<string> {
-  // The name of a job is for people: a job with another name is the same job.
+  // A job with a new name is still the same job.
   const { name, ...identity } = request;
-  // But it is another call, which a service refuses under the key of the first for as long as it keeps that key.
+  // But the request differs, and a service rejects a different request with the same key.
   const once = follows && { identity: follows, key: `${follows}-${digest(name)}` };
   const { reply, resumed } = await createOnce<SubmitRoute, Listed>(context, {
     idOf: ({ jobId }) => jobId,
     isThere: async ({ jobId }) =>
       (await undefinedIfMissing(readJob(context, request.projectId, jobId))) !== undefined,
     adopt: (jobId) => adoptJob(jobId, request, context),
-    ...{ route, request, identity, ...options, ...once },
+    route,
+    request,
+    identity,
+    ...options,
+    ...once,
   });
   if (!resumed) {
-    context.run.submitted.add(reply.jobId);
-    context.run.submittedAt.set(reply.jobId, context.clock.now());
+    context.run.submitted.set(reply.jobId, context.clock.now());
   }
   return reply.jobId;
 }
 
-/** Adopts the job that, according to the user, a submission without a response has started. */
+/** Adopts the job that the user names as the result of a submission without a response. */
 export async function adoptJob(
   jobId: string,
   { projectId }: { readonly projectId: string },
@@ -67,7 +70,7 @@ export async function adoptJob(
   throw new Error(`Cannot adopt job ${truncate(jobId)}: project ${truncate(projectId)} has no such job`);
 }
 
-/** Why something cannot be declared that waits for a job: there is none to wait for. In TypeScript there always is. */
+/** Returns an error if neither `submittedJobId` nor `existingId` is set. The TypeScript classes always set one. */
 export function missingJobError(
   type: string,
   component: string,
@@ -75,61 +78,61 @@ export function missingJobError(
 ): string | undefined {
   if (submittedJobId !== undefined || existingId !== undefined) return undefined;
   return (
-    `set submittedJobId, the jobId of a ${type}, or existingId to adopt what exists; ` +
-    `a ${component} declares this and its ${type} in one`
+    `set submittedJobId to the jobId of a ${type}, or existingId to adopt an existing object; ` +
+    `a ${component} declares this resource and its ${type} together`
   );
 }
 
-/** A job that was submitted, and how to submit it once more. */
+/** Submitted job, and how to submit it again. */
 export interface Submitted {
   readonly kind: JobKind;
   readonly projectId: string;
   readonly jobId: string;
   /**
-   * Submits it once more, as what follows from the given; under the name it had, where that is known, so that it is the
-   * same call for a machine on which the name was changed since.
+   * Submits the job again, because of `follows`. It keeps its previous name if that is known: a machine with a different
+   * name in the program then sends the same request.
    */
   readonly submitAgain: (follows: string, name: string | undefined) => Promise<string>;
-  /** Reads a job; by default from the service. */
+  /** Reads a job. Default: from the service. */
   readonly readJob?: (jobId: string) => Promise<Job>;
-  /** Whether the result of the job still exists; a job of an earlier run whose result is gone is submitted again. */
+  /** Whether the result of the job still exists. If not, a job of an earlier run is submitted again. */
   readonly resultIsThere?: (job: Job, earlier: boolean) => Promise<boolean>;
 }
 
-/** A job that has succeeded. */
+/** Succeeded job. */
 export interface FinishedJob extends Job {
   readonly id: string;
-  /** How long it took; unknown if an earlier run submitted it. */
+  /** Duration. Unknown if an earlier run submitted the job. */
   readonly tookMs: number | undefined;
 }
 
 /**
- * Waits until a job has succeeded.
- * A job that an earlier run left failed, or whose result is gone since, is submitted again.
+ * Waits until a job has succeeded. A job of an earlier run that has failed, or whose result no longer exists, is submitted
+ * again.
  */
 export async function finishJob(context: Context, submitted: Submitted): Promise<FinishedJob> {
   const { kind, projectId, jobId } = submitted;
   const earlier = !context.run.submitted.has(jobId);
   const again = async (why: string, { name }: { readonly name?: string | null | undefined } = {}) => {
     const next = await submitted.submitAgain(`again-${jobId}`, name ?? undefined);
-    // What an earlier run has submitted again was reported by that run.
+    // If an earlier run submitted it, that run has already reported it.
     if (context.run.submitted.has(next))
       await log.info(context.urn, `${kind.name} job ${jobId} ${why}; submitted again as ${next}`);
     return finishJob(context, { ...submitted, jobId: next });
   };
   const first = await undefinedIfMissing(submitted.readJob?.(jobId) ?? readJob(context, projectId, jobId));
   if (!first) {
-    if (earlier) return again("is no longer known to the service");
-    throw new Error(`${kind.name} job ${jobId} was submitted just now, but the service does not know it`);
+    if (earlier) return again("no longer exists in the service");
+    throw new Error(`${kind.name} job ${jobId} was just submitted, but the service cannot find it`);
   }
   if (earlier && hasFailed(first, context.settings))
     return again(`had failed (${failureReason(first)})`, first);
   const job = await waitFor(context, kind, projectId, jobId, first);
-  const there = (await submitted.resultIsThere?.(job, earlier)) ?? true;
-  const submittedAt = context.run.submittedAt.get(jobId);
+  const hasResult = (await submitted.resultIsThere?.(job, earlier)) ?? true;
+  const submittedAt = context.run.submitted.get(jobId);
   const tookMs = submittedAt === undefined ? undefined : context.clock.now() - submittedAt;
-  if (there) return { ...job, id: jobId, tookMs };
-  if (earlier) return again("had succeeded, but its result is gone", job);
+  if (hasResult) return { ...job, id: jobId, tookMs };
+  if (earlier) return again("had succeeded, but its result no longer exists", job);
   throw new Error(`${kind.name} job ${jobId} succeeded, but the service does not show its result`);
 }
 
@@ -155,9 +158,9 @@ async function waitFor(
     limitMs,
     signal,
     readJob: () => readJob(context, projectId, jobId, signal),
-    onPoll: (seen, elapsedMs) => {
-      const how = [progressText(seen) ?? [], usually ? `usually ${usually}` : []].flat().join("; ");
-      const words = `${seen.jobStatus} ${ms(elapsedMs)}${retriesOf(seen)}${how && ` (${how})`}`;
+    onPoll: (polled, elapsedMs) => {
+      const details = [progressText(polled) ?? [], usually ? `usually ${usually}` : []].flat().join("; ");
+      const words = `${polled.jobStatus} ${ms(elapsedMs)}${retriesOf(polled)}${details && ` (${details})`}`;
       return log.progress(urn, `${words}: ${kind.name} ${jobId}`);
     },
   }).catch((error) => {
@@ -166,7 +169,7 @@ async function waitFor(
       `${kind.name} job ${jobId} keeps running; the next \`pulumi up\` resumes the wait for it.`,
     );
   });
-  // Otherwise the line would keep showing the last status before the end.
+  // Replace the progress line, which still shows the status before the last one.
   if (job !== first && hasEnded(job, settings)) {
     const words = `${job.jobStatus} after ${ms(clock.now() - began)}${retriesOf(job)}`;
     await log.progress(urn, `${words}: ${kind.name} ${jobId}`);

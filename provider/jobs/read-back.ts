@@ -3,15 +3,15 @@ import { routes } from "../../contract";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 
-/** A job in the state. */
+/** State of a submitted job. */
 interface JobState {
   readonly projectId: string;
   readonly jobId: string;
 }
 
 /**
- * How a submitted job is read back. A job is a record of the past, so the row stays whatever is found: nothing is trained or
- * deployed again. The jobs themselves are not read: only their project can be missed, and one read answers for all its jobs.
+ * Refreshes a submitted job. A job is a record of the past, so its state entry always stays and nothing is trained or
+ * deployed again. Only its project is read, once for all of its jobs.
  */
 export const readBack = {
   readWith: routes.getProject,
@@ -24,7 +24,7 @@ export const readBack = {
       return new Map(project ? [[projectId, project]] : []);
     });
     if (!found.has(projectId))
-      await log.warn(urn, `project ${projectId} is gone from the service, and job ${jobId} with it`);
+      await log.warn(urn, `project ${projectId} and its job ${jobId} no longer exist in the service`);
     return state;
   },
 };

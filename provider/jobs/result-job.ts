@@ -12,7 +12,7 @@ import { readBack } from "./read-back";
 
 const resultOutputs = z.object({
   jobId: id,
-  // Whoever has it needs no further credentials.
+  // Secret, because a download needs no further credentials.
   downloadUrl: secret(z.string().optional()),
   expiredAtSec: z.number().optional(),
   message: z.string().optional(),
@@ -22,16 +22,16 @@ type ResultOutputs = z.output<typeof resultOutputs>;
 
 type ResultRoute = typeof routes.submitQueryingJob | typeof routes.submitClusteringJob;
 
-/** A querying or clustering: its route, and the fields of its request. */
+/** Type of a job with a result: querying or clustering. */
 export interface ResultKind {
   readonly kind: JobKind;
   readonly route: ResultRoute;
   readonly fields: z.ZodObject;
-  /** What it is declared with: the fields, and what the result adds. */
+  /** Returns the argument schema: the fields of the request and `more`. */
   args(more: z.ZodRawShape): z.ZodObject;
 }
 
-/** What both kinds are declared with at least. */
+/** Arguments that both types have. */
 interface Declared {
   readonly projectId: string;
   readonly name: string;
@@ -43,7 +43,7 @@ function requestOf({ fields }: ResultKind, args: Declared): Input<ResultRoute> {
   return fieldsOf(fields, args) as Input<ResultRoute>;
 }
 
-/** The job that was submitted, written down before the wait for it begins; the API has no way to stop or delete it. */
+/** Lifecycle of a submitted job. Its id is in the state before the wait begins. The API cannot stop or delete it. */
 export function submittedJob(type: string, kind: ResultKind) {
   return lifecycle({
     type,
@@ -69,7 +69,7 @@ const resultArgs = {
   existingId: id.optional(),
 };
 
-/** The result of the job; the API keeps it as long as it likes, so that deleting only forgets it. */
+/** Lifecycle of a job's result. Deleting only removes it from the state, because the API decides when results expire. */
 export function finishedJob(type: string, job: string, result: ResultKind) {
   const { kind, route, fields } = result;
   return lifecycle({
@@ -77,7 +77,7 @@ export function finishedJob(type: string, job: string, result: ResultKind) {
     args: result.args(resultArgs) as ObjectSchema<Declared>,
     outputs: resultOutputs,
     replaceOn: [...(Object.keys(fields.shape) as (keyof Declared)[]), "submittedJobId"],
-    // A result that is adopted was asked for by somebody else.
+    // An adopted result has no submitted job in this stack.
     adoptedWithout: ["submittedJobId"],
 
     validate: (args) => missingJobError(job, `${type}Result`, args),
@@ -89,7 +89,7 @@ export function finishedJob(type: string, job: string, result: ResultKind) {
       const submitAgain = (follows: string, name = given.name) =>
         submitJob(context, route, requestOf(result, { ...given, name }), { follows });
       const job = await finishJob(context, { kind, projectId, jobId, submitAgain });
-      // A result that holds nothing says why.
+      // The message explains an empty result.
       if (job.jobResult?.message) await log.warn(context.urn, job.jobResult.message);
       return { id: job.id, ...outputs(job, job.id) };
     },

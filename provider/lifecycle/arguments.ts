@@ -7,7 +7,7 @@ import { logicalName } from "../run/urn";
 import { hiddenInputs } from "./hidden";
 import type { Fault } from "./protocol";
 
-/** What of a definition decides which differences matter. */
+/** Parts of a resource definition that decide which differences matter. */
 interface Comparable {
   readonly args: z.ZodObject;
   readonly replaceOn: readonly string[];
@@ -15,38 +15,38 @@ interface Comparable {
   readonly adoptedWithout?: readonly string[];
 }
 
-/** Which arguments differ so that it matters, and which of them need a replacement. */
+/** Returns the arguments whose change has an effect, and which of them require a replacement. */
 export function compare(definition: Comparable, id: string, olds: Properties, news: Properties) {
   const changed = Object.keys(definition.args.shape).filter((key) => hasChanged(key, id, olds, news));
-  const asked = news.__replaceOn ?? [];
-  const forced = changed.filter((key) => asked.some((path) => differsAt(path, key, olds, news)));
-  const without = [
+  const replaceOnChanges = news.__replaceOn ?? [];
+  const forced = changed.filter((key) => replaceOnChanges.some((path) => differsAt(path, key, olds, news)));
+  const ignored = [
     ...(definition.ignoreChanges ?? []),
     ...(isAdopted(id, news) ? (definition.adoptedWithout ?? []) : []),
   ];
-  const effective = changed.filter((key) => !without.includes(key) || forced.includes(key));
+  const effective = changed.filter((key) => !ignored.includes(key) || forced.includes(key));
   const replaces = effective.filter((key) =>
     key === "existingId" ? !containsUnknown(news[key]) : [...definition.replaceOn, ...forced].includes(key),
   );
   return { effective, replaces };
 }
 
-/** Whether the object is the adopted one, as far as that is known yet. */
+/** Whether the object is adopted, or may be because `existingId` is unknown. */
 function isAdopted(id: string, { existingId }: Properties): boolean {
   return existingId === id || containsUnknown(existingId);
 }
 
-/** Whether an argument differs from what the state holds. */
+/** Whether an argument differs from the state. */
 function hasChanged(key: string, id: string, olds: Properties, news: Properties): boolean {
   if (key === "existingId") return news[key] !== undefined && news[key] !== id;
-  // The engine keeps no null, so that null and absent are the same to it.
+  // The engine drops null values, so null equals absent.
   return !isDeepStrictEqual(olds[key] ?? null, news[key] ?? null);
 }
 
-/** A step of a property path: `["a key"]` with its escapes, `[0]`, or a name up to the next dot or bracket. */
+/** One step of a property path: `["a key"]` with escapes, `[0]`, or a name up to the next dot or bracket. */
 const pathStep = /\["((?:\\.|[^"\\])*)"\]|\[([^\]]*)\]|([^.[\]]+)/g;
 
-/** The keys of a property path, as the engine reads it: `attributeSchema["a.b"]` has two. */
+/** Splits a property path like the engine: `attributeSchema["a.b"]` has two keys. */
 function stepsOf(path: string): string[] {
   return [...path.matchAll(pathStep)].map(
     ([, quoted, index, name]) => quoted?.replace(/\\(.)/g, "$1") ?? index ?? name ?? "",
@@ -70,7 +70,7 @@ function keysOf(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.keys(value) : [];
 }
 
-/** The arguments with what was left out filled in. */
+/** Adds the defaults of missing arguments. */
 export function withDefaults(schema: z.ZodObject, given: Properties): Properties {
   const inputs = { ...given };
   for (const [key, field] of Object.entries(schema.shape as Record<string, z.ZodType>)) {
@@ -83,8 +83,8 @@ export function withDefaults(schema: z.ZodObject, given: Properties): Properties
 }
 
 /**
- * The arguments with a name. Where the program gives none it is the logical name under which the resource was first
- * declared, so that an alias renames nothing.
+ * Adds a name if the program sets none: the logical name under which the resource was first declared. An alias therefore
+ * does not rename the object.
  */
 export function withName(schema: z.ZodObject, olds: Properties, news: Properties): Properties {
   if (!("name" in schema.shape) || news.name !== undefined) return news;
@@ -94,21 +94,21 @@ export function withName(schema: z.ZodObject, olds: Properties, news: Properties
   return { ...news, name: first, ...(first !== current && { __firstName: first }) };
 }
 
-/** The arguments with those that stay unknown, for what they come from has failed. */
+/** Marks arguments as unknown if a resource that they depend on has failed. */
 export function withUnresolved({ __unresolved = [], ...given }: Properties): Properties {
   return { ...given, ...Object.fromEntries(__unresolved.map((key) => [key, unknownValue])) };
 }
 
-/** The arguments without those that are not known, or hold what is not. */
+/** Removes arguments that are unknown or contain an unknown value. */
 export function withoutUnknown(given: Properties): Properties {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => !containsUnknown(value)));
 }
 
 /**
- * What is wrong with arguments; whatever is not known yet is left alone.
- * Without a property of its own, for beside one the engine would print the value.
+ * Validates arguments, except for unknown values. The faults name no property, because the engine would print the
+ * property's value, which may be secret.
  */
-export function faults(schema: z.ZodObject, given: Properties): Fault[] {
+export function schemaFaults(schema: z.ZodObject, given: Properties): Fault[] {
   const args = Object.fromEntries(Object.entries(given).filter(([key]) => !hiddenInputs.includes(key)));
   const issues = schema.safeParse(args).error?.issues ?? [];
   return issues
@@ -120,31 +120,31 @@ export function faults(schema: z.ZodObject, given: Properties): Fault[] {
     .map((issue) => ({ property: "", reason: issuesText([issue], schema) }));
 }
 
-/** Every reason to refuse arguments: what the resource itself refuses, and the faults that it does not name already. */
-export function checkFailures(schema: z.ZodObject, given: Properties, refused: string | undefined): Fault[] {
-  const further = faults(schema, given).filter(
-    ({ reason }) => !refused?.includes(reason.split(/\W/, 1)[0] as string),
+/** Returns all faults of the arguments: the error of the resource itself, and schema faults that it does not mention. */
+export function checkFailures(schema: z.ZodObject, given: Properties, error: string | undefined): Fault[] {
+  const further = schemaFaults(schema, given).filter(
+    ({ reason }) => !error?.includes(reason.split(/\W/, 1)[0] as string),
   );
-  return refused ? [{ property: "", reason: refused }, ...further] : further;
+  return error ? [{ property: "", reason: error }, ...further] : further;
 }
 
 function member(value: unknown, key: PropertyKey): unknown {
   return typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[key] : value;
 }
 
-/** Whether a value is not known yet, or a part of it. */
+/** Whether a value is unknown or contains an unknown value. */
 export function containsUnknown(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.values(value).some(containsUnknown);
   return value === unknownValue;
 }
 
-/** The arguments among the properties of a state. */
+/** Extracts the arguments from the properties of a state. */
 export function argumentsIn(properties: Properties, keys: readonly string[]): Properties {
   const wanted = [...keys, "__urn", "__firstName"].filter((key) => properties[key] !== undefined);
   return Object.fromEntries(wanted.map((key) => [key, properties[key]]));
 }
 
-/** Of what a resource is declared with, the fields that a schema names: never the hidden ones. */
+/** Returns the arguments that a schema contains, without hidden properties. */
 export function fieldsOf<S extends z.ZodObject>({ shape }: S, args: z.output<S> | object): z.output<S> {
   return Object.fromEntries(Object.entries(args).filter(([key]) => key in shape)) as z.output<S>;
 }

@@ -7,10 +7,10 @@ import type { Run } from "../run/session";
 import type { Properties } from "../run/state-entry";
 import type { Replacement } from "./wording";
 
-/** The schema of an object. */
+/** Schema of an object. */
 export type ObjectSchema<T extends object> = z.ZodObject & z.ZodType<T>;
 
-/** Marks an output as secret in the state of every stack. */
+/** Marks an output as secret in every stack. */
 export function secret<S extends z.ZodType>(schema: S): S {
   secrets.add(schema);
   return schema;
@@ -18,115 +18,106 @@ export function secret<S extends z.ZodType>(schema: S): S {
 
 const secrets = new WeakSet<z.ZodType>();
 
-/** The calls that each step of a resource makes for certain. */
+/** Calls that each step of a resource always sends. */
 export type StepCalls = Partial<Record<"create" | "adopt" | "update" | "delete", readonly Route[]>>;
 
-/** The lifecycle of one definition of the API: what it accepts, and how it is created, read, updated and deleted. */
+/** Definition of a resource type: its arguments, and how the API creates, reads, updates and deletes its objects. */
 export interface ResourceDefinition<Args extends object, Outputs extends object> {
   readonly type: string;
   readonly args: ObjectSchema<Args>;
-  /** What the state holds beside the arguments; names that begin with `__` stay hidden from programs. */
+  /** Outputs in the state. Programs do not see names that start with `__`. */
   readonly outputs: ObjectSchema<Outputs>;
-  /** Arguments that the API cannot change: another value replaces it. */
+  /** Arguments that the API cannot change. A new value replaces the object. */
   readonly replaceOn: readonly (keyof Args & string)[];
-  /** Whether what a killed run did to it is done over by an update, should the program have gone back since. */
+  /** Whether to update the object if a killed run has changed it and the program declares the stored arguments again. */
   readonly redo?: true;
-  /** Arguments that only say how, not what: another value changes nothing by itself. */
+  /** Arguments that only affect how a step runs. A new value alone causes no update. */
   readonly ignoreChanges?: readonly (keyof Args & string)[];
   /** Arguments that an adopted object does not need. */
   readonly adoptedWithout?: readonly (keyof Args & string)[];
   /**
-   * What is declared, with what follows from it and from the configuration, before it is checked.
-   * Values may be of any type, and not known yet.
+   * Adds arguments that follow from the declaration and the configuration, before validation. Values may have any type
+   * and may be unknown.
    */
   complete?(given: Properties, declaration: Declaration): Promise<Properties>;
-  /** Why it cannot be, or cannot stand beside the other resources of the run, in words; what is not known yet is left alone. */
+  /** Returns an error if the arguments are invalid or conflict with other resources. Must accept unknown values. */
   validate?(args: Args, declaration: Declaration): string | undefined;
-  /** Why creating it would fail, as far as the rest of the program shows; arguments may be unknown. */
+  /** Returns an error if the rest of the program shows that a create would fail. Arguments may be unknown. */
   predictFailure?(args: Args, declaration: Declaration): Promise<string | undefined>;
-  /** What a replacement means, in words, before it happens; undefined if nothing is lost. */
+  /** Returns a warning about the consequences of a replacement. Undefined if nothing is lost. */
   replacementWarning?(replacement: Replacement): string | undefined;
-  /** The calls of each step, for which a preview asks for tokens; arguments may be unknown. */
+  /** Returns the calls of each step. A preview requests tokens for them. Arguments may be unknown. */
   calls(args: Args): StepCalls;
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
-  /** Refuses what cannot be adopted, as far as that can be seen; changes nothing, so that a preview asks it too. */
+  /** Throws if an object cannot be adopted. Changes nothing, so a preview calls it too. */
   assertAdoptable?(id: string, args: Args, context: Context): Promise<void>;
-  /** Adopts an existing object; the resource gets the id that was given, unless the outputs name another one. */
+  /** Adopts an existing object. The resource gets the given id unless the outputs contain a different one. */
   adopt?(id: string, args: Args, context: Context): Promise<Outputs & { id?: string }>;
-  /** The current state; undefined when it is gone. Absent where the API cannot read it back. */
+  /** Returns the current state, or undefined if the object no longer exists. Absent if the API cannot read it. */
   read?(id: string, state: Args & Outputs, context: Context): Promise<(Args & Outputs) | undefined>;
-  /** The operation beyond the specification that `read` needs: on a service without it, the state is kept as it is. */
+  /** Extension of the API that `read` needs. On a service without it, the state stays unchanged. */
   readonly readWith?: Route;
   update?(id: string, olds: Args & Outputs, news: Args, context: Context): Promise<Outputs>;
   /** Outputs that no update changes. */
   readonly stableOutputs?: readonly (keyof Outputs & string)[];
   /**
-   * The properties that mark the state as unsettled: an update has work to do even if no argument changes. A refresh stores
-   * them, because the engine then drops its own notes of a killed run. Undefined if the state is settled.
+   * Returns the properties that mark the state as unsettled: an update is due even if no argument changes. A refresh stores
+   * them, because the engine then drops its notes of a killed run. Undefined if the state is settled.
    */
-  unsettled?(state: Args & Outputs, row: StoredResource): Promise<Properties | undefined>;
-  /** What our own service calls it, if the specification cannot delete it: a service that can is told that it is orphaned. */
+  unsettled?(state: Args & Outputs, resource: StoredResource): Promise<Properties | undefined>;
+  /** Type in the service's list of orphans, if the API cannot delete the object. */
   readonly orphanType?: OrphanType;
-  /** Called when no other resource of the stack holds it. Absent where the API cannot delete it: it is orphaned then. */
+  /** Called if no other resource of the stack references the object. Without it, the object is orphaned. */
   delete?(id: string, state: Args & Outputs, context: Context): Promise<void>;
-  /** Instead of `delete`, for what needs no deletion: called even if others hold it. */
+  /** Called instead of `delete` if nothing needs to be deleted, even if other resources reference the object. */
   leave?(id: string, state: Args & Outputs, context: Context): Promise<void>;
 }
 
-/** A row of the state, as its diff sees it. */
+/** Resource in the state. */
 export interface StoredResource {
   readonly id: string;
-  /** The resource as the state names it: an alias may have renamed it since. */
+  /** URN in the state. An alias may have renamed the resource since. */
   readonly urn: Urn;
   readonly run: Run;
   readonly settings: Settings;
 }
 
-/** Where something is declared. */
+/** Declaration of a resource in the program. */
 export interface Declaration {
   readonly urn: Urn;
+  /** Resource in messages, such as `EventDataset clicks`. */
+  readonly title: string;
   readonly run: Run;
-  /** What the configuration of the stack says under a key, without its namespace. */
+  /** Returns the value of a configuration key, given without the namespace. */
   config(key: string): string | undefined;
 }
 
-/** What can be known of a definition without running it. */
+/** Static properties of a resource definition. */
 export interface Rules {
   readonly type: string;
-  /** The schema of what it is declared with. */
   readonly args: z.ZodObject;
-  /** The schema of what the state holds beside the arguments. */
   readonly outputs: z.ZodObject;
   readonly argumentNames: readonly string[];
   readonly outputNames: readonly string[];
-  /** Outputs that are secret whatever the program says. */
+  /** Outputs that are secret in every program. */
   readonly secretOutputs: readonly string[];
-  /** Arguments that cannot be changed in place. */
+  /** Arguments that require a replacement. */
   readonly replaceOn: readonly string[];
-  /** Arguments of which another value changes nothing by itself. */
+  /** Arguments whose change alone causes no update. */
   readonly ignoreChanges: readonly string[];
   /** Outputs that no update changes. */
   readonly stableOutputs: readonly string[];
-  /** Whether it can be read back, if the service has `readWith`. */
+  /** Whether the object can be read, on a service with `readWith`. */
   readonly readable: boolean;
-  /** The operation beyond the specification that reading it needs, if any. */
+  /** Extension of the API that reading needs. */
   readonly readWith?: Route;
 }
 
-/** Reads the rules of a definition off its schemas. */
+/** Derives the static properties of a definition from its schemas. */
 export function rulesOf<Args extends object, Outputs extends object>(
   definition: ResourceDefinition<Args, Outputs>,
 ): Rules {
-  const {
-    type,
-    args,
-    outputs,
-    replaceOn,
-    ignoreChanges = [],
-    stableOutputs = [],
-    read,
-    readWith,
-  } = definition;
+  const { type, args, outputs, replaceOn, read, readWith } = definition;
   const named = Object.entries(outputs.shape).filter(([name]) => !name.startsWith("__"));
   return {
     type,
@@ -136,8 +127,8 @@ export function rulesOf<Args extends object, Outputs extends object>(
     outputNames: named.map(([name]) => name),
     secretOutputs: named.flatMap(([name, schema]) => (secrets.has(schema as z.ZodType) ? [name] : [])),
     replaceOn,
-    ignoreChanges,
-    stableOutputs,
+    ignoreChanges: definition.ignoreChanges ?? [],
+    stableOutputs: definition.stableOutputs ?? [],
     readable: read !== undefined,
     ...(readWith && { readWith }),
   };

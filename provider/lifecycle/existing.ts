@@ -12,7 +12,7 @@ import type { Properties, StateEntry } from "../run/state-entry";
 import type { ResourceDefinition } from "./definition";
 import { canRead } from "./observation";
 
-/** The reason why the object of `existingId` cannot be adopted, as far as the service reports it. */
+/** Returns the reason why the object of `existingId` cannot be adopted, if the service reports one. */
 export async function adoptionError<Args extends object, Outputs extends object>(
   definition: ResourceDefinition<Args, Outputs>,
   inputs: Properties,
@@ -33,10 +33,7 @@ export async function adoptionError<Args extends object, Outputs extends object>
   return undefined;
 }
 
-/**
- * Creates the object of a resource, or adopts one that exists: the one that `existingId` names, or the one that the user
- * names as the outcome of a lost call.
- */
+/** Creates the object of a resource, or adopts the object of `existingId` or RECOMMENDER_ADOPT. */
 export async function createOrAdopt<Args extends object, Outputs extends object>(
   definition: ResourceDefinition<Args, Outputs>,
   args: Args,
@@ -60,64 +57,64 @@ async function adoptGiven<Args extends object, Outputs extends object>(
   args: Args,
   context: Context,
 ): Promise<Outputs & { id: string }> {
-  if (!definition.adopt) throw new Error(`Cannot adopt ${truncate(given)}: this resource only creates`);
+  if (!definition.adopt)
+    throw new Error(`Cannot adopt ${truncate(given)}: this resource type does not support adoption`);
   if (!(await canRead(definition, context))) await warnUnverified(given, context);
   await definition.assertAdoptable?.(given, args, context);
   const adopted = { id: given, ...(await definition.adopt(given, args, context)) };
   await reportOrphans(context, given);
   await unorphan(adopted.id, definition.orphanType, context);
-  // The user says which object the call without a response created.
+  // By adopting, the user has decided about the call without a response.
   const lost = lostCallOf(context.run.placeholders.get(context.urn ?? ""));
   if (lost) context.run.resolvedCalls.add(lost.key);
   return adopted;
 }
 
-/** Warns that an object is adopted unseen. */
 async function warnUnverified(id: string, { urn, title }: Context): Promise<void> {
   await log.warn(urn, `${title}: ${truncate(id)} is adopted without verification: the API cannot read it.`);
 }
 
-/** Reports that an object stays because another row of the stack holds it. */
+/** Reports that an object is kept because another state entry of the stack references it. */
 export async function reportStillUsed({ urn }: StateEntry, id: string, context: Context): Promise<void> {
   const by = urn === context.urn ? "its replacement" : urn;
   await log.info(context.urn, `keeping ${truncate(id)}: ${by} uses it`);
 }
 
 /**
- * Leaves an object behind that the API cannot delete. A service that keeps a list of orphans is told, so the object can be
- * found and deleted later, unless another stack uses it.
+ * Leaves an object in the service because the API cannot delete it. If the service has a list of orphans, the object is
+ * added to it for a later deletion, unless another stack uses it.
  */
 export async function orphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
   const { urn, title } = context;
-  const noted = type && (await recordUse(id, type, true, context));
-  if (noted?.orphaned === false) {
-    const stacks = noted.heldBy ?? [];
+  const recorded = type && (await recordUse(id, type, true, context));
+  if (recorded?.orphaned === false) {
+    const stacks = recorded.heldBy ?? [];
     const users = stacks.length > 0 ? `stack ${stacks.join(" and ")}` : "another program";
     await log.info(urn, `keeping ${truncate(id)}: ${users} uses it`);
     return;
   }
-  const next = noted
+  const next = recorded
     ? `Delete it with \`recommender orphans delete ${truncate(id)}\`.`
     : "The API cannot delete it.";
   await log.warn(urn, `${title} (${truncate(id)}) is orphaned: it stays in the service. ${next}`);
 }
 
-/** Reports that an object may stay in the service: its creation got no response. */
-export async function orphanLostCreation(lost: LostCall, row: StateEntry, context: Context): Promise<void> {
+/** Reports that an object may be orphaned, because its create got no response. */
+export async function orphanLostCreation(lost: LostCall, entry: StateEntry, context: Context): Promise<void> {
   const { resolvedCalls, claims } = context.run;
-  // If the other binding has created the replacement, it has reported what becomes of the call.
-  if (resolvedCalls.has(lost.key) || (await claims.isReplaced(row))) return;
+  // If the other binding has created the replacement, it has already reported the call.
+  if (resolvedCalls.has(lost.key) || (await claims.isReplaced(entry))) return;
   await reportOrphans(context);
-  const what = `the call of ${lost.at} that creates it got no response`;
-  await log.warn(context.urn, `${context.title}: ${what}; if it succeeded, the object is orphaned`);
+  const what = `the create of ${lost.at} got no response`;
+  await log.warn(context.urn, `${context.title}: ${what}; if it succeeded, its object is orphaned`);
 }
 
-/** Records at the service that this stack uses an adopted object. It is no orphan then. */
+/** Records at the service that this stack uses an adopted object, so it is no orphan. */
 async function unorphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
   if (type) await recordUse(id, type, false, context);
 }
 
-/** Records whether this stack uses an object. Returns undefined if the service keeps no list of orphans, or if it fails. */
+/** Records whether this stack uses an object. Returns undefined if the service has no list of orphans, or on failure. */
 async function recordUse(
   id: string,
   objectType: OrphanType,
@@ -137,7 +134,7 @@ async function recordUse(
       await log.warn(
         urn,
         `could not record that this stack uses ${truncate(id)}: ${message}. ` +
-          "If another stack leaves it, the service may list it as orphaned.",
+          "If another stack stops using it, the service may list it as orphaned.",
       );
     return undefined;
   }

@@ -1,11 +1,11 @@
-/** An error after which the engine keeps the given state, and calls update next time. */
+/** Error of a step that failed halfway. The engine stores its state and calls `update` in the next run. */
 export class PartialStateError extends Error {
   override readonly name = "PartialStateError";
   readonly reasons: string[];
 
   constructor(
     readonly id: string,
-    /** What is kept; the dynamic provider hands it to the engine. */
+    /** State to store. The dynamic provider reads this property. */
     public properties: object,
     reason: string,
   ) {
@@ -14,7 +14,7 @@ export class PartialStateError extends Error {
   }
 }
 
-/** The dynamic provider prints the stack of what these calls throw; the message alone is what people need. */
+/** Removes the stack from errors of `work`, because the dynamic provider would print it. */
 export async function withoutStack<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

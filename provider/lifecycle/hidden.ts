@@ -1,36 +1,7 @@
-import { z } from "zod";
-import { parseJson } from "../../client/parse";
 import { issuesText, truncate } from "../../contract/messages";
-import type { HiddenProperties, Properties } from "../run/state-entry";
+import { hiddenProperties, type Properties } from "../run/state-entry";
 
-const texts = z.array(z.string());
-const json = z.string().refine((text) => parseJson(text) !== undefined, "expected JSON");
-
-/** What `HiddenProperties` says, to be checked: anybody can edit a state, and a program may say anything. */
-const hidden = z
-  .looseObject({
-    __provider: z.string(),
-    __urn: z.string(),
-    __made: z.string(),
-    __service: z.string(),
-    __instance: z.string(),
-    __account: z.string(),
-    __partial: z.boolean(),
-    __unknown: z.string(),
-    __rollbackOf: z.string(),
-    __firstName: z.string(),
-    __named: z.boolean(),
-    __replaceOn: texts,
-    __secret: texts,
-    __unresolved: texts,
-    __inferred: json,
-    __upload: z.string(),
-    __superseded: texts,
-    __trainedMs: z.number(),
-  } satisfies Record<keyof HiddenProperties, z.ZodType>)
-  .partial();
-
-/** What the classes of this package and the plugin add to the arguments of a declaration. */
+/** Hidden properties that this package adds to the arguments of a resource. */
 export const hiddenInputs: readonly string[] = [
   "__provider",
   "__urn",
@@ -39,20 +10,20 @@ export const hiddenInputs: readonly string[] = [
   "__replaceOn",
   "__secret",
   "__unresolved",
-] satisfies readonly (keyof HiddenProperties)[];
+] satisfies readonly (keyof typeof hiddenProperties.shape)[];
 
-/** Why a name is not one that a program may give an argument; undefined where it may. */
+/** Returns an error if a program uses a reserved name. */
 export function reservedNameError(name: string): string | undefined {
   if (!name.startsWith("__")) return undefined;
-  return `${truncate(name)}: names that begin with __ are for this package itself; take it out of the program`;
+  return `${truncate(name)}: names that start with __ are reserved for this package; remove it from the program`;
 }
 
-/** Refuses hidden properties that this package has not written. */
+/** Throws if hidden properties have the wrong type, after an edit of the state or in a program. */
 export function rejectMalformed(properties: Properties): void {
-  const { error } = hidden.safeParse(properties);
+  const { error } = hiddenProperties.safeParse(properties);
   if (!error) return;
   throw new Error(
-    `${issuesText(error.issues)}. This package has not written that: take it out of the program, or correct the ` +
+    `${issuesText(error.issues)}. This property is reserved for this package: remove it from the program, or fix the ` +
       "state with `pulumi state edit`.",
   );
 }

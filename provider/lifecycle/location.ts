@@ -4,7 +4,7 @@ import type { instanceIn } from "../../service/embedded";
 import { accountOf } from "../run/account";
 import type { Properties } from "../run/state-entry";
 
-/** What the state remembers of the service and the account that a thing belongs to. */
+/** Returns the properties that store the service and account of an object. */
 export function serviceProperties(settings: Settings): Properties {
   const { baseUrl } = settings;
   const [instance, account] = [embeddedInstance(baseUrl), accountOf(settings)];
@@ -15,17 +15,15 @@ export function serviceProperties(settings: Settings): Properties {
   };
 }
 
-/** Where a thing is: at the configured service, there under a new address, or gone with its data. */
+/** Location of an object: in the configured service, there under a new address, or deleted with the service's data. */
 export type Location = "here" | "moved" | "gone";
 
 /**
- * Where a thing is, as far as the state knows: at the configured service, whose data the state may know under another
- * address; there too, as the user says; or gone with the data of an embedded service. What belongs to another service is
- * refused, for there it would be taken for gone. State of before the service was kept in it is taken to be of the
- * configured one.
+ * Returns the location of an object according to the state. Throws if it is in a different service, where it would seem
+ * deleted. State of older versions has no service; its objects count as in the configured one.
  */
-export async function locationOf(row: Properties, settings: Settings): Promise<Location> {
-  const { __service: service, __instance: instance } = row;
+export async function locationOf(state: Properties, settings: Settings): Promise<Location> {
+  const { __service: service, __instance: instance } = state;
   if (service === undefined) return "here";
   const { baseUrl } = settings;
   const isSameAddress = service.replace(/\/+$/, "") === baseUrl.replace(/\/+$/, "");
@@ -35,15 +33,15 @@ export async function locationOf(row: Properties, settings: Settings): Promise<L
   if (isEnabled(process.env.RECOMMENDER_SERVICE_MOVED)) return "moved";
   if (isSameAddress) return "gone";
   throw new Error(
-    `This resource belongs to the service at ${service}, but ${baseUrl} is configured. Configure the former with ` +
-      "recommender:baseUrl or RECOMMENDER_BASE_URL, or as the baseUrl of the provider that the program gives it. If it is the same service under another address: " +
-      `RECOMMENDER_SERVICE_MOVED=1${doubt ? ` (${doubt})` : ""}`,
+    `This resource belongs to the service at ${service}, but ${baseUrl} is configured. Set recommender:baseUrl or ` +
+      `RECOMMENDER_BASE_URL, or the baseUrl of the resource's provider, to ${service}. If both addresses are of the same ` +
+      `service, set RECOMMENDER_SERVICE_MOVED=1${doubt ? ` (${doubt})` : ""}.`,
   );
 }
 
 /**
- * Whether the configured service holds a thing: by its address, or, where an embedded one was left, by the data that the
- * state knows it to be in.
+ * Whether an object is in the configured service. The address decides, or the id of the data if the object was in an
+ * embedded service.
  */
 async function isInService(
   isSameAddress: boolean,
@@ -51,37 +49,37 @@ async function isInService(
   baseUrl: string,
 ): Promise<{ readonly isStored: boolean; readonly doubt?: string | undefined }> {
   if (embeddedDirectory(baseUrl) === undefined) {
-    // One elsewhere is asked only where the state knows another address.
+    // A remote service is asked only if its address differs from the state.
     if (isSameAddress || instance === undefined) return { isStored: isSameAddress };
-    const there = await remoteInstance(baseUrl);
-    return { isStored: there.id === instance, doubt: there.failure };
+    const remote = await remoteInstance(baseUrl);
+    return { isStored: remote.id === instance, doubt: remote.failure };
   }
   const data = embeddedInstance(baseUrl);
-  // Data that an older version wrote has no mark, and older versions kept none in the state.
+  // Data and state of older versions have no instance id.
   if (data === undefined) return { isStored: isSameAddress };
   return { isStored: instance === undefined ? isSameAddress && data !== "" : data === instance };
 }
 
-/** Refuses what is gone, where it cannot be worked with. */
-export function rejectGone(where: Location, settings: Settings): "here" | "moved" {
-  if (where !== "gone") return where;
-  const folder = resolve(embeddedDirectory(settings.baseUrl) ?? "");
+/** Throws if the object is gone, in steps that need it. */
+export function rejectGone(location: Location, settings: Settings): "here" | "moved" {
+  if (location !== "gone") return location;
+  const directory = resolve(embeddedDirectory(settings.baseUrl) ?? "");
   throw new Error(
-    `The service in ${folder} no longer holds this resource: its data was reset, or is from another folder. ` +
-      "`pulumi up --refresh` removes what is gone from the state and creates it again; `pulumi destroy` only forgets " +
-      "it. If the data is in another folder, configure it: `pulumi config set recommender:baseUrl embedded:DIR`.",
+    `The service in ${directory} no longer contains this resource: its data was reset, or is in another directory. ` +
+      "Run `pulumi up --refresh` to create what is missing again, or `pulumi destroy` to remove it from the state. " +
+      "If the data is in another directory, configure it: `pulumi config set recommender:baseUrl embedded:DIR`.",
   );
 }
 
 function embeddedInstance(baseUrl: string): string | undefined {
-  const folder = embeddedDirectory(baseUrl);
-  if (folder === undefined) return undefined;
-  // Loaded when it is needed: a program that uses a real service does not pay for it.
+  const directory = embeddedDirectory(baseUrl);
+  if (directory === undefined) return undefined;
+  // Loaded on demand, because most programs use a remote service.
   const { instanceIn: read } = require("../../service/embedded") as { instanceIn: typeof instanceIn };
-  return read(folder);
+  return read(directory);
 }
 
-/** Which data a service elsewhere says that it holds; or why it does not say. */
+/** Id of a remote service's data, or the reason why it is unknown. */
 interface RemoteInstance {
   readonly id?: string | undefined;
   readonly failure?: string;
@@ -89,16 +87,16 @@ interface RemoteInstance {
 
 const instanceRequests = new Map<string, Promise<RemoteInstance>>();
 
-/** Asked once in a run. */
+/** Requests the id of a remote service's data, once per process. */
 function remoteInstance(baseUrl: string): Promise<RemoteInstance> {
   const address = `${baseUrl.replace(/\/+$/, "")}/healthz`;
-  const answer =
+  const request =
     instanceRequests.get(address) ??
     fetchInstance(address).catch(({ message }: Error) => ({
-      failure: `${address} does not say which data it holds: ${message}`,
+      failure: `cannot read the id of its data from ${address}: ${message}`,
     }));
-  instanceRequests.set(address, answer);
-  return answer;
+  instanceRequests.set(address, request);
+  return request;
 }
 
 async function fetchInstance(address: string): Promise<RemoteInstance> {

@@ -3,66 +3,73 @@ import { seal } from "../run/sealed-value";
 import { containsSecret, maskingSecrets } from "../run/secrecy";
 import { type Properties, unpackUrn } from "../run/state-entry";
 import type { Rules } from "./definition";
-import { PartialStateError } from "./failure";
+import { PartialStateError, withoutStack } from "./failure";
 import { rejectMalformed } from "./hidden";
-import type { Lifecycle } from "./protocol";
+import type { Lifecycle, Steps } from "./protocol";
 
-/** A secret that is not an argument but a key of the configuration. */
-const ofConfiguration = /^recommender:/;
+/** Prefix of secrets that are configuration keys, not arguments. */
+const configurationPrefix = /^recommender:/;
 
 /**
- * The same lifecycle, but what it says and throws does not show what a program says is secret: arguments, and keys of the
- * configuration, whose values `config` knows.
+ * Wraps a lifecycle: secret arguments and settings do not appear in what it logs, throws or stores in the clear. Errors
+ * of `check`, `diff`, `read` and `delete` have no stack, because the dynamic provider would print it.
  */
-export function maskedLifecycle(own: Lifecycle, config: (key: string) => string | undefined): Lifecycle {
+export function maskedLifecycle(own: Steps, rules: Rules): Lifecycle {
   const secretsIn = (properties: Properties): Properties => {
     rejectMalformed(properties);
     const { __secret: names = [], __service } = properties;
     const secretOf = (name: string) =>
-      ofConfiguration.test(name) ? config(name.replace(ofConfiguration, "")) : properties[name];
+      configurationPrefix.test(name) ? own.config(name.replace(configurationPrefix, "")) : properties[name];
     const secrets: Properties = Object.fromEntries(names.map((name) => [name, secretOf(name)]));
-    // What it was when the state was written.
+    // The configured address may have changed since the state was written.
     return __service && names.includes("recommender:baseUrl") ? { ...secrets, __service } : secrets;
   };
-  /** With what shows a secret sealed: the engine knows only by its name what is secret. */
+  const masking = async <T>(states: readonly Properties[], work: () => Promise<T>): Promise<T> =>
+    maskingSecrets(states.map(secretsIn), work);
+  /** Wraps values that contain a secret, because the engine only recognizes secrets by their property names. */
   const sealed = (state: Properties): Properties => {
-    const seals = propertiesWithSecrets(own, state).map((key) => [key, seal(state[key])]);
+    const seals = propertiesWithSecrets(rules, state).map((key) => [key, seal(state[key])]);
     return { ...state, ...Object.fromEntries(seals) };
   };
-  const sealedPart = (error: unknown): never => {
+  const sealPartialState = (error: unknown): never => {
     if (error instanceof PartialStateError) error.properties = sealed(error.properties as Properties);
     throw error;
   };
   return {
-    ...own,
-    check: async (olds, news) =>
-      maskingSecrets([secretsIn(olds), secretsIn(news)], async () => {
-        const { inputs, failures } = await own.check(olds, news);
-        return { inputs, failures: failures.map((fault) => ({ ...fault, reason: masked(fault.reason) })) };
-      }),
-    diff: async (id, olds, news) =>
-      maskingSecrets([secretsIn(olds), secretsIn(news)], () => own.diff(id, unpackUrn(olds), news)),
-    create: async (inputs, call) =>
-      maskingSecrets([secretsIn(inputs)], async () => {
-        const { id, outs } = await own.create(inputs, call).catch(sealedPart);
+    ...rules,
+    configure: (request) => own.configure(request),
+    check: (olds, news) =>
+      withoutStack(() =>
+        masking([olds, news], async () => {
+          const { inputs, failures } = await own.check(olds, news);
+          return { inputs, failures: failures.map((fault) => ({ ...fault, reason: masked(fault.reason) })) };
+        }),
+      ),
+    diff: (id, olds, news) =>
+      withoutStack(() => masking([olds, news], () => own.diff(id, unpackUrn(olds), news))),
+    create: (inputs, call) =>
+      masking([inputs], async () => {
+        const { id, outs } = await own.create(inputs, call).catch(sealPartialState);
         return { id, outs: sealed(outs) };
       }),
-    read: async (id, properties = {}) =>
-      maskingSecrets([secretsIn(properties)], async () => {
-        const read = await own.read(id, unpackUrn(properties));
-        return { ...read, props: sealed(read.props) };
-      }),
-    update: async (id, olds, news, call) =>
-      maskingSecrets([secretsIn(olds), secretsIn(news)], async () => {
-        const { outs } = await own.update(id, unpackUrn(olds), news, call).catch(sealedPart);
+    read: (id, properties = {}) =>
+      withoutStack(() =>
+        masking([properties], async () => {
+          const read = await own.read(id, unpackUrn(properties));
+          return { ...read, props: sealed(read.props) };
+        }),
+      ),
+    update: (id, olds, news, call) =>
+      masking([olds, news], async () => {
+        const { outs } = await own.update(id, unpackUrn(olds), news, call).catch(sealPartialState);
         return { outs: sealed(outs) };
       }),
-    delete: async (id, properties) =>
-      maskingSecrets([secretsIn(properties)], () => own.delete(id, unpackUrn(properties))),
+    delete: (id, properties) =>
+      withoutStack(() => masking([properties], () => own.delete(id, unpackUrn(properties)))),
   };
 }
 
-/** What of a state shows a secret, beside its arguments: outputs, and the address of the service. */
+/** Returns the outputs that contain a secret, and `__service` if the address does. */
 export function propertiesWithSecrets({ outputNames, secretOutputs }: Rules, state: Properties): string[] {
   return [...outputNames, "__service"].filter((key) => containsSecret(state[key], secretOutputs));
 }

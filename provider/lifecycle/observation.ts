@@ -9,7 +9,7 @@ import type { Context } from "../run/context";
 import type { ResourceDefinition } from "./definition";
 import { withTitle } from "./titled";
 
-/** Whether the service lets this caller read a kind of object back. */
+/** Whether the service supports reading objects of a resource type. */
 export async function canRead<Args extends object, Outputs extends object>(
   { read, readWith }: Pick<ResourceDefinition<Args, Outputs>, "read" | "readWith">,
   { client }: Pick<Context, "client">,
@@ -17,7 +17,7 @@ export async function canRead<Args extends object, Outputs extends object>(
   return read !== undefined && (readWith === undefined || isOffered(client, readWith));
 }
 
-/** The state of an object as the service reports it. `not seen`: the service cannot be asked, so nothing is known. */
+/** Reads the current state of an object. Returns "not seen" if the service cannot show it. */
 export async function observe<Args extends object, Outputs extends object>(
   definition: ResourceDefinition<Args, Outputs>,
   id: string,
@@ -32,29 +32,29 @@ export async function observe<Args extends object, Outputs extends object>(
   });
 }
 
-/** How an operation beyond the specification reads objects that the specification can only create. */
+/** Extension of the API that reads objects. */
 interface Reading<Fields extends z.ZodObject> {
-  /** What the object is called in messages. */
-  readonly definition: string;
+  /** Object type in messages. */
+  readonly objectType: string;
   readonly route: Route;
-  /** The arguments that the service reports. */
+  /** Arguments in the response. */
   readonly fields: Fields;
-  /** What the service reports of the object; rejects with the service's error if there is none. */
+  /** Reads an object. Rejects with the service's error if it does not exist. */
   get(id: string, args: z.output<Fields>, context: Context): Promise<object>;
 }
 
 /**
- * Reads objects that the specification can only create, on a service that has the operation. Adoption compares the object
- * with its declaration there, because nothing of the object can be changed later.
+ * Returns the methods that read objects through an extension of the API. Adoption compares the object with its declaration,
+ * because the object cannot be changed later.
  */
 export function readWithExtension<Fields extends z.ZodObject>({
-  definition,
+  objectType,
   route,
   fields,
   get,
 }: Reading<Fields>) {
   type Args = z.output<Fields>;
-  /** What is reported with another value: arguments, and outputs that the state has. Absent and null are the same. */
+  /** Returns the arguments and known outputs with a different value. Absent equals null. */
   const differing = (found: object, known: object) =>
     Object.entries(found).filter(([key, value]) => {
       if (value === undefined || !(key in fields.shape || key in known)) return false;
@@ -73,12 +73,12 @@ export function readWithExtension<Fields extends z.ZodObject>({
       if (!(await isOffered(context.client, route))) return;
       const shown = `existingId ${truncate(id)}`;
       const found = await find(id, args, context);
-      if (!found) throw new Error(`${shown}: there is no such ${definition} in this account`);
+      if (!found) throw new Error(`${shown}: there is no such ${objectType} in this account`);
       const changes = differing(found, args);
       if (changes.length === 0) return;
       const actual = changes.map(([key, value]) => `${key}: ${truncate(JSON.stringify(value ?? null))}`);
       throw new Error(
-        `${shown}: the ${definition} differs from the declaration and cannot be changed; declare ${actual.join(", ")}`,
+        `${shown}: the ${objectType} differs from the declaration and cannot be changed; declare ${actual.join(", ")}`,
       );
     },
   };

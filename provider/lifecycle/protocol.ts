@@ -1,38 +1,46 @@
 import type { Properties } from "../run/state-entry";
-import type { Rules } from "./definition";
+import type { Declaration, Rules } from "./definition";
 
-/** What the binding knows of a call beside its resource. */
+/** Options of one call of the engine. */
 export interface Call {
-  /** How long the work may take, where the program says so by the option `customTimeouts`. */
+  /** Time limit from the option `customTimeouts`. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Why arguments are refused. */
+/** Reason why arguments are invalid. */
 export interface Fault {
-  /** Empty: beside a property the engine would print its value. */
+  /** Always empty: the engine would print the value of a named property, which may be secret. */
   readonly property: string;
   readonly reason: string;
 }
 
-/** What changes between the state and the program. */
+/** Result of a comparison of the state with the program. */
 export interface Difference {
   readonly changes: boolean;
-  /** Arguments that differ so that it matters. */
+  /** Arguments whose change has an effect. */
   readonly changed: string[];
-  /** Arguments among them that need a replacement. */
+  /** Changed arguments that require a replacement. */
   readonly replaces: string[];
   readonly deleteBeforeReplace: boolean;
 }
 
-/** A definition as a binding runs it: every call takes and answers what the engine keeps in the state. */
+/** Source of the configuration. */
+export interface ConfigureRequest {
+  readonly config: { get(key: string): string | undefined };
+}
+
+/** Lifecycle of a resource type, as a binding calls it. Each call takes and returns the properties in the state. */
 export interface Lifecycle extends Rules {
-  /** Says where the configuration comes from, before anything else is called. */
-  configure(request: { readonly config: { get(key: string): string | undefined } }): Promise<void>;
+  /** Sets the configuration. Must be called first. */
+  configure(request: ConfigureRequest): Promise<void>;
   check(olds: Properties, news: Properties): Promise<{ inputs: Properties; failures: Fault[] }>;
   diff(id: string, olds: Properties, news: Properties): Promise<Difference>;
   create(inputs: Properties, call?: Call): Promise<{ id: string; outs: Properties }>;
-  /** An empty id means that it is gone. */
+  /** Returns an empty id if the object no longer exists. */
   read(id: string, properties?: Properties): Promise<{ id: string; props: Properties; inputs?: Properties }>;
   update(id: string, olds: Properties, news: Properties, call?: Call): Promise<{ outs: Properties }>;
   delete(id: string, properties: Properties): Promise<void>;
 }
+
+/** Lifecycle without masking of secrets. */
+export type Steps = Omit<Lifecycle, keyof Rules> & Pick<Declaration, "config">;

@@ -8,21 +8,21 @@ import { type ReportedResource, reportOnce } from "./titled";
 
 const list = new Intl.ListFormat("en");
 
-/** The resource that a step works for. */
+/** Declared resource. */
 interface Declared extends ReportedResource {
   readonly urn: Urn;
 }
 
 /**
- * Why the calls of a step would be refused: the credentials lack a scope. Each scope is asked for once in a run, and
- * reported in full by the first resource that needs it. Only a source of tokens that refuses single scopes is asked.
+ * Returns an error if the credentials lack a scope for the calls of a step. Each scope is requested once per run and
+ * reported in full by the first resource that needs it. Works only with token sources that reject single scopes.
  */
 export async function scopeFault(
   calls: readonly Route[] = [],
   declared: Declared,
   settings: Settings,
 ): Promise<string | undefined> {
-  // The key of an embedded service has every scope, and a preview does not start a service.
+  // The key of an embedded service has all scopes, and a preview must not start the service.
   if (calls.length === 0 || embeddedDirectory(settings.baseUrl) !== undefined) return undefined;
   const { title } = declared;
   const session = await openSession(settings, declared.urn);
@@ -35,9 +35,9 @@ export async function scopeFault(
   for (const path of missing) if (!firstLackingScope.has(path)) firstLackingScope.set(path, title);
   const [first = title] = others;
   if (first !== title && others.every((other) => other === first))
-    return `it lacks a scope as well; see the error of ${first}`;
+    return `the credentials lack a scope for this step too; see the error of ${first}`;
   const scopes = `the scope${missing.length === 1 ? "" : "s"} ${list.format(missing)}`;
-  return `this step needs ${scopes}, which the credentials lack. See the scopes they have with \`${session.client.whoami}\`.`;
+  return `this step needs ${scopes}, which the credentials lack. Run \`${session.client.whoami}\` to see the granted scopes.`;
 }
 
 function hasScope(route: Route, { client, run }: Session): Promise<boolean> {
@@ -47,7 +47,7 @@ function hasScope(route: Route, { client, run }: Session): Promise<boolean> {
       () => true,
       (error) => {
         if (error instanceof TokenError && error.refusal === "scope") return false;
-        // Rejected credentials fail every call; a source that is only overloaded proves nothing.
+        // Rejected credentials fail every call. An overloaded token source proves nothing.
         if (isUnreachable(error) || (error instanceof TokenError && error.refusal)) throw error;
         return true;
       },

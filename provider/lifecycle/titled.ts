@@ -2,36 +2,38 @@ import { isUnreachable } from "../../client/unreachable";
 import type { Run } from "../run/session";
 import { PartialStateError } from "./failure";
 
-/** The resource that a call works for, and the run that it is part of. */
+/** Resource in an error message, and its run. */
 export interface ReportedResource {
   readonly title: string;
   readonly run: Pick<Run, "firstUnreachable">;
 }
 
-/** Names the resource in an error. The error is copied, because several resources may share one failed call. */
-export async function withTitle<T>(work: ReportedResource, does: () => Promise<T>): Promise<T> {
+/** Prefixes errors of `work` with the resource. Errors are copied, because resources may share a failed call. */
+export async function withTitle<T>(resource: ReportedResource, work: () => Promise<T>): Promise<T> {
   try {
-    return await does();
+    return await work();
   } catch (error) {
-    if (isUnreachable(error)) throw unreachable(work, error as Error);
-    const message = `${work.title}: ${(error as Error).message}`;
+    if (isUnreachable(error)) throw unreachable(resource, error as Error);
+    const message = `${resource.title}: ${(error as Error).message}`;
     throw error instanceof PartialStateError
       ? Object.assign(error, { message })
       : new Error(message, { cause: error });
   }
 }
 
-/** Reports a service that cannot be reached once in a run: the errors of further resources refer to the first one. */
-export async function reportOnce<T>(work: ReportedResource, does: () => Promise<T>): Promise<T> {
+/** Reports an unreachable service once per run. Errors of later resources refer to the first one. */
+export async function reportOnce<T>(resource: ReportedResource, work: () => Promise<T>): Promise<T> {
   try {
-    return await does();
+    return await work();
   } catch (error) {
-    throw isUnreachable(error) ? unreachable(work, error as Error) : error;
+    throw isUnreachable(error) ? unreachable(resource, error as Error) : error;
   }
 }
 
 function unreachable({ title, run }: ReportedResource, error: Error): Error {
   run.firstUnreachable ??= title;
   if (run.firstUnreachable === title) return new Error(error.message, { cause: error });
-  return new Error(`${title}: stopped as well; see the error of ${run.firstUnreachable}`, { cause: error });
+  return new Error(`${title}: the service cannot be reached; see the error of ${run.firstUnreachable}`, {
+    cause: error,
+  });
 }

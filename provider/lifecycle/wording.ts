@@ -3,55 +3,54 @@ import { isSecret } from "../run/secrecy";
 import type { Properties } from "../run/state-entry";
 import { unknownValue } from "../run/unknown-value";
 
-/** What is to be replaced and why, as far as a message may say it. */
+/** Replacement, for messages. */
 export interface Replacement {
   readonly id: string;
-  /** The resource as people know it: `EventDataset clicks`. */
+  /** Resource in messages, such as `EventDataset clicks`. */
   readonly title: string;
-  /** Its logical name. */
+  /** Logical name. */
   readonly name: string;
-  /** What changes; nothing if the engine forces the replacement. */
+  /** Changes in words. Empty if the engine forces the replacement. */
   readonly changes: readonly string[];
-  /** What the state holds of it; nothing if the engine forces the replacement. */
+  /** Current state. Empty if the engine forces the replacement. */
   readonly state: Properties;
-  /** The changes, or what forces the replacement, after a colon. */
+  /** Changes, or the cause of a forced replacement. */
   readonly reason: string;
 }
 
 /** Describes a replacement and its reason. */
 export function replacementOf(of: Omit<Replacement, "reason">): Replacement {
-  const forced = "--replace, replaceOnChanges, replacementTrigger or replaceWith asks for it";
+  const forced = "requested by --replace, replaceOnChanges, replacementTrigger or replaceWith";
   return { ...of, reason: of.changes.join(", ") || forced };
 }
 
-/** Reports that an object makes way for one that exists already. */
+/** Returns a warning that an existing object replaces the current one. */
 export function adoptionText(id: string, existingId: unknown): string {
   const next = truncate(String(existingId));
-  return `${truncate(id)} is replaced by ${next}, which exists already, and is then deleted or orphaned.`;
+  return `${truncate(id)} is replaced by the existing ${next}, and is then deleted or orphaned.`;
 }
 
-/** Reports that an object may make way for one whose id a preview does not know. */
+/** Returns a warning that an object may be replaced by one whose id is not known yet. */
 export function unknownAdoptionText(id: string): string {
-  return `existingId is not known yet: if it is not ${truncate(id)}, that is replaced and then deleted or orphaned.`;
+  return `existingId is not known yet. If it is not ${truncate(id)}, ${truncate(id)} is replaced and then deleted or orphaned.`;
 }
 
-/** Reports that a replaced object cannot be deleted. */
+/** Returns a warning that a replaced object cannot be deleted. */
 export function deletionFaultText(id: string, fault: string): string {
-  return `${truncate(id)} cannot be deleted after its replacement, unless retainOnDelete keeps it: ${fault}`;
+  return `Cannot delete ${truncate(id)} after its replacement, unless retainOnDelete is set: ${fault}`;
 }
 
-/** Arguments whose values are numbers and words of the API itself. */
+/** Arguments whose values are numbers or enums, so messages may show them. */
 const plainArguments: readonly string[] = ["numShards", "qps", "projectType", "algorithmType"];
 
 const contentHash = /^sha256:([0-9a-f]{12})[0-9a-f]{52}$/;
 
-/** The source that has a content hash, in words; undefined for any other text. */
+/** Descriptions of record sources, by content hash. */
 type SourceNames = Pick<ReadonlyMap<string, string>, "get">;
 
 /**
- * What changes in an argument, in words; one text for each member of a list that changes.
- * Only what a program says is secret is masked (`run/secrecy.ts`), and what was secret once may not be so any more. So a
- * message shows a value only where it cannot be one, and otherwise names the argument alone: every former value of an argument goes through here.
+ * Describes the change of an argument, with one text for each changed member of a list. A value that was secret in an
+ * earlier run may no longer be marked as secret, so only values that cannot be secret are shown.
  */
 export function changeTexts(
   key: string,
@@ -77,7 +76,7 @@ function changeOf(key: string, place: string, before: unknown, after: unknown): 
   return `${place} (${before === undefined ? "added" : after === undefined ? "removed" : "changed"})`;
 }
 
-/** A value that cannot be secret; undefined for any other. */
+/** Returns a value that cannot be secret as text. Undefined for any other value. */
 function visibleText(key: string, value: unknown): string | undefined {
   if (value === unknownValue) return "a value not known yet";
   const hash = typeof value === "string" ? contentHash.exec(value) : null;
@@ -87,7 +86,7 @@ function visibleText(key: string, value: unknown): string | undefined {
   return isPlain ? String(value) : undefined;
 }
 
-/** The same text with hashes cut to a prefix that still distinguishes them. */
+/** Shortens the hashes in a text. */
 export function shortHashes(text: string): string {
   return text.replace(/\bsha256:([0-9a-f]{12})[0-9a-f]{52}\b/g, "sha256:$1…");
 }

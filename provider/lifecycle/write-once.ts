@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ResourceDefinition } from "./definition";
 
-/** What definitions share that the API cannot read, change or delete: a change makes another one and orphans this one. */
+/** Returns the common part of definitions whose objects the API cannot change or delete: each change orphans the old object. */
 export function writeOnce<S extends z.ZodObject>(
   fields: S,
   consequence: string,
@@ -11,7 +11,7 @@ export function writeOnce<S extends z.ZodObject>(
   return {
     replaceOn: Object.keys(fields.shape),
     replacementWarning: ({ title, reason }) =>
-      `Replacing ${title}: ${reason}. The API cannot change it; the old one is orphaned, as the API ` +
-      `cannot delete it. ${consequence}`,
+      `Replacing ${title}: ${reason}. The API cannot change or delete the old object, so it is ` +
+      `orphaned. ${consequence}`,
   };
 }

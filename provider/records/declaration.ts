@@ -18,12 +18,12 @@ import type { Properties } from "../run/state-entry";
 import { unknownValue } from "../run/unknown-value";
 import { logicalName, partsOf, titleOf } from "../run/urn";
 
-/** The form of files. */
+/** Format of the source files. */
 export const format = z.enum(formats, { error: `expected one of ${formats.join(", ")}` }).optional();
 
 /**
- * The arguments as they enter the state: in place of the content its hash, so that a preview sees a change of the files
- * and so do those who depend on it. What cannot be read is reported with the other faults.
+ * Replaces inline records with a reference and adds the content hash, so a preview detects changed files. An unreadable
+ * source is reported as a fault of the argument `source`.
  */
 export async function resolveSource(
   kind: RecordKind,
@@ -36,7 +36,7 @@ export async function resolveSource(
   }
   await run.pending.load(urn);
   const reading = z.object({ format, mapping: mappingSchema(kind).default({}) }).safeParse(given);
-  // Their faults are reported by themselves.
+  // Schema faults of `format` and `mapping` are reported separately.
   if (!reading.success) return { ...given, source: "not read", contentHash: "" };
   const { mapping } = reading.data;
   try {
@@ -46,8 +46,8 @@ export async function resolveSource(
     const files = await found;
     const { rejectsFile = rejectsFileFor(logicalName(urn)) } = given;
     if (typeof rejectsFile === "string") await assertRejectsFile(rejectsFile, files);
-    const doubts = await assertColumns(files, kind, mapping, remedy);
-    for (const doubt of doubts) await run.warnOnce(urn, doubt);
+    const warnings = await assertColumns(files, kind, mapping, remedy);
+    for (const warning of warnings) await run.warnOnce(urn, warning);
     const hash = await contentHash(files, mapping);
     run.sourceNames.set(hash, sourceText(urn, files));
     return { ...given, source, contentHash: hash };
@@ -56,7 +56,7 @@ export async function resolveSource(
   }
 }
 
-/** A source as messages name it: its resource, and its files unless they are secret. */
+/** Describes a source in messages: its resource, and its files unless they are secret. */
 function sourceText(urn: Urn, files: readonly SourceFile[]): string {
   const title = titleOf(partsOf(urn));
   if (isSecret("source")) return title;
@@ -64,7 +64,7 @@ function sourceText(urn: Urn, files: readonly SourceFile[]): string {
   return `${title} (${files.length === 1 && first ? first.displayName : `${files.length} files`})`;
 }
 
-/** Lets a training that the run submits look into a source before it is uploaded. */
+/** Declares a source of events, so a preview can search it for the target type of a training. */
 function declareEvents(
   { eventDatasetId }: Properties,
   urn: Urn,
@@ -75,19 +75,19 @@ function declareEvents(
   trainingData.declareSource(urn, { eventDatasetId, mayShowTypes: !isSecret("source"), search });
 }
 
-/** An asset as the protocol has it. */
+/** Asset in Pulumi's protocol. */
 interface Asset {
   readonly path?: string;
   readonly text?: string;
   readonly uri?: string;
 }
 
-/** Records as the program hands them over. */
+/** Inline records of the program. */
 interface Ndjson {
   readonly ndjson?: string;
 }
 
-/** A file, a glob, or what stands for records that the program holds. */
+/** Returns the path or glob of a source, or a reference to inline records. */
 function sourceOf(source: unknown, format: Format | undefined): string {
   if (typeof source === "string") return pathOf(source);
   if (Array.isArray(source)) return storeInline(Buffer.from(inlineText(source)));
@@ -95,15 +95,15 @@ function sourceOf(source: unknown, format: Format | undefined): string {
   if (ndjson !== undefined) return storeInline(Buffer.from(ndjson));
   if (path !== undefined || uri !== undefined) return pathOf(path ?? uri ?? "");
   if (text === undefined)
-    throw new Error("expected a file, a glob, a FileAsset, a StringAsset or the records themselves");
+    throw new Error("expected a file, a glob, a FileAsset, a StringAsset or an array of records");
   if (format && format !== "parquet") return storeInline(Buffer.from(text), format);
-  throw new Error("the form of a StringAsset is not known: set format to ndjson, json or csv");
+  throw new Error("the format of a StringAsset is not known: set format to ndjson, json or csv");
 }
 
-function pathOf(place: string): string {
-  if (place.startsWith("file://")) return fileURLToPath(place);
-  if (!/^\w{2,}:\/\//.test(place)) return place;
-  throw new Error(`${place}: download it and name the file; only files of this machine are read`);
+function pathOf(url: string): string {
+  if (url.startsWith("file://")) return fileURLToPath(url);
+  if (!/^\w{2,}:\/\//.test(url)) return url;
+  throw new Error(`Cannot read ${url}: sources must be local files. Download it and set source to the path.`);
 }
 
 function remedy(fields: readonly string[]): string {

@@ -31,12 +31,12 @@ const source = z
     if (text.startsWith(unreadable)) context.addIssue(text.slice(unreadable.length));
   });
 
-/** What records are declared with, beside the id of their dataset. */
+/** Arguments besides the id of the dataset. */
 const recordsShape = {
   source,
   contentHash: z.string(),
   format,
-  // Which fields there are to map depends on the kind of record.
+  // The fields to map depend on the record kind.
   mapping: z.custom<Mapping>(),
   maxFailures: z.int().min(0).default(0),
   parallel: z.int().min(1).max(64).default(defaultParallel),
@@ -54,24 +54,24 @@ const recordsOutputs = z.object({
 type State = z.output<z.ZodObject<typeof recordsShape>>;
 type Outputs = z.output<typeof recordsOutputs>;
 
-/** What becomes of the records of a source: they are sent, and sent again when they have changed. */
+/** Lifecycle of the records of a source. They are uploaded, and uploaded again after a change. */
 export function recordsLifecycle<Key extends DatasetKey>(type: string, kind: RecordKind, datasetKey: Key) {
   const mapping = mappingSchema(kind).default({});
   const args = z.strictObject({ [datasetKey]: id, ...recordsShape, mapping });
   return lifecycle({
     type,
-    // A computed key is any key to the compiler.
+    // The compiler does not know the computed key.
     args: args as unknown as ObjectSchema<State & { readonly [K in DatasetKey]: string }>,
     outputs: recordsOutputs,
     replaceOn: [datasetKey],
-    // The hash shows whether there is anything to upload; a file that only moved is the same.
+    // The content hash decides about uploads: a moved file has the same content.
     ignoreChanges: ["source", "maxFailures", "parallel", "numShards", "rejectsFile"],
 
     complete: (given, declaration) => resolveSource(kind, given, declaration),
 
     calls({ numShards }) {
-      const looks = kind.type === "event" && numShards === undefined ? [routes.getEventDataset] : [];
-      const uploads = [...looks, kind.route];
+      const reads = kind.type === "event" && numShards === undefined ? [routes.getEventDataset] : [];
+      const uploads = [...reads, kind.route];
       return { create: uploads, update: uploads };
     },
 
@@ -82,15 +82,12 @@ export function recordsLifecycle<Key extends DatasetKey>(type: string, kind: Rec
 
     readWith: routes.countDatasetRecords,
 
-    /**
-     * No API reads records back, so the state decides which upload was the last one. Our own service counts them: a
-     * dataset that holds none has lost the upload.
-     */
+    /** The API cannot read records, so the state decides about uploads. Our service counts them: an empty dataset has lost them. */
     async read(datasetId, state, { client, urn }) {
       const found = await undefinedIfMissing(client.call(routes.countDatasetRecords, { datasetId }));
       if (!found) return undefined;
       if (found.recordCount === 0 && state.recordCount > 0) {
-        await log.warn(urn, `dataset ${datasetId} holds no ${kind.type}s`);
+        await log.warn(urn, `dataset ${datasetId} contains no ${kind.type}s, so they are uploaded again`);
         return undefined;
       }
       return state;
@@ -103,11 +100,11 @@ export function recordsLifecycle<Key extends DatasetKey>(type: string, kind: Rec
     unsettled: unsettledProperties,
 
     async leave(datasetId, _state, { urn }) {
-      const fate =
+      const message =
         kind.type === "event"
           ? `The events are deleted with dataset ${datasetId}, not before.`
-          : `The ${kind.type}s stay in dataset ${datasetId}: the API has no call to delete them.`;
-      await log.info(urn, fate);
+          : `The ${kind.type}s stay in dataset ${datasetId}: the API cannot delete them.`;
+      await log.info(urn, message);
     },
   });
 }
@@ -115,7 +112,7 @@ export function recordsLifecycle<Key extends DatasetKey>(type: string, kind: Rec
 async function uploadMasked(...given: Parameters<typeof uploadRecords>): ReturnType<typeof uploadRecords> {
   const { source } = given[2];
   if (source === undefined) throw new Error("source is not known yet");
-  // What stands for records in the state does not say what is secret in them.
+  // The state has a reference to inline records, so their texts must be masked too.
   const secrets = isSecret("source") && isInline(source) ? [{ source: readInline(source).toString() }] : [];
   return maskingSecrets(secrets, () => uploadRecords(...given));
 }
@@ -139,9 +136,16 @@ async function uploadRecords(
   const { unrecorded, first } = await killedUploads(run, urn, olds.__superseded);
   const superseding = first.length > 0 ? { __superseded: [...first] } : {};
   let begun: Outputs | undefined;
-  const tell = progressReporter(context);
+  const report = progressReporter(context);
   const { recordCount, failedCount, sentCount, token } = await upload({
-    ...{ client, kind, datasetId, files, mapping, maxFailures, parallel, rejectsFile },
+    client,
+    kind,
+    datasetId,
+    files,
+    mapping,
+    maxFailures,
+    parallel,
+    rejectsFile,
     contentHash: args.contentHash,
     history: { recorded: olds.__upload, unrecorded },
     redact: isSecret("source") ? (reason) => generalised(masked(reason)) : undefined,
@@ -153,19 +157,18 @@ async function uploadRecords(
     onProgress: (progress) => {
       const { recordCount, failedCount } = progress;
       if (begun) begun = { ...begun, recordCount, failedCount };
-      tell(progress);
+      report(progress);
     },
     onUnresumable: (message) => void log.warn(urn, message),
     onHint: (message) => void log.info(urn, message),
     signal: run.cancelled,
   }).catch((error) => {
-    const stopped = "the upload was stopped; the next `pulumi up` resumes it where it was.";
+    const stopped = "the upload was stopped; the next `pulumi up` resumes it.";
     const failure = run.cancelled.aborted ? new Error(stopped) : error;
-    // From the first call on the dataset no longer holds what the state says.
+    // After the first call, the dataset differs from the state.
     throw begun ? new PartialStateError(datasetId, { ...args, ...begun }, failure.message) : failure;
   });
-  const again =
-    sentCount < recordCount ? ` (${formatCount(recordCount - sentCount)} of them were there)` : "";
+  const again = sentCount < recordCount ? ` (${formatCount(recordCount - sentCount)} of them before)` : "";
   await log.info(
     urn,
     `${formatCount(recordCount)} ${kind.type}${recordCount === 1 ? "" : "s"} uploaded${again}`,
@@ -173,12 +176,12 @@ async function uploadRecords(
   if (failedCount > 0)
     await log.warn(
       urn,
-      `${formatCount(failedCount)} ${failedCount === 1 ? "record was" : "records were"} refused; see ${rejectsFile}`,
+      `${formatCount(failedCount)} ${failedCount === 1 ? "record was" : "records were"} rejected; see ${rejectsFile}`,
     );
   return { recordCount, failedCount, __upload: token, ...superseding };
 }
 
-/** Files by their numbers where their names are secret: messages and the file of refused records show names. */
+/** Replaces secret file names with numbers, because messages and the rejects file contain names. */
 function withMaskedNames(files: readonly SourceFile[]): readonly SourceFile[] {
   if (!isSecret("source")) return files;
   const named = (file: SourceFile, at: number) => ({ ...file, displayName: `file ${at + 1} of the source` });

@@ -7,20 +7,20 @@ import type { Run } from "../run/session";
 import type { Properties } from "../run/state-entry";
 import { canonicalUrn } from "../run/urn";
 
-/** Names the source of a resource in the upload journal, whichever binding runs it. */
+/** Returns the id of a source in the upload journal, the same for both bindings. */
 export function uploadOwner(urn: Urn): string | undefined {
   return urn && canonicalUrn(urn);
 }
 
-/** Uploads of a resource that killed runs began and that the state does not hold. */
+/** Uploads of killed runs that are not in the state. */
 export interface KilledUploads {
-  /** Those that may have written after the upload in the state. */
+  /** Uploads that may have written records after the upload in the state. */
   readonly unrecorded: NonNullable<UploadHistory["unrecorded"]>;
-  /** Contents of all first uploads among them and before them, which an upload that begins now supersedes. */
+  /** Content hashes of all killed first uploads, which the next upload supersedes. */
   readonly first: readonly string[];
 }
 
-/** Looks up which uploads of a resource were killed. `superseded` is what the last upload has recorded as such. */
+/** Returns the killed uploads of a resource. `superseded` lists those that the last upload has superseded. */
 export async function killedUploads(
   run: Run,
   urn: Urn,
@@ -29,7 +29,7 @@ export async function killedUploads(
   const pending = await run.pending.of(urn);
   if (!pending) return { unrecorded: "unknown", first: superseded };
   const all = pending.map(({ inputs, isCreate }) => {
-    // A secret hash is an object here.
+    // A secret hash is an encrypted object.
     const contentHash = typeof inputs.contentHash === "string" ? inputs.contentHash : "";
     return { contentHash, isFirst: isCreate };
   });
@@ -43,15 +43,14 @@ export async function killedUploads(
 }
 
 const unfinished =
-  "an earlier upload did not finish; it may have replaced some records, so they are sent again";
+  "an earlier upload did not finish; it may have replaced some records, so all are uploaded again";
 const unreadableState =
-  "`pulumi stack export` cannot read the state of this stack, which shows whether an upload was killed; " +
-  "the records are sent again in case one was";
+  "`pulumi stack export` cannot read the state of this stack, so it is unknown whether an upload was killed; " +
+  "the records are uploaded again";
 
 /**
- * The properties that mark a row as unsettled, because the dataset may hold something other than the state says; undefined
- * if the row is settled. A failed upload has marked the state. A killed one has left a note of the engine in the state,
- * which every machine can read, and a journal on its own machine.
+ * Returns the properties that mark the state as unsettled if the dataset may differ from it. A failed upload has marked the
+ * state. A killed upload has left a note of the engine in the state and a journal on its machine.
  */
 export async function unsettledProperties(
   state: Properties,
@@ -64,13 +63,13 @@ export async function unsettledProperties(
     source: uploadOwner(urn) ?? "",
   });
   const { unrecorded } = await killedUploads(run, urn, __superseded);
-  const isDoubtful = __partial === true || isInDoubt({ recorded, unrecorded, finished, open });
-  if (!isDoubtful) return undefined;
+  const mayDiffer = __partial === true || isInDoubt({ recorded, unrecorded, finished, open });
+  if (!mayDiffer) return undefined;
   await run.warnOnce(urn, unrecorded === "unknown" ? unreadableState : unfinished);
   return { __partial: true, __upload: "" };
 }
 
-/** What a client of these settings calls its service; no connection is needed to know it. */
+/** Returns the id of the service in the upload journal, without a connection. */
 function serviceOf(settings: StoredResource["settings"]): string {
   const { __instance } = serviceProperties(settings);
   return __instance ? `embedded:${__instance}` : settings.baseUrl.replace(/\/+$/, "");

@@ -1,11 +1,11 @@
 import { logicalName } from "../run/urn";
 
-/** Names what lost calls have created, as in `users=user-dataset-1,clicks=event-dataset-2`. */
+/** Variable with the ids that calls without a response created: `users=user-dataset-1,clicks=event-dataset-2`. */
 const variable = "RECOMMENDER_ADOPT";
 
 /**
- * The id of the object that, according to the user, a lost call of a resource has created. It counts only while the outcome
- * of a call is in doubt: the variable may still be set when the resource is created for another reason.
+ * Returns the id in RECOMMENDER_ADOPT for a resource. Use it only while the outcome of a call is in doubt: the variable may
+ * still be set when the resource is created for a different reason.
  */
 export function idNamedByUser(urn: string | undefined): string | undefined {
   const given = process.env[variable];
@@ -15,15 +15,15 @@ export function idNamedByUser(urn: string | undefined): string | undefined {
   return pairs.find((pair) => pair.startsWith(name))?.slice(name.length) || undefined;
 }
 
-/** The user has named the object that a lost call created: the lifecycle of the resource adopts it like any other. */
+/** Thrown by a create if the user names the object that a lost call created. The lifecycle then adopts it. */
 export class AdoptionByUser extends Error {
   override readonly name = "NamedByUser";
 
   constructor(
     readonly id: string,
-    /** Ends the doubt about the call, once the object is adopted. */
+    /** Settles the call in the journal after the adoption. */
     readonly settle: () => Promise<void>,
   ) {
-    super(`RECOMMENDER_ADOPT names ${id}, which this resource cannot adopt`);
+    super(`Cannot adopt ${id} from RECOMMENDER_ADOPT: this resource type does not support adoption`);
   }
 }

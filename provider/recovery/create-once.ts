@@ -20,19 +20,20 @@ import { trackCreate } from "./in-flight";
 import { erase, type JournalEntry, placeOf } from "./journal";
 import { UnknownCreationError } from "./unknown-creation";
 
-/** Sends a call that creates, once, however often it is tried: by a run that was killed and by the one after it. */
+/** Sends a create at most once, even if a killed run has sent it before. `decision.ts` documents the rules. */
 export async function createOnce<R extends Route, Listed = never>(
   context: Context,
   creation: Creation<R, Listed>,
 ): Promise<Created<R>> {
-  // Without the name of the resource, the calls of earlier runs cannot be told from others.
-  if (!context.urn) return createWithoutJournal(context, creation);
+  // Without a URN, the journal cannot attribute calls to this resource.
+  if (!context.urn)
+    return sendCreate(context, creation.route, creation.request, { idempotencyKey: creation.key });
   const identities = identitiesOf(creation.identity ?? creation.request);
   const earlier = await findInterrupted(context, creation, identities);
   return queued(context, creation, () => execute(context, creation, identities[0], earlier));
 }
 
-/** Gathers evidence, decides and acts, until what was created is known or the user must be asked. */
+/** Collects evidence, decides and acts, until the created object is known or the user must decide. */
 async function execute<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
@@ -53,16 +54,16 @@ async function execute<R extends Route, Listed>(
     entry = begun;
     if (decision === "create" || decision === "repeat") {
       const outcome = await call(context, creation, begun, isEarlier);
-      if ("reply" in outcome) return keep(context, creation, begun, outcome);
+      if ("reply" in outcome) return recordReply(context, creation, begun, outcome);
       lost = outcome.lost;
       evidence = { call: "lost", isProven: true, sentNow: true };
     } else if (decision === "search") {
       found = await candidates(context, creation, begun, isEarlier);
       evidence = { ...evidence, hasCandidates: true };
     } else if (decision === "resume") {
-      // What follows from an earlier job is found again by every run, not only after an interruption.
+      // A call with a derived key is resumed in every run, not only after an interruption.
       if (!creation.key) await log.info(urn, `resuming ${begun.id}, which an interrupted run created`);
-      return keep(context, creation, begun, { reply: begun.reply as Reply<R>, resumed: true });
+      return recordReply(context, creation, begun, { reply: begun.reply as Reply<R>, resumed: true });
     } else {
       const isSent = !isEarlier || earlier.isProven;
       throw await unresolved(context, creation, begun, { ...found, lost, isSent });
@@ -70,7 +71,7 @@ async function execute<R extends Route, Listed>(
   }
 }
 
-/** Takes what the user names as the outcome of a lost call. */
+/** Uses the object that the user names as the outcome of a lost call. */
 async function adopt<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
@@ -87,16 +88,16 @@ async function adopt<R extends Route, Listed>(
   }
   const reply = await creation.adopt(id);
   const own = earlier.mayBeOfOtherStack ? await begin(context, creation, identity, earlier) : entry;
-  return keep(context, creation, own, { reply, resumed: true });
+  return recordReply(context, creation, own, { reply, resumed: true });
 }
 
-/** Ends the doubt about an earlier call. An entry of another stack stays: that stack may need it. */
+/** Settles an earlier call. An entry of another stack stays, because that stack may need it. */
 async function settle({ urn = "" }: Context, { entry, mayBeOfOtherStack }: EarlierCall): Promise<void> {
   if (mayBeOfOtherStack) disown(entry, urn);
   else await erase(entry);
 }
 
-/** Enters a new call into the journal and settles an earlier one. */
+/** Records a new call in the journal and settles an earlier one. */
 async function begin<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
@@ -109,29 +110,28 @@ async function begin<R extends Route, Listed>(
   return entry;
 }
 
-/** Sends the call of an entry: its response, or why there is none. */
+/** Sends the call of a journal entry. Returns its response, or the error if the outcome is unknown. */
 async function call<R extends Route, Listed>(
   context: Context,
   { route, request }: Creation<R, Listed>,
   entry: JournalEntry,
   isEarlier: boolean,
 ): Promise<Created<R> | { readonly lost: OutcomeUnknownError }> {
-  const replay = new Replay();
   try {
-    const asked = { ...(request as object), ...entry.request } as Input<R>;
-    const options = { ...replay.callOptions(entry.key), headers: originHeaders(context, route) };
-    const reply = await trackCreate(() => context.client.call(route, asked, options));
-    return { reply, resumed: isEarlier || replay.ofEarlierRun };
+    const input = { ...(request as object), ...entry.request } as Input<R>;
+    const options = { idempotencyKey: entry.key, headers: originHeaders(context, route) };
+    const created = await trackCreate(() => sendCreate(context, route, input, options));
+    return { ...created, resumed: isEarlier || created.resumed };
   } catch (error) {
     if (error instanceof OutcomeUnknownError) return { lost: error };
-    // Nothing was created, and nothing is left to find out; unless an earlier run sent the call too.
+    // The service rejected the call, so nothing was created, unless an earlier run sent the call too.
     if (!isEarlier || isFinal(error, { mayHaveRun: true })) await erase(entry);
     throw error;
   }
 }
 
-/** Enters the response into the journal. */
-async function keep<R extends Route, Listed>(
+/** Records the response in the journal. */
+async function recordReply<R extends Route, Listed>(
   context: Context,
   { route, request, idOf }: Creation<R, Listed>,
   entry: JournalEntry,
@@ -148,79 +148,73 @@ async function keep<R extends Route, Listed>(
   return created;
 }
 
-/** What is known about a lost call that only the user can decide about. */
+/** Facts about a lost call that the user must decide about. */
 interface Unresolved extends Candidates {
-  /** Why the call of this run got no response; undefined if an earlier run sent it. */
+  /** Error of this run's call. Undefined if an earlier run sent it. */
   readonly lost: OutcomeUnknownError | undefined;
   /** Whether this stack is known to have sent the call. */
   readonly isSent: boolean;
 }
 
-/** What only the user can decide, with all that is known. */
+/** Returns the error that asks the user to decide about a lost call. */
 async function unresolved<R extends Route, Listed>(
   context: Context,
   { route, findLost, adopt: adoptsJob }: Creation<R, Listed>,
   entry: JournalEntry,
   { ids, unread, lost, isSent }: Unresolved,
 ): Promise<UnknownCreationError> {
-  const runEnded = () => new Error(`${writerOf(entry, context)} ended during this call`);
+  const runEnded = () => new Error(`${writerOf(entry, context)} was interrupted before the response`);
   const keyHolds =
     lost && isRecent(entry, context) && (await context.client.honoursKeys().catch(() => false));
-  const fix = keyHolds ? "Run `pulumi up` again: it repeats the call under its key." : findLost?.fix;
+  const fix = keyHolds
+    ? "Run `pulumi up` again to repeat the call with the same idempotency key."
+    : findLost?.fix;
   return new UnknownCreationError(
     lost ?? new OutcomeUnknownError(route, entry.key, runEnded()),
     entry.identity,
     {
-      ...{ name: logicalName(context.urn), candidates: ids, unread, fix, at: Date.parse(entry.at) },
-      ...{ isSent, hasExistingId: adoptsJob === undefined },
+      name: logicalName(context.urn),
+      candidates: ids,
+      unread,
+      fix,
+      at: Date.parse(entry.at),
+      isSent,
+      hasExistingId: adoptsJob === undefined,
     },
   );
 }
 
-/** Who made a call: this stack, or one that it may have been called before, maybe with another key. */
+/** Describes the run that sent a call. Its stack may be a former name of this stack, and its API key a different one. */
 function writerOf({ urn, at, account }: JournalEntry, { urn: own, settings }: Context): string {
   const { stack } = partsOf(urn);
   const ofStack =
-    stack === partsOf(own).stack ? "" : ` of stack ${stack}, which is not known to be this one,`;
-  const withKey = account === undefined || account === accountOf(settings) ? "" : " with another API key";
+    stack === partsOf(own).stack ? "" : ` of stack ${stack}, which may be a former name of this stack,`;
+  const withKey = account === undefined || account === accountOf(settings) ? "" : " with a different API key";
   return `the run${ofStack} of ${at}${withKey}`;
 }
 
-async function createWithoutJournal<R extends Route, Listed>(
+/** Sends a create. `resumed` if the response belongs to an earlier call; a retry within this call does not count. */
+async function sendCreate<R extends Route>(
   { client }: Context,
-  { route, request, key }: Creation<R, Listed>,
+  route: R,
+  input: Input<R>,
+  options: CallOptions,
 ): Promise<Created<R>> {
-  const replay = new Replay();
-  const reply = await client.call(route, request, replay.callOptions(key));
-  return { reply, resumed: replay.ofEarlierRun };
+  let [isReplayed, isRetried] = [false, false];
+  const onReplayed = () => {
+    isReplayed = true;
+  };
+  const onRetry = () => {
+    isRetried = true;
+  };
+  const reply = await client.call(route, input, { ...options, onReplayed, onRetry });
+  return { reply, resumed: isReplayed && !isRetried };
 }
 
-/** Whether a response is that of an earlier call; a repetition within this call does not count. */
-class Replay {
-  #replayed = false;
-  #retried = false;
-
-  callOptions(idempotencyKey: string | undefined): CallOptions {
-    return {
-      idempotencyKey,
-      onReplayed: () => {
-        this.#replayed = true;
-      },
-      onRetry: () => {
-        this.#retried = true;
-      },
-    };
-  }
-
-  get ofEarlierRun(): boolean {
-    return this.#replayed && !this.#retried;
-  }
-}
-
-/** The fields of a reply that the request leaves open: what is declared may be secret. */
+/** Returns the fields of a reply that are not in the request. Arguments may be secret, so they are not recorded. */
 function unrequestedFields(request: object, reply: object): Record<string, unknown> {
-  const asked = request as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(Object.entries(reply).filter(([key]) => asked[key] == null));
+  const sent = request as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(reply).filter(([key]) => sent[key] == null));
 }
 
 async function newEntry<R extends Route, Listed>(
@@ -232,9 +226,9 @@ async function newEntry<R extends Route, Listed>(
   const { route, key, request } = creation;
   const before = await matchesBefore(context, creation);
   const engine = engineAddress();
-  // A process left over from a killed run begins nothing: the next run may be creating it already.
+  // After its engine was killed, this process must not create anything: the next run may already do so.
   if (engine && !(await isEngineRunning(engine)))
-    throw new Error("the Pulumi engine has exited; not starting new creates");
+    throw new Error("the Pulumi engine has exited, so nothing new is created; run `pulumi up` again");
   const account = accountOf(settings);
   const address = shownAddress(client.service);
   return {
@@ -256,7 +250,7 @@ async function newEntry<R extends Route, Listed>(
   };
 }
 
-/** The address of a service without credentials in it; undefined if it is secret. */
+/** Returns the address of a service without credentials. Undefined if the address is secret. */
 function shownAddress(service: string): string | undefined {
   if (masked(service) !== service) return undefined;
   if (!/^https?:/.test(service)) return service;
@@ -264,7 +258,7 @@ function shownAddress(service: string): string | undefined {
   return origin + pathname.replace(/\/+$/, "");
 }
 
-/** Calls that create the same thing wait for each other: what one creates is no candidate for a lost one. */
+/** Runs creates with the same name one after the other, because the object of one would look like a candidate of the other. */
 async function queued<R extends Route, Listed, T>(
   { client, run }: Context,
   { request, findLost }: Creation<R, Listed>,
@@ -272,10 +266,10 @@ async function queued<R extends Route, Listed, T>(
 ): Promise<T> {
   if (!findLost || (await client.honoursKeys())) return work();
   const name = `${findLost.name} ${(request as { readonly name?: string }).name}`;
-  const turn = (run.creationQueues.get(name) ?? Promise.resolve()).then(work);
+  const queue = (run.creationQueues.get(name) ?? Promise.resolve()).then(work);
   run.creationQueues.set(
     name,
-    turn.catch(() => undefined),
+    queue.catch(() => undefined),
   );
-  return turn;
+  return queue;
 }

@@ -1,50 +1,48 @@
 /**
- * Decides what happens to a call that creates an object after it was interrupted. Nothing is created twice, nothing is
- * lost, and nothing is adopted unless we are proven to have created it.
+ * Decides how to continue a create after an interruption. No object is created twice or lost, and an object is adopted only
+ * if this stack is proven to have created it.
  *
- * A call is in one of these states, in the recovery journal or, if the journal is lost, in the state of the stack:
+ * The recovery journal has each create in one of these states. Without the journal, the stack's state has it as lost:
  *
- *     none ──► asked {key, digest of the request, writer} ──► answered {id} ──► none
+ *     none ──► sent {key, digest of the request, writer} ──► acknowledged {id} ──► none
  *
- * An asked call whose writer has ended, or whose response did not arrive, is lost. Five rules hold:
+ * A sent create is lost if its writer has ended or its response did not arrive. These rules apply:
  *
- * 1. Nothing is sent before the journal has it as asked. If the journal cannot be written, the run warns and goes on.
- * 2. An entry is erased only when the state of the stack holds its id or the id of a job that followed it, when the
- *    service has refused the call or never got it, when its object is gone or was reported as orphaned, when the user
- *    has decided, or after 30 days.
- * 3. A lost call is repeated under its key if the service honours keys: its reply proves which object is ours. Without
- *    that proof the user decides. A list proves nothing: it may be paged or late, and anyone may have created what is
- *    new in it. The list only names candidates, without those that a stack of the backend holds.
- * 4. An entry counts as proof only if it is proven to be of this stack and of this account (`entry-owner.ts`).
- * 5. Nothing is deleted in the service while another row of the stack claims it (`run/claims.ts`).
+ * 1. A create is recorded as sent before it is sent. If the journal cannot be written, the run warns and continues.
+ * 2. An entry is erased only when the stack's state contains its id or the id of a later job in its chain, the service has
+ *    rejected or never received the call, its object is gone or reported as orphaned, the user has decided, or after 30 days.
+ * 3. A lost create is repeated with its key if the service honours keys, because the response proves which object is ours.
+ *    Without that proof the user decides. A list proves nothing: it may be paged or late, and somebody else may have
+ *    created the new object. It only provides candidates that no stack of the backend references.
+ * 4. An entry is proof only if this stack wrote it with this account (`entry-owner.ts`).
+ * 5. No object is deleted while another state entry of the stack references it (`run/claims.ts`).
  */
 
-/** The facts about a call that creates, when the provider decides how to go on. */
+/** Facts about a create. */
 export interface CreationEvidence {
-  /** The state of the call. */
   readonly call: "none" | "lost" | "acknowledged";
-  /** Whether the entry is proven to be of this stack and this account. */
+  /** Whether this stack is proven to have sent the call, with this account. */
   readonly isProven?: boolean;
-  /** For an answered call: whether the state of the stack holds its id already. */
+  /** For an acknowledged call: whether the stack's state already contains its id. */
   readonly isStored?: boolean;
-  /** For an answered call: whether its object still exists. */
+  /** For an acknowledged call: whether its object still exists. */
   readonly exists?: boolean;
-  /** Whether this run has sent the call. The client has then repeated it as far as that is safe. */
+  /** Whether this run has sent the call. The client has then retried it if that is safe. */
   readonly sentNow?: boolean;
-  /** Whether the user has named what it created, with RECOMMENDER_ADOPT. */
+  /** Whether the user has named the object with RECOMMENDER_ADOPT. */
   readonly isNamed?: boolean;
-  /** Whether the user has set RECOMMENDER_CREATE_AGAIN for it. */
+  /** Whether the user has set RECOMMENDER_CREATE_AGAIN for the resource. */
   readonly createAgain?: boolean;
-  /** Whether the service honours the key of the call, so a repeated call creates nothing new. */
+  /** Whether the service still honours the key of the call, so a repeated call creates nothing new. */
   readonly keyHolds?: boolean;
-  /** Whether the candidates for the question to the user have been gathered. */
+  /** Whether the candidates have been searched. */
   readonly hasCandidates?: boolean;
 }
 
-/** The next step: `look` gathers the candidates, the other steps send the call or end it. */
+/** Next step. `search` looks for candidates, `ask` fails with a question to the user. */
 export type Decision = "create" | "repeat" | "resume" | "adopt" | "search" | "ask";
 
-/** Decides how to go on with a call that creates. */
+/** Returns the next step of a create. */
 export function decide(evidence: CreationEvidence): Decision {
   const { call, isProven, isStored, exists, sentNow, isNamed, createAgain, keyHolds, hasCandidates } =
     evidence;

@@ -5,17 +5,17 @@ import { canonicalUrn } from "../run/urn";
 import { digest, type JournalEntry, retentionMs } from "./journal";
 
 /**
- * Notes that a journal entry of another stack is not about this resource, because the user has decided so. The entry stays
- * in the journal for the stack that wrote it, and this resource no longer asks about it.
+ * Records the user's decision that a journal entry of another stack is not about this resource. The entry stays in the
+ * journal for the other stack.
  */
 export function disown(entry: JournalEntry, urn: string): void {
   try {
-    const folder = stateDirectory("disowned");
-    createDirectory(folder);
-    removeOld(folder);
+    const directory = stateDirectory("disowned");
+    createDirectory(directory);
+    removeOld(directory);
     writeFileSync(fileOf(entry, urn), "", { mode: 0o600 });
   } catch {
-    // Without the note, the next create of this resource asks the same question again.
+    // Without the file, the next create of this resource asks again.
   }
 }
 
@@ -28,10 +28,10 @@ function fileOf({ key, at }: JournalEntry, urn: string): string {
   return join(stateDirectory("disowned"), digest([key, at, canonicalUrn(urn)]));
 }
 
-/** A note is needed only as long as the journal keeps its entry. */
-function removeOld(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const writtenAt = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - writtenAt > retentionMs) rmSync(join(folder, name), { force: true });
+/** Removes files that are older than any journal entry. */
+function removeOld(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const writtenAt = statSync(join(directory, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - writtenAt > retentionMs) rmSync(join(directory, name), { force: true });
   }
 }

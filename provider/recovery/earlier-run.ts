@@ -25,83 +25,107 @@ import {
 } from "./journal";
 import { lostCallOf } from "./unknown-creation";
 
-/** How long to wait for a process of an interrupted run that is still making the same call: as long as a call may take. */
-const orphanPatienceMs = 270_000;
+/** Time to wait for a process of an interrupted run that is still sending the same call: the maximum duration of a call. */
+const maxWaitMs = 270_000;
 
-/** Services keep the responses under a key for a day at least; we do not count on more. */
+/** Time for which we rely on keys. Services keep the responses of a key for at least a day. */
 const keysHoldMs = 20 * 3_600_000;
 
-/** An entry that an earlier run left. */
+/** Create that an earlier run has recorded. */
 export interface EarlierCall {
   readonly entry: JournalEntry;
-  /** Whether it is proven to be of this stack and this account. */
+  /** Whether this stack is proven to have sent it, with this account. */
   readonly isProven: boolean;
-  /** Whether it was written under the name of another stack, and nothing proves that this stack had that name. */
+  /** Whether it was recorded under a different stack name, which may or may not be a former name of this stack. */
   readonly mayBeOfOtherStack?: boolean;
 }
 
-/** What an earlier run began and did not bring into the state; waits for a process that is still making the call. */
+/**
+ * Finds the same create in an earlier run, if the state does not contain its object yet. It searches the journal of this
+ * stack, then of stacks that may be former names of it, then placeholders in the state. Waits for a process that is still
+ * sending the call, and reports creates with different arguments as orphaned.
+ */
 export async function findInterrupted<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
   identities: readonly string[],
 ): Promise<EarlierCall | undefined> {
-  const { clock, urn = "", client } = context;
-  const { path } = creation.route;
-  const until = clock.now() + orphanPatienceMs;
-  // An object that the user names is compared with what is declared now, when it is adopted.
-  const isNamed = !creation.adopt && !creation.key && idNamedByUser(urn) !== undefined;
+  const { clock, urn = "" } = context;
+  const until = clock.now() + maxWaitMs;
   for (;;) {
-    let found: JournalEntry | undefined;
-    let lost: JournalEntry | undefined;
-    for (const entry of entriesOf(urn)) {
-      if (!isOfService(entry, client) || entry.path !== path || (await isOfRunningEngine(entry))) continue;
-      if (identities.includes(entry.identity)) found = found?.reply ? found : entry;
-      else if (isNamed && !entry.derived && !entry.reply) lost = entry;
-      else if (!entry.derived && !creation.key) await reportOrphan(context, entry);
+    const entry = await findOwnEntry(context, creation, identities);
+    if (!entry) return findElsewhere(context, creation, identities);
+    if (entry.reply || !isAlive(entry) || clock.now() >= until) {
+      const owner = ownerOfEntry({ isOfStack: true, account: accountIn(entry, context) });
+      return { entry: await moveIfPossible(entry, urn), isProven: owner === "own" };
     }
-    found ??= lost;
-    if (!found) {
-      // A call with a derived key has the same key under every name of the stack, so the service recognises it.
-      const isAlike = (entry: JournalEntry) =>
-        !creation.key &&
-        isOfService(entry, client) &&
-        entry.path === path &&
-        identities.includes(entry.identity) &&
-        !isAlive(entry) &&
-        !isDisowned(entry, urn);
-      const stray = await findUnderFormerName(context, entriesOfOtherStacks(urn).filter(isAlike));
-      if (stray?.isProven) return stray;
-      const inState = await entryOfPlaceholder(context, creation, isNamed ? undefined : identities);
-      return inState ? { entry: inState, isProven: true } : stray;
-    }
-    if (found.reply || !isAlive(found) || clock.now() >= until) {
-      const account = accountIn(found, context);
-      return {
-        entry: await moveIfPossible(found, urn),
-        isProven: ownerOfEntry({ isOfStack: true, account }) === "own",
-      };
-    }
-    await log.progress(urn, `process ${found.pid} of an interrupted run is still making this call; waiting`);
+    await log.progress(
+      urn,
+      `waiting for process ${entry.pid} of an interrupted run, which is sending this call`,
+    );
     await clock.sleep(200);
   }
 }
 
-/**
- * The entry among those of other stacks that this stack wrote before it was renamed. If there is no such entry, the first
- * one that it may have written.
- */
+/** Whether the user names the object of a lost call. The arguments may have changed: the adoption compares them. */
+function isNamedByUser<R extends Route, Listed>(
+  { urn }: Context,
+  { adopt, key }: Creation<R, Listed>,
+): boolean {
+  return !adopt && !key && idNamedByUser(urn) !== undefined;
+}
+
+async function findOwnEntry<R extends Route, Listed>(
+  context: Context,
+  creation: Creation<R, Listed>,
+  identities: readonly string[],
+): Promise<JournalEntry | undefined> {
+  const { urn = "", client } = context;
+  let found: JournalEntry | undefined;
+  let named: JournalEntry | undefined;
+  for (const entry of entriesOf(urn)) {
+    if (!isOfService(entry, client) || entry.path !== creation.route.path || (await isOfRunningEngine(entry)))
+      continue;
+    if (identities.includes(entry.identity)) found = found?.reply ? found : entry;
+    else if (isNamedByUser(context, creation) && !entry.derived && !entry.reply) named = entry;
+    else if (!entry.derived && !creation.key) await reportOrphan(context, entry);
+  }
+  return found ?? named;
+}
+
+async function findElsewhere<R extends Route, Listed>(
+  context: Context,
+  creation: Creation<R, Listed>,
+  identities: readonly string[],
+): Promise<EarlierCall | undefined> {
+  const { urn = "", client } = context;
+  // A derived key is the same under every name of the stack, so the service recognizes a repeated call.
+  const isSameCreate = (entry: JournalEntry) =>
+    !creation.key &&
+    isOfService(entry, client) &&
+    entry.path === creation.route.path &&
+    identities.includes(entry.identity) &&
+    !isAlive(entry) &&
+    !isDisowned(entry, urn);
+  const former = await findUnderFormerName(context, entriesOfOtherStacks(urn).filter(isSameCreate));
+  if (former?.isProven) return former;
+  const isNamed = isNamedByUser(context, creation);
+  const entry = await entryOfPlaceholder(context, creation, isNamed ? undefined : identities);
+  return entry ? { entry, isProven: true } : former;
+}
+
+/** Returns the entry that this stack wrote before it was renamed, or the first entry that it may have written. */
 async function findUnderFormerName(
   context: Context,
-  strays: readonly JournalEntry[],
+  entries: readonly JournalEntry[],
 ): Promise<EarlierCall | undefined> {
   const { urn = "", run } = context;
   const { project, stack } = partsOf(urn);
   const own = lineageOf(stack);
   let unproven: EarlierCall | undefined;
-  for (const entry of strays) {
-    const known = own !== undefined && entry.lineage !== undefined;
-    const lineage = known ? (own === entry.lineage ? "same" : "different") : "unknown";
+  for (const entry of entries) {
+    const isKnown = own !== undefined && entry.lineage !== undefined;
+    const lineage = isKnown ? (own === entry.lineage ? "same" : "different") : "unknown";
     if (lineage === "different") continue;
     const writer = partsOf(entry.urn);
     const stacks = await run.stackState.stacks(project);
@@ -114,20 +138,20 @@ async function findUnderFormerName(
   return unproven;
 }
 
-/** If the journal cannot be written, the entry stays where it is; `record` warns of that. */
+/** Moves an entry to the current URN. If the journal cannot be written, the entry stays, and `record` warns. */
 function moveIfPossible(entry: JournalEntry, urn: string): Promise<JournalEntry> {
   return moveEntry(entry, urn).catch(() => entry);
 }
 
-/** Whether an entry was written with the key of this run; the user may say that the account is the same. */
+/** Whether an entry is of the configured account: same API key, or confirmed by the user. */
 function accountIn({ account }: JournalEntry, { settings }: Context): "same" | "unproven" {
   const isSame = account === undefined || account === accountOf(settings);
   return isSame || isEnabled(process.env.RECOMMENDER_SERVICE_MOVED) ? "same" : "unproven";
 }
 
 /**
- * The call that, according to the state, got no response: on another machine, or before the journal was lost. A call with
- * other identities than these is reported and left out.
+ * Returns the create of a placeholder in the state, which another machine wrote, or this one before its journal was lost.
+ * A create with different identities is reported as orphaned and not returned.
  */
 async function entryOfPlaceholder<R extends Route, Listed>(
   context: Context,
@@ -138,89 +162,94 @@ async function entryOfPlaceholder<R extends Route, Listed>(
   const lost = lostCallOf(run.placeholders.get(urn));
   if (!lost || run.resolvedCalls.has(lost.key)) return undefined;
   if (identities && !identities.includes(lost.identity)) {
-    const what = `may have created one at ${lost.at} by ${route.path} with different arguments`;
-    await log.warn(urn, `an earlier run ${what}; if so, it is orphaned`);
+    const what = `may have created an object with different arguments at ${lost.at} (${route.path})`;
+    await log.warn(urn, `an earlier run ${what}; if so, that object is orphaned`);
     return undefined;
   }
   const entry = {
-    ...{ urn, service: serviceIn(client), path: route.path, identity: lost.identity, key: lost.key },
-    ...{ derived: false, at: lost.at, pid: process.pid, host: hostname() },
+    ...lost,
+    urn,
+    service: serviceIn(client),
+    path: route.path,
+    derived: false,
+    pid: process.pid,
+    host: hostname(),
   };
   await record(context, entry);
   return entry;
 }
 
-/** Enters a creation into the journal; where that fails, the work goes on without the protection. */
+/** Records a create in the journal. If that fails, the run warns and continues without this protection. */
 export async function record({ urn, run }: Context, entry: JournalEntry): Promise<void> {
   try {
     await write(entry);
   } catch (error) {
-    if (run.warnedOfJournal) return;
-    run.warnedOfJournal = true;
-    await log.warn(
-      urn,
-      `cannot write the recovery journal (${(error as Error).message}): after a kill, what was created may be lost or ` +
-        "created twice. Set XDG_STATE_HOME to a folder that can be written to.",
-    );
+    const warning =
+      `cannot write the recovery journal (${(error as Error).message}): if this run is killed, objects may be lost or ` +
+      "created twice. Set XDG_STATE_HOME to a writable directory.";
+    await run.warnOnce(urn, warning, "journal");
   }
 }
 
-/** What an interrupted run created with other arguments than declared now is orphaned. */
+/** Reports an object that an interrupted run created with different arguments. */
 async function reportOrphan({ urn }: Context, entry: JournalEntry): Promise<void> {
   await log.warn(
     urn,
-    `an interrupted run ${describeOutcome(entry)} with different arguments; it is orphaned, not deleted`,
+    `an interrupted run ${describeOutcome(entry)} with different arguments; that object is orphaned, not deleted`,
   );
   await erase(entry);
 }
 
-/** What interrupted runs began for a resource that is deleted, or that has adopted something else. */
+/** Reports and erases the creates of interrupted runs for a resource that is deleted or has adopted an object. */
 export async function reportOrphans({ urn = "", client, run }: Context, adoptedId?: string): Promise<void> {
   for (const entry of entriesOf(urn)) {
     const isOwn = entry.id !== undefined && run.created.get(entry.path)?.has(entry.id);
     if (isOwn || !isOfService(entry, client) || (await isOfRunningEngine(entry))) continue;
-    // The adopted object may be what a call without a response created.
+    // The adopted object may be the result of the call without a response.
     const isOther = entry.id ? entry.id !== adoptedId : adoptedId === undefined;
     if (isOther)
-      await log.warn(urn, `an interrupted run ${describeOutcome(entry)}; it is orphaned, not deleted`);
+      await log.warn(
+        urn,
+        `an interrupted run ${describeOutcome(entry)}; that object is orphaned, not deleted`,
+      );
     await erase(entry);
   }
 }
 
-/** The state is seen to hold what was created; what else killed runs began for the resource. */
+/** Erases the entries whose ids are in the state. Returns the remaining creates of killed runs for the resource. */
 export async function eraseStoredIn(id: string, { __urn, ...state }: Properties): Promise<JournalEntry[]> {
   if (__urn === undefined) return [];
   const others = await eraseStored(__urn, new Set([id, ...Object.values(state)]));
   return others.filter((entry) => !entry.derived && !isAlive(entry));
 }
 
-/** What killed runs began that the program does not declare, in words. */
+/** Returns a warning about objects of killed runs that the program no longer declares. */
 export function orphanWarning(entries: readonly JournalEntry[]): string {
   const what = entries.map(describeOutcome).join(" and ");
-  return `a run that was killed ${what}, which the program no longer declares; see \`recommender interrupted\``;
+  return `a killed run ${what}, which the program no longer declares; run \`recommender interrupted\` for details`;
 }
 
-/** The outcome of a creation, in words that help to find it. */
+/** Describes the outcome of a create. */
 export function describeOutcome({ id, at, path }: JournalEntry): string {
-  return id ? `created ${id}` : `may have created one at ${at} by ${path}`;
+  return id ? `created ${id}` : `may have created an object at ${at} (${path})`;
 }
 
-/** Whether the service can be counted on to know the key of an entry. */
+/** Whether an entry is recent enough for the service to know its key. */
 export function isRecent({ at }: JournalEntry, { clock }: Context): boolean {
   return clock.now() - Date.parse(at) < keysHoldMs;
 }
 
-/** What an entry remembers a service by: its address may be secret. */
+/** Returns the id of a service in the journal. A digest, because the address may be secret. */
 export function serviceIn(client: Client): string {
   return digest(client.service);
 }
 
-/** Whether an entry is about the service of a client; older versions recorded its address. */
+/** Whether an entry is of the client's service. Older versions recorded the address. */
 export function isOfService({ service }: JournalEntry, client: Client): boolean {
   return [serviceIn(client), client.service, client.baseUrl].includes(service);
 }
 
-/** One engine at a time works on a stack: one that is at work elsewhere has a stack of its own, of the same name. */
+/** Whether a different, running engine wrote an entry. A stack has one engine at a time, so that is another stack of the same name. */
 async function isOfRunningEngine(entry: JournalEntry): Promise<boolean> {
   return isAlive(entry) && entry.engine !== engineAddress() && (await isEngineRunning(entry.engine));
 }

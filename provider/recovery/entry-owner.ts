@@ -1,21 +1,21 @@
-/** The facts about an entry of the recovery journal that is about the same resource, service and request. */
+/** Facts about a journal entry with the same resource name, service and request. */
 export interface OwnerEvidence {
-  /** Whether it was written by a stack of this name in this backend. Entries of other backends are never looked at. */
+  /** Whether a stack of this name in this backend wrote it. Entries of other backends are never read. */
   readonly isOfStack: boolean;
-  /** Whether the stack that wrote it exists under that name; "unseen" if the stacks cannot be listed. */
+  /** Whether the stack that wrote it still has that name. "unseen" if the stacks cannot be listed. */
   readonly stackExists?: boolean | "unseen";
-  /** How the secrets of the two stacks are encrypted: the same way after a rename. */
+  /** Whether both stacks have the same encryption key. A rename keeps it. */
   readonly lineage?: "same" | "different" | "unknown";
-  /** Whether it was written with this account's key; "unproven" if another key was used. */
+  /** Whether it was written with the configured API key. "unproven" with a different key. */
   readonly account: "same" | "unproven";
 }
 
-/** Whose entry it is: this stack's, another stack's, or one of the two. */
+/** Which stack an entry belongs to. `unproven` if the facts are not enough to tell. */
 export type EntryOwner = "own" | "unproven" | "other";
 
 /**
- * Decides whose an entry is. A stack that was renamed leaves entries under its old name, which no longer exists. Stacks
- * made from copies of one configuration file have the same lineage, so only both facts together prove a rename.
+ * Decides which stack an entry belongs to. A renamed stack leaves entries under its old name, which no longer exists. Stacks
+ * with copies of one configuration file have the same encryption key, so a rename is proven only if both facts match.
  */
 export function ownerOfEntry({ isOfStack, stackExists, lineage, account }: OwnerEvidence): EntryOwner {
   if (!isOfStack && (stackExists === true || lineage === "different")) return "other";

@@ -11,10 +11,10 @@ import type { CreationEvidence } from "./decision";
 import { type EarlierCall, isOfService, isRecent } from "./earlier-run";
 import { allEntries, type JournalEntry } from "./journal";
 
-/** Pauses between the looks at a list in which the object of a call of this run may turn up. */
-const lookPausesMs = [0, 2_000, 8_000];
+/** Pauses before each read of a list. A list may show a new object late. */
+const pausesMs = [0, 2_000, 8_000];
 
-/** What is known when a run begins with a call. */
+/** Collects the facts about a create at the start of a run. */
 export async function evidenceOf<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
@@ -36,8 +36,8 @@ export async function evidenceOf<R extends Route, Listed>(
 }
 
 /**
- * Whether the state holds what an entry created. A replacement that is asked for is not compared with the state first, so
- * nothing has erased the entry if nobody heard that the state has the id.
+ * Whether the state contains the id of an entry. Usually `diff` erases such an entry, but a forced replacement has no
+ * `diff`.
  */
 async function isInState({ urn = "", run }: Context, { id, derived }: JournalEntry): Promise<boolean> {
   if (derived) return false;
@@ -45,7 +45,7 @@ async function isInState({ urn = "", run }: Context, { id, derived }: JournalEnt
   return entries.some((entry) => entry.id === id);
 }
 
-/** Objects that matched before this run created anything are no candidates; not needed if keys are honoured. */
+/** Returns the matching objects that existed before this run, which are no candidates. Not needed if keys are honoured. */
 export async function matchesBefore<R extends Route, Listed>(
   { client, run }: Context,
   { findLost, idOf, request, route }: Creation<R, Listed>,
@@ -61,16 +61,16 @@ export async function matchesBefore<R extends Route, Listed>(
   return [...ids, ...createdBy(run, route)];
 }
 
-/** What to show the user who must decide about a lost call. */
+/** Objects that a lost call may have created, for the question to the user. */
 export interface Candidates {
   readonly ids: readonly string[];
-  /** Stacks whose state could not be read: one of them may hold a candidate. */
+  /** Stacks with unreadable state, which may reference a candidate. */
   readonly unread: readonly string[];
 }
 
 /**
- * Objects that a lost call may have created, without those that a stack of the backend holds. The list may have only a
- * page of them, or show them late, and others create objects too: a candidate is never adopted unasked.
+ * Returns objects that a lost call may have created and that no stack of the backend references. The list may be paged or
+ * late, and somebody else may have created them, so a candidate is never adopted without the user's decision.
  */
 export async function candidates<R extends Route, Listed>(
   context: Context,
@@ -82,31 +82,31 @@ export async function candidates<R extends Route, Listed>(
   const fresh = await listedSince(context, creation, entry, ofEarlierRun);
   if (fresh.length === 0) return { ids: [], unread: [] };
   const { entries, unread } = await context.run.stackState.allStacks();
-  const isHeld = (id: string) =>
+  const isReferenced = (id: string) =>
     entries.some(
       (entry) => entry.id === id && mayBeSameService(entry, { service: context.settings.baseUrl }),
     );
   const objectIds = creation.findLost?.objectId ?? ((id: string) => id);
-  return { ids: fresh.map(objectIds).filter((id) => !isHeld(id)), unread };
+  return { ids: fresh.map(objectIds).filter((id) => !isReferenced(id)), unread };
 }
 
 async function listedSince<R extends Route, Listed>(
   context: Context,
   { findLost, idOf, request, route }: Creation<R, Listed>,
-  { before = [], request: asked }: JournalEntry,
+  { before = [], request: sent }: JournalEntry,
   ofEarlierRun: boolean,
 ): Promise<string[]> {
   if (!findLost) return [];
   const { clock, run } = context;
   const known = new Set([...before, ...createdBy(run, route), ...createdForOthers(context, route)]);
-  for (const pauseMs of ofEarlierRun ? [0] : lookPausesMs) {
+  for (const pauseMs of ofEarlierRun ? [0] : pausesMs) {
     await clock.sleep(pauseMs);
     const list = await findLost.list().catch((error) => {
-      // The journal keeps the call of an earlier run until the service can be reached again.
+      // Fail during an outage: the journal keeps the call for the next run.
       if (ofEarlierRun && isOutage(error)) throw error;
     });
     const fresh = (list ?? [])
-      .flatMap((listed) => findLost.match(listed, nameIn(asked ?? request)) ?? [])
+      .flatMap((listed) => findLost.match(listed, nameIn(sent ?? request)) ?? [])
       .map(idOf)
       .filter((id) => !known.has(id));
     if (fresh.length > 0 || !list) return fresh;
@@ -118,7 +118,7 @@ function nameIn(request: unknown): string | undefined {
   return (request as { readonly name?: string }).name;
 }
 
-/** Objects that the journal has for other resources were not created by a call for this one. */
+/** Returns the ids that the journal attributes to other resources. */
 function createdForOthers({ client, urn = "" }: Context, { path }: Route): string[] {
   return allEntries()
     .filter(
@@ -128,15 +128,15 @@ function createdForOthers({ client, urn = "" }: Context, { path }: Route): strin
     .flatMap(({ id }) => id ?? []);
 }
 
-/** Whether the user has said that what is not known to be there is to be created: all of it, or by logical names. */
+/** Whether RECOMMENDER_CREATE_AGAIN applies to a resource: it is `1`, or lists the logical name. */
 function mayCreateAgain(urn: string): boolean {
-  const said = process.env.RECOMMENDER_CREATE_AGAIN;
-  if (!isEnabled(said)) return false;
-  const names = said?.split(",").map((name) => name.trim()) ?? [];
-  return /^(1|true|yes|on)$/i.test(said?.trim() ?? "") || names.includes(logicalName(urn));
+  const value = process.env.RECOMMENDER_CREATE_AGAIN;
+  if (!isEnabled(value)) return false;
+  const names = value?.split(",").map((name) => name.trim()) ?? [];
+  return /^(1|true|yes|on)$/i.test(value?.trim() ?? "") || names.includes(logicalName(urn));
 }
 
-/** Ids of what this run has created by a call. */
+/** Returns the ids that this run has created with a call. The set is live. */
 export function createdBy({ created }: Run, { path }: Route): Set<string> {
   const ids = created.get(path) ?? new Set<string>();
   created.set(path, ids);

@@ -1,16 +1,15 @@
 import { digest } from "./journal";
 
-/** Fields in the order of 0.1.0: its journals and states hold digests of them in that order. */
-const order = [
-  ...["projectId", "modelId", "algorithmId", "name", "numShards", "attributeSchema"],
-  ...["projectType", "targetEventType", "userDatasetId", "itemDatasetId", "eventDatasetId"],
-  ...["algorithmType", "algorithmParameters", "triggers", "generatorModelId", "qps", "rankerModelId"],
-  ...["queryType", "queries", "clusterType", "parameters"],
-];
+/** Field order of 0.1.0, whose journals and states contain digests in this order. */
+const order =
+  "projectId modelId algorithmId name numShards attributeSchema projectType targetEventType userDatasetId itemDatasetId " +
+  "eventDatasetId algorithmType algorithmParameters triggers generatorModelId qps rankerModelId queryType queries " +
+  "clusterType parameters";
+const positions = new Map(order.split(" ").map((field, at) => [field, at]));
 
 /**
- * Short names for what makes a creation the same when it is tried again: the one to write down, which is the same in
- * whatever order fields are given at any depth, and that of 0.1.0, which keeps the order of nested ones.
+ * Returns digests that identify a create when it is tried again: the current one, which ignores the order of fields at any
+ * depth, and that of 0.1.0, which ignores it only at the top.
  */
 export function identitiesOf(fields: unknown): readonly [string, string] {
   return [digest(inOrder(canonical(fields))), digest(inOrder(fields))];
@@ -18,9 +17,9 @@ export function identitiesOf(fields: unknown): readonly [string, string] {
 
 function inOrder(fields: unknown): unknown {
   if (typeof fields !== "object" || fields === null) return fields;
-  const placeOf = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
+  const positionOf = (key: string) => positions.get(key) ?? positions.size;
   const entries = Object.entries(fields).sort(
-    ([one], [other]) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1),
+    ([one], [other]) => positionOf(one) - positionOf(other) || (one < other ? -1 : 1),
   );
   return Object.fromEntries(entries);
 }

@@ -1,19 +1,19 @@
 let inFlight = 0;
-let began = false;
+let hasStarted = false;
 
-/** Whether this process has sent a call that creates. */
+/** Whether this process has sent a create. */
 export function hasCreated(): boolean {
-  return began;
+  return hasStarted;
 }
 
-/** Whether a call that creates is under way in this process: it must not end before it knows the outcome. */
+/** Whether a create is in flight. The process must not exit before it knows the outcome. */
 export function isCreating(): boolean {
   return inFlight > 0;
 }
 
-/** Does work that creates. */
+/** Runs `work`, which sends a create, and counts it as in flight. */
 export async function trackCreate<T>(work: () => Promise<T>): Promise<T> {
-  began = true;
+  hasStarted = true;
   inFlight++;
   try {
     return await work();

@@ -8,79 +8,78 @@ import { createDirectory, stateDirectory } from "../../client/state-directory";
 import { currentBackend, legacyBackendSpellings, lineageOf } from "../run/backend";
 import { canonicalUrn, partsOf } from "../run/urn";
 
-/** A call that creates, recorded before it is sent. */
+/** Create, recorded before it is sent. */
 export interface JournalEntry {
-  /** Whose it is: the resource in its stack. */
   readonly urn: string;
-  /** A digest of what the service is remembered by; its address, in files of older versions. */
+  /** Digest of the service's address or data id. Older versions stored the address. */
   readonly service: string;
-  /** The address of the service for people; absent if it is secret. */
+  /** Address of the service, for messages. Absent if it is secret. */
   readonly address?: string;
-  /** The backend of the stack in its canonical form; absent in files of 0.1.0. */
+  /** Canonical URL of the stack's backend. Absent in files of 0.1.0. */
   readonly backend?: string;
-  /** Survives a rename of the stack, see `lineageOf`. */
+  /** Digest of the stack's encryption key, which survives a rename (see `lineageOf`). */
   readonly lineage?: string;
-  /** A fingerprint of the developer's key; absent in files of 0.1.0 and for embedded services. */
+  /** Fingerprint of the API key. Absent in files of 0.1.0 and for embedded services. */
   readonly account?: string;
   readonly path: string;
-  /** What makes it the same creation when it is tried again. */
+  /** Digest that identifies the create when it is tried again. */
   readonly identity: string;
-  /** The idempotency key under which the call is sent, each time it is sent. */
+  /** Idempotency key of every attempt. */
   readonly key: string;
-  /** Whether the key follows from an earlier job, so that it is the same on any machine. */
+  /** Whether the key is derived from an earlier job, so it is the same on every machine. */
   readonly derived: boolean;
   /**
-   * The name in a request that is the same creation under any name: a repeated call must carry the first one. The rest
-   * is what is declared, and is not kept here: it may be secret.
+   * Name in the request, if the name does not identify the create. A repeated call must have the same name. The other
+   * arguments may be secret, so they are not recorded.
    */
   readonly request?: Readonly<Record<string, unknown>>;
   readonly at: string;
   readonly pid: number;
   readonly host: string;
-  /** Address of the engine that the process worked for. */
+  /** Address of the engine. */
   readonly engine?: string;
-  /** Ids that matched before the call: they are no candidates if the response is lost. */
+  /** Ids of matching objects before the call, which are no candidates if the response is lost. */
   readonly before?: readonly string[];
-  /** Id of what was created; absent while that is unknown. */
+  /** Id of the created object. Absent while unknown. */
   readonly id?: string;
-  /** The fields of the reply that the request leaves open. */
+  /** Fields of the reply that are not in the request. */
   readonly reply?: Readonly<Record<string, unknown>>;
 }
 
-/** Entries older than this are dropped. */
+/** Time after which entries expire. */
 export const retentionMs = 30 * 24 * 3_600_000;
 
-/** A short name for any value. */
+/** Returns a digest of any JSON value. */
 export function digest(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
 }
 
 /**
- * The entries of a resource of this stack. The user's state folder has a file for each creation that is not in the state
- * yet. The backend is part of an entry: stacks of the same name in two backends have nothing in common.
+ * Returns the entries of a resource in this stack and backend. The user's state directory has one file for each create
+ * whose object is not in the stack's state yet.
  */
 export function entriesOf(urn: string): JournalEntry[] {
   const backend = currentBackend();
   const isOwn = (entry: JournalEntry) =>
     entry.backend === backend && canonicalUrn(entry.urn) === canonicalUrn(urn);
-  return [...entriesIn(folderOf(urn)).filter(isOwn), ...legacyFolders(urn).flatMap(entriesIn)];
+  return [...entriesIn(directoryOf(urn)).filter(isOwn), ...legacyDirectories(urn).flatMap(entriesIn)];
 }
 
-/** Entries of a resource of the same type and name in other stacks of this backend: one may be this stack's old name. */
+/** Returns the entries of resources with the same type and name in other stacks of this backend. This stack may be a renamed one. */
 export function entriesOfOtherStacks(urn: string): JournalEntry[] {
   const backend = currentBackend();
-  return entriesIn(folderOf(urn)).filter(
+  return entriesIn(directoryOf(urn)).filter(
     (entry) => entry.backend === backend && canonicalUrn(entry.urn) !== canonicalUrn(urn),
   );
 }
 
-/** Where an entry that is written now belongs to. */
+/** Returns the backend and lineage of a new entry. */
 export function placeOf(urn: string): Pick<JournalEntry, "backend" | "lineage"> {
   const lineage = lineageOf(partsOf(urn).stack);
   return { backend: currentBackend(), ...(lineage && { lineage }) };
 }
 
-/** Moves an entry of a former name of the stack, or of 0.1.0, to where entries of this resource are looked for. */
+/** Moves an entry of 0.1.0, or of a former name of the stack, to the current URN. */
 export async function moveEntry(entry: JournalEntry, urn: string): Promise<JournalEntry> {
   if (entry.backend !== undefined && entry.urn === urn) return entry;
   const { lineage: _, ...rest } = entry;
@@ -90,26 +89,25 @@ export async function moveEntry(entry: JournalEntry, urn: string): Promise<Journ
   return moved;
 }
 
-function entriesIn(folder: string): JournalEntry[] {
-  return filesIn(folder)
+function entriesIn(directory: string): JournalEntry[] {
+  return filesIn(directory)
     .flatMap((file) => read(file) ?? [])
     .filter((entry) => !isExpired(entry));
 }
 
-/** Whether an entry is too old to be kept. The age of its folder says nothing: all stacks share it. */
+/** Whether an entry is older than `retentionMs`. */
 function isExpired({ at }: Pick<JournalEntry, "at">): boolean {
   return Date.now() - Date.parse(at) > retentionMs;
 }
 
-function filesIn(folder: string): string[] {
-  return namesIn(folder)
+function filesIn(directory: string): string[] {
+  return namesIn(directory)
     .filter((name) => name.endsWith(".json"))
-    .map((name) => join(folder, name));
+    .map((name) => join(directory, name));
 }
 
 /**
- * Everything that interrupted runs began on this machine and no later run has come back to. A file that cannot be read
- * is left out: only the resource that it is about must stop for it.
+ * Returns all entries on this machine. Unreadable files are skipped, because only their own resource must stop for them.
  */
 export function allEntries(): JournalEntry[] {
   return allFiles()
@@ -117,7 +115,7 @@ export function allEntries(): JournalEntry[] {
     .filter((entry) => !isExpired(entry));
 }
 
-/** Files among them that cannot be read. */
+/** Returns the paths of unreadable journal files. */
 export function unreadableFiles(): string[] {
   return allFiles().filter((file) => existsSync(file) && readable(file) === undefined);
 }
@@ -136,8 +134,8 @@ function readable(file: string): JournalEntry | undefined {
 }
 
 /**
- * Records that a call is about to be sent, or its outcome; only the disk is waited for, by many at once. What is recorded
- * last counts: it is a line of its own, because a file that is replaced is waited for by the whole process.
+ * Records a create or its outcome, and flushes it to disk. The outcome is appended as a new line, and the last line counts:
+ * a replaced file would need a synchronous rename, which blocks the whole process.
  */
 export async function write(given: JournalEntry): Promise<void> {
   const entry = given.backend === undefined ? { ...given, ...placeOf(given.urn) } : given;
@@ -148,24 +146,24 @@ export async function write(given: JournalEntry): Promise<void> {
 
 async function appendLine(entry: JournalEntry, line: string): Promise<boolean> {
   const file = await open(fileOf(entry), constants.O_WRONLY | constants.O_APPEND).catch(undefinedIfAbsent);
-  // What a machine that went down left without an end is a line of its own.
+  // Start with a newline: a crash may have left an incomplete last line.
   if (file) await flush(file, `\n${line}`);
   return file !== undefined;
 }
 
 async function createFile(entry: JournalEntry, line: string, tries = 3): Promise<void> {
-  const [folder, file] = [folderOf(entry.urn), fileOf(entry)];
-  createDirectory(folder);
-  // Flushed before it gets its name: after a machine goes down the file is whole or not there.
+  const [directory, file] = [directoryOf(entry.urn), fileOf(entry)];
+  createDirectory(directory);
+  // Flush before the rename: after a crash, the file is complete or absent.
   const draft = `${file}.${process.pid}`;
   const drafted = await open(draft, "w", 0o600).catch(undefinedIfAbsent);
-  // The last entry of before was erased at this moment, and its folder with it.
+  // Another process has just erased the last entry and removed the directory.
   if (!drafted && tries > 1) return createFile(entry, line, tries - 1);
-  if (!drafted) throw new Error(`${folder} cannot be kept`);
+  if (!drafted) throw new Error(`other processes keep removing ${directory}`);
   await flush(drafted, line);
   renameSync(draft, file);
-  // A name is on the disk only when its folder is; Windows cannot open a folder, and does not need to.
-  if (process.platform !== "win32") await flush(await open(folder, "r"));
+  // Flush the directory, or a crash may lose the file name. Windows cannot open directories and does not need it.
+  if (process.platform !== "win32") await flush(await open(directory, "r"));
 }
 
 async function flush(file: FileHandle, text?: string): Promise<void> {
@@ -181,45 +179,45 @@ function undefinedIfAbsent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== "ENOENT") throw error;
 }
 
-/** Erases an entry. Where nothing can be erased, nothing could be recorded either, which is reported then. */
+/** Erases an entry. Failures are ignored: an unwritable journal is reported when it is written. */
 export async function erase(entry: JournalEntry): Promise<void> {
   await removeFile(readFrom.get(entry) ?? fileOf(entry));
 }
 
 async function removeFile(file: string): Promise<void> {
   await rm(file, { force: true }).catch(() => {});
-  // The folder stays if it has another entry.
+  // Fails if the directory has more entries.
   await rmdir(dirname(file)).catch(() => {});
 }
 
-/** Whether the process that wrote an entry is another one and lives: the run goes on, or what is left of it. */
+/** Whether another process on this machine wrote an entry and is still running. */
 export function isAlive({ pid, host }: JournalEntry): boolean {
   return host === hostname() && pid !== process.pid && isRunning(pid);
 }
 
-/** A call takes at most so long, with all its retries. */
+/** Maximum duration of a call, with all retries. */
 const callMs = 5 * 60_000;
 
-/** Whether the process that wrote an entry may live. On another machine that cannot be seen: its call may be under way. */
+/** Whether the writer of an entry may be running. On other machines, entries of the last minutes count as running. */
 export function mayBeRunning(entry: JournalEntry): boolean {
   const isRecent = Date.now() - Date.parse(entry.at) < callMs;
   return entry.host === hostname() ? isAlive(entry) : isRecent;
 }
 
 /**
- * Erases the creations whose results the state of the resource holds, and returns the others. With the last of
- * a chain of jobs, each submitted because the one before it failed, the whole chain is forgotten.
+ * Erases the entries whose ids are in the state, and returns the remaining ones. With the last job of a chain, each
+ * submitted because the previous one failed, the whole chain is erased.
  */
 export async function eraseStored(urn: string, known: ReadonlySet<unknown>): Promise<JournalEntry[]> {
   const entries = entriesOf(urn);
-  const held = entries.filter(({ id }) => id !== undefined && known.has(id));
+  const stored = entries.filter(({ id }) => id !== undefined && known.has(id));
   const isOver = (entry: JournalEntry) =>
-    held.includes(entry) || (entry.derived && held.some(({ at }) => entry.at <= at));
+    stored.includes(entry) || (entry.derived && stored.some(({ at }) => entry.at <= at));
   await Promise.all(entries.filter(isOver).map(erase));
   return entries.filter((entry) => !isOver(entry));
 }
 
-/** The files that entries were read from: those of 0.1.0 lie elsewhere. */
+/** File of each entry that was read. Files of 0.1.0 have different paths. */
 const readFrom = new WeakMap<JournalEntry, string>();
 
 function read(file: string): JournalEntry | undefined {
@@ -228,16 +226,16 @@ function read(file: string): JournalEntry | undefined {
     readFrom.set(entry, file);
     return entry;
   } catch (error) {
-    // Another process may have erased it in between.
+    // Another process may have just erased it.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw new Error(
-      `cannot read the recovery journal ${file}: ${(error as Error).message}. See in the service whether the last run ` +
-        "created something that the state does not hold, and clear it with `recommender interrupted --forget`.",
+      `cannot read the recovery journal ${file}: ${(error as Error).message}. Check in the service whether the last run ` +
+        "created an object that is not in the state. Then run `recommender interrupted --forget` to clear the journal.",
     );
   }
 }
 
-/** An outcome that was cut off is as good as unknown: what is recorded before it says how it is found out. */
+/** Parses the last complete line. An incomplete one is a lost outcome, which the line before it lets us recover. */
 function lastIn(text: string): JournalEntry {
   const [first = "", ...later] = text.split("\n").filter((line) => line !== "");
   for (const line of later.reverse()) {
@@ -248,14 +246,14 @@ function lastIn(text: string): JournalEntry {
   return JSON.parse(first);
 }
 
-/** One folder for all stacks: a stack may be renamed between a kill and the next run, and bindings may change. */
-function folderOf(urn: string): string {
+/** Returns the directory of a resource, the same for all stacks: the stack may be renamed, and its binding may change. */
+function directoryOf(urn: string): string {
   const { type, name } = partsOf(canonicalUrn(urn));
   return join(stateDirectory("creations"), `resource-${digest([type, name])}`);
 }
 
-/** Where 0.1.0 kept the entries of a resource: under its URN and the variable PULUMI_BACKEND_URL as it was spelled. */
-function legacyFolders(urn: string): string[] {
+/** Returns the directories in which 0.1.0 stored the entries of a resource, by URN and spelling of PULUMI_BACKEND_URL. */
+function legacyDirectories(urn: string): string[] {
   return legacyBackendSpellings().map((spelled) =>
     join(stateDirectory("creations"), digest([canonicalUrn(urn), spelled])),
   );
@@ -264,13 +262,13 @@ function legacyFolders(urn: string): string[] {
 function fileOf({ urn, service, path, identity, backend, engine = "" }: JournalEntry): string {
   const { project, stack } = partsOf(urn);
   const name = digest([service, path, identity, engine, backend ?? currentBackend(), project, stack]);
-  return join(folderOf(urn), `${name}.json`);
+  return join(directoryOf(urn), `${name}.json`);
 }
 
-/** A folder that cannot be read holds nothing for us; that nothing can be written to it is reported when it is tried. */
-function namesIn(folder: string): string[] {
+/** Lists a directory. An unreadable one counts as empty: the next write reports the problem. */
+function namesIn(directory: string): string[] {
   try {
-    return readdirSync(folder);
+    return readdirSync(directory);
   } catch {
     return [];
   }
@@ -278,7 +276,7 @@ function namesIn(folder: string): string[] {
 
 let hasErasedExpired = false;
 
-/** Removes entries that are too old, once for each process. */
+/** Removes expired entries, once per process. */
 async function eraseExpired(): Promise<void> {
   if (hasErasedExpired) return;
   hasErasedExpired = true;
@@ -288,7 +286,7 @@ async function eraseExpired(): Promise<void> {
   }
 }
 
-/** When a file was last written: the age of an entry that cannot be read. */
+/** Returns the modification time of a file, which is the age of an unreadable entry. */
 function writtenAt(file: string): string {
   return (statSync(file, { throwIfNoEntry: false })?.mtime ?? new Date()).toISOString();
 }

@@ -2,46 +2,52 @@ import type { OutcomeUnknownError } from "../../client/errors";
 
 const prefix = "unknown-";
 
-/** What the user needs to know to decide about a lost call. */
+/** Facts for the user's decision about a lost call. */
 interface Known {
-  /** The name that the program gives the resource. */
+  /** Logical name of the resource. */
   readonly name: string;
   /** Objects that the call may have created. */
   readonly candidates: readonly string[];
-  /** Stacks whose state could not be read: one of them may hold a candidate. */
+  /** Stacks with unreadable state, which may reference a candidate. */
   readonly unread?: readonly string[];
-  /** A step that may help before anything else. */
+  /** Step to try first. */
   readonly fix?: string | undefined;
-  /** When the call was first sent, in milliseconds since 1970. */
+  /** Time of the first attempt, in milliseconds since 1970. */
   readonly at: number;
-  /** Whether this stack is known to have sent the call, so its state keeps a placeholder for the object. */
+  /** Whether this stack is known to have sent the call. Its state then gets a placeholder for the object. */
   readonly isSent: boolean;
   /** Whether the object can also be adopted with the argument `existingId`. */
   readonly hasExistingId: boolean;
 }
 
-/** It is unknown whether something was created; only the user can decide whether to adopt it or to create it again. */
+/** The outcome of a create is unknown. Only the user can decide whether to adopt the object or create it again. */
 export class UnknownCreationError extends Error {
   override readonly name = "UnknownCreationError";
-  /** Stands in the state for the id that is not known; undefined if another stack may have sent the call. */
+  /** Placeholder in the state for the unknown id. Undefined if another stack may have sent the call. */
   readonly placeholder: string | undefined;
 
   constructor(lost: OutcomeUnknownError, identity: string, known: Known) {
     const { name, candidates, unread = [], fix, isSent, hasExistingId } = known;
     const found =
       candidates.length > 0
-        ? [`It may have created ${candidates.join(" or ")}, which nothing proves to be ours.`]
+        ? [`It may have created ${candidates.join(" or ")}, but nothing proves that this stack created it.`]
         : [];
-    const doubt = unread.length > 0 ? [`Not checked, as it cannot be read: ${unread.join(", ")}.`] : [];
+    const doubt =
+      unread.length > 0 ? [`Cannot read the state of ${unread.join(", ")}, which may use it.`] : [];
     const id = candidates.length === 1 ? candidates[0] : "ID";
     super(
       [
-        ...[`${lost.message}.`, ...found, ...doubt, ...(fix ? [fix] : [])],
-        `If it exists, adopt it: \`RECOMMENDER_ADOPT=${quoted(`${name}=${id}`)} pulumi up\`` +
+        `${lost.message}.`,
+        ...found,
+        ...doubt,
+        ...(fix ? [fix] : []),
+        `If the object exists, adopt it: \`RECOMMENDER_ADOPT=${quoted(`${name}=${id}`)} pulumi up\`` +
           `${hasExistingId ? ", or with the argument existingId" : ""}.`,
-        `If it does not, create it: \`RECOMMENDER_CREATE_AGAIN=${quoted(name)} pulumi up\`.`,
+        `If it does not exist, create it: \`RECOMMENDER_CREATE_AGAIN=${quoted(name)} pulumi up\`.`,
         ...(isSent
-          ? ["Remove the option protect for that run: the placeholder in the state is replaced."]
+          ? [
+              "If the resource has the option protect, remove it for that run, because the placeholder in the state is replaced.",
+            ]
           : []),
       ].join(" "),
       { cause: lost },
@@ -54,14 +60,14 @@ function quoted(text: string): string {
   return /^[\w.:/=@%+-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The lost call that a placeholder stands for; undefined for a real id. */
+/** Parses a placeholder. Returns undefined for a real id. */
 export function lostCallOf(id: unknown): LostCall | undefined {
   const [, key, identity, at] = /^unknown-(.+)\.([^.]+)\.(\d+)$/.exec(typeof id === "string" ? id : "") ?? [];
   if (!key || !identity) return undefined;
   return { key, identity, at: new Date(Number(at)).toISOString() };
 }
 
-/** A call that got no response. */
+/** Create without a response. */
 export interface LostCall {
   readonly key: string;
   readonly identity: string;

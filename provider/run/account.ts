@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { embeddedDirectory, type Settings } from "../../client/settings";
 
 /**
- * What a key shows of the objects that a stack created with another key: at least one of them, none of those that the
- * service can show, or "unknown" because the service can show no such object to anyone.
+ * Whether the configured key shows objects that the stack created with a different key. "unknown" if the service has no
+ * operation that shows them.
  */
 export type VisibleObjects = "some" | "none" | "unknown";
 
 /**
- * A fingerprint of the developer's key, by which the state and the journal tell accounts at one address apart. Its 32 bits
- * do not give the key away. It is undefined for embedded services: their data has an identity.
+ * Returns a fingerprint of the API key, to detect a switch to a different account at the same address. Its 32 bits do not
+ * reveal the key. Undefined for embedded services, whose data has an id instead.
  */
 export function accountOf({ baseUrl, apiKey }: Settings): string | undefined {
   if (!apiKey || embeddedDirectory(baseUrl) !== undefined) return undefined;

@@ -5,19 +5,18 @@ import { dirname, join, resolve } from "node:path";
 import { parseJson } from "../../client/parse";
 import { engineProcess } from "./engine-command";
 
-/** The backend of Pulumi if nothing else is configured. */
+/** Pulumi's default backend. */
 const cloud = "https://api.pulumi.com";
 
 /**
- * The backend that this process works with, spelled in one way: `file:///srv/state` for `file://./state`, a trailing
- * slash, a symbolic link or `file://~/…`, whether the environment, the project or `pulumi login` names it. It holds no
- * credentials.
+ * Returns the URL of the configured backend in canonical form, without credentials. `file://./state`, a trailing slash, a
+ * symbolic link and `file://~/…` all become `file:///srv/state`.
  */
 export function currentBackend(): string {
   return canonical(process.env.PULUMI_BACKEND_URL || projectBackend() || loginBackend() || cloud);
 }
 
-/** The texts under which version 0.1.0 filed its journal for this backend: the variable as it was spelled. */
+/** Returns the spellings of this backend under which 0.1.0 may have stored its journal: it used the variable unchanged. */
 export function legacyBackendSpellings(): string[] {
   const { PULUMI_BACKEND_URL: given = "" } = process.env;
   const here = currentBackend();
@@ -28,16 +27,16 @@ export function legacyBackendSpellings(): string[] {
 }
 
 /**
- * A digest of what encrypts the secrets of a stack: its configuration file keeps it when the stack is renamed. It is
- * undefined if there is none, as with Pulumi Cloud. A copied configuration file has the same one.
+ * Returns a digest of the stack's encryption key or salt, which survives a rename of the stack. Undefined if the stack's
+ * configuration file has neither, as with Pulumi Cloud. A copy of the file has the same digest.
  */
 export function lineageOf(stack: string): string | undefined {
   const project = projectFile();
   if (!project) return undefined;
-  const folder = resolve(dirname(project.path), /^stackConfigDir:\s*(\S+)/m.exec(project.text)?.[1] ?? "");
+  const directory = resolve(dirname(project.path), /^stackConfigDir:\s*(\S+)/m.exec(project.text)?.[1] ?? "");
   const name = stack.split("/").at(-1) ?? stack;
   for (const extension of ["yaml", "yml", "json"]) {
-    const text = readOrUndefined(join(folder, `Pulumi.${name}.${extension}`)) ?? "";
+    const text = readOrUndefined(join(directory, `Pulumi.${name}.${extension}`)) ?? "";
     const [, key] = /^\s*"?(?:encryptionsalt|encryptedkey)"?:\s*"?([^\s",]+)/m.exec(text) ?? [];
     if (key) return createHash("sha256").update(key).digest("hex").slice(0, 16);
   }
@@ -48,29 +47,29 @@ function canonical(url: string): string {
   if (url.startsWith("file://")) return `file://${directoryAt(url.slice("file://".length))}`;
   if (!URL.canParse(url)) return url;
   const { protocol, host, pathname, searchParams } = new URL(url);
-  // Buckets of one name may lie in two stores; the region or the profile of the caller make no difference.
+  // Two stores may have buckets of the same name, so the endpoint counts. Region and profile do not.
   const endpoint = searchParams.get("endpoint");
   return `${protocol}//${host}${pathname.replace(/\/+$/, "")}${endpoint ? `?endpoint=${endpoint}` : ""}`;
 }
 
 function directoryAt(text: string): string {
   const path = decoded(text.split("?", 1)[0] as string).replace(/^~(?=$|[/\\])/, homedir());
-  const places = engineDirectories().map((directory) => resolve(directory, path));
-  const place = places.find((folder) => existsSync(folder)) ?? (places[0] as string);
+  const paths = engineDirectories().map((directory) => resolve(directory, path));
+  const found = paths.find((each) => existsSync(each)) ?? (paths[0] as string);
   try {
-    return realpathSync(place);
+    return realpathSync(found);
   } catch {
-    return place;
+    return found;
   }
 }
 
-/** The directories that the engine may run in, the likeliest first: its relative paths start there. */
+/** Returns the possible working directories of the engine, most likely first. Relative backend paths start there. */
 function engineDirectories(): string[] {
-  ofEngine ??= { directory: directoryOfEngine() };
-  return [ofEngine.directory, process.env.PWD, process.cwd()].flatMap((directory) => directory ?? []);
+  engineDirectory ??= { path: directoryOfEngine() };
+  return [engineDirectory.path, process.env.PWD, process.cwd()].flatMap((directory) => directory ?? []);
 }
 
-let ofEngine: { readonly directory: string | undefined } | undefined;
+let engineDirectory: { readonly path: string | undefined } | undefined;
 
 function directoryOfEngine(): string | undefined {
   const engine = engineProcess();
@@ -89,28 +88,28 @@ function decoded(text: string): string {
   }
 }
 
-/** The backend of the last `pulumi login`. */
+/** Returns the backend of the last `pulumi login`. */
 function loginBackend(): string | undefined {
   const home = process.env.PULUMI_HOME || join(homedir(), ".pulumi");
-  const folder = process.env.PULUMI_CREDENTIALS_PATH || home;
-  const text = readOrUndefined(join(folder, "credentials.json")) ?? "";
+  const directory = process.env.PULUMI_CREDENTIALS_PATH || home;
+  const text = readOrUndefined(join(directory, "credentials.json")) ?? "";
   const { current } = (parseJson(text) ?? {}) as { current?: unknown };
   return typeof current === "string" && current !== "" ? current : undefined;
 }
 
-/** The backend that the project names, which wins over `pulumi login`. */
+/** Returns the backend in the project file, which takes precedence over `pulumi login`. */
 function projectBackend(): string | undefined {
   const text = projectFile()?.text ?? "";
   return /^backend:\s*\n(?:\s+.*\n)*?\s+url:\s*["']?([^\s"']+)/m.exec(text)?.[1];
 }
 
 function projectFile(): { readonly path: string; readonly text: string } | undefined {
-  for (let folder = process.cwd(); ; folder = dirname(folder)) {
+  for (let directory = process.cwd(); ; directory = dirname(directory)) {
     for (const name of ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"]) {
-      const text = readOrUndefined(join(folder, name));
-      if (text !== undefined) return { path: join(folder, name), text };
+      const text = readOrUndefined(join(directory, name));
+      if (text !== undefined) return { path: join(directory, name), text };
     }
-    if (dirname(folder) === folder) return undefined;
+    if (dirname(directory) === directory) return undefined;
   }
 }
 

@@ -1,22 +1,22 @@
 import { setMaxListeners } from "node:events";
 
 const controller = new AbortController();
-// Each wait of a run listens to it.
+// Every wait of a run adds a listener, so the default limit of 10 would log warnings.
 setMaxListeners(0, controller.signal);
 
-/** Is aborted when the engine asks its providers to stop, as it does on Ctrl+C. */
+/** Aborts when the engine cancels its providers, as on Ctrl+C. */
 export const cancelled: AbortSignal = controller.signal;
 
 const graceMs = 1000;
 const later = new AbortController();
 setMaxListeners(0, later.signal);
 
-/** Is aborted a moment after that: what is nearly done may end well, but a service that is away is not waited for. */
+/** Aborts one second after `cancelled`: calls in flight may finish, but the process does not wait for an unreachable service. */
 export const stopped: AbortSignal = later.signal;
 
-/** Ends all waits; called by the binding when the engine asks to stop. */
+/** Ends all waits. The binding calls it when the engine cancels. */
 export function cancel(): void {
-  const reason = new Error("the engine asked to stop");
+  const reason = new Error("the run was cancelled");
   controller.abort(reason);
   setTimeout(() => later.abort(reason), graceMs).unref();
 }

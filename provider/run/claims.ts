@@ -2,86 +2,88 @@ import type { StackState } from "./stack-state";
 import { isSameEntry, mayBeSameService, type StateEntry } from "./state-entry";
 import { canonicalUrn, isOfPlugin } from "./urn";
 
-/** Something in a service that resources may hold. Without a service, things of any service count. */
+/** Object in a service. Without `service`, it matches objects of any service. */
 export type ServiceObject = Pick<StateEntry, "type" | "id" | "service">;
 
 /**
- * What the rows of a stack hold in the service: the rows of the state, with what the run has done since. Every row of the
- * state counts, including the rows that the engine has replaced and is to delete.
+ * Counts the references of a stack's state entries to objects in the service. It starts with the stored state, including
+ * entries that wait for deletion, and follows what this run creates and releases.
  */
 export class Claims {
   #stored: Promise<EntriesByObject> | undefined;
   readonly #added = new EntriesByObject();
   readonly #released = new EntriesByObject();
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #queues = new Map<string, Promise<unknown>>();
 
   constructor(private readonly state: Pick<StackState, "entries">) {}
 
-  /** A resource has created or adopted it in this run. */
-  add(row: StateEntry): void {
-    this.#added.add(row);
+  /** Adds the entry of a resource that this run has created or adopted. */
+  add(entry: StateEntry): void {
+    this.#added.add(entry);
   }
 
   /**
-   * Gives a row up. `work` gets the other row that holds the same thing, which then must stay; undefined where none does.
-   * Rows of one thing give it up one after the other, so that the last one deletes it.
+   * Releases an entry. `work` gets another entry that references the same object, which must then stay, or undefined.
+   * Entries of one object are released one after the other, so only the last one deletes it.
    */
-  release<T>(row: StateEntry, work: (holder: StateEntry | undefined) => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(nameOf(row)) ?? Promise.resolve()).then(async () => {
-      const result = await work(await this.#otherHolder(row));
-      this.#released.add(row);
+  release<T>(entry: StateEntry, work: (user: StateEntry | undefined) => Promise<T>): Promise<T> {
+    const released = (this.#queues.get(keyOf(entry)) ?? Promise.resolve()).then(async () => {
+      const result = await work(await this.#otherUser(entry));
+      this.#released.add(entry);
       return result;
     });
-    this.#turns.set(
-      nameOf(row),
-      turn.catch(() => undefined),
+    this.#queues.set(
+      keyOf(entry),
+      released.catch(() => undefined),
     );
-    return turn;
+    return released;
   }
 
-  /** The rows that hold a thing or have given it up in this run; to be asked while a row is given up. */
-  async entriesFor(thing: ServiceObject): Promise<StateEntry[]> {
-    const stored = (await this.#stored)?.of(thing) ?? [];
-    const added = this.#added.of(thing).filter((row) => !stored.some((other) => isSameEntry(other, row)));
+  /** Returns the entries that reference an object, or did before this run. Call it only from `release`, which reads the state. */
+  async entriesFor(object: ServiceObject): Promise<StateEntry[]> {
+    const stored = (await this.#stored)?.of(object) ?? [];
+    const added = this.#added
+      .of(object)
+      .filter((entry) => !stored.some((other) => isSameEntry(other, entry)));
     return [...stored, ...added];
   }
 
-  /** Gives a row up that holds nothing in the service; tells whether another row stands for its resource now. */
-  async isReplaced(row: StateEntry): Promise<boolean> {
-    this.#stored ??= this.#read(row);
+  /** Releases an entry without an object. Returns whether the resource has another entry. */
+  async isReplaced(entry: StateEntry): Promise<boolean> {
+    this.#stored ??= this.#read(entry);
     const others = (await this.#stored)
       .all()
-      .filter((other) => !isSameEntry(other, row) && !this.isReleased(other));
-    this.#released.add(row);
-    return others.some(({ urn }) => canonicalUrn(urn) === canonicalUrn(row.urn));
+      .filter((other) => !isSameEntry(other, entry) && !this.isReleased(other));
+    this.#released.add(entry);
+    return others.some(({ urn }) => canonicalUrn(urn) === canonicalUrn(entry.urn));
   }
 
-  /** Whether a row was given up in this run. */
-  isReleased(row: StateEntry): boolean {
-    return this.#released.of(row).some((released) => isSameEntry(released, row));
+  /** Whether this run has released an entry. */
+  isReleased(entry: StateEntry): boolean {
+    return this.#released.of(entry).some((released) => isSameEntry(released, entry));
   }
 
-  async #otherHolder(own: StateEntry): Promise<StateEntry | undefined> {
+  async #otherUser(own: StateEntry): Promise<StateEntry | undefined> {
     this.#stored ??= this.#read(own);
-    const holder = await this.#holderBeside(own);
-    if (!holder || isOfPlugin(holder.urn) === isOfPlugin(own.urn)) return holder;
-    // The process of the other binding may have given it up since: only the state shows that.
+    const user = await this.#knownUser(own);
+    if (!user || isOfPlugin(user.urn) === isOfPlugin(own.urn)) return user;
+    // The process of the other binding may have released its entry since. Only the state shows that.
     this.#stored = this.#read(own);
-    return this.#holderBeside(own);
+    return this.#knownUser(own);
   }
 
-  async #holderBeside(own: StateEntry): Promise<StateEntry | undefined> {
+  async #knownUser(own: StateEntry): Promise<StateEntry | undefined> {
     const others = await this.entriesFor(own);
-    const isLeaving = others.find((row) => isSameEntry(row, own))?.isPendingDelete === true;
-    // One for each: older state has no tokens, so that two rows may look the same.
-    for (const gone of [own, ...this.#released.of(own)]) {
-      const at = others.findIndex((row) => isSameEntry(row, gone));
+    const isPendingDelete = others.find((entry) => isSameEntry(entry, own))?.isPendingDelete === true;
+    // Remove one match per released entry: without tokens (state of older versions), two entries may look the same.
+    for (const released of [own, ...this.#released.of(own)]) {
+      const at = others.findIndex((entry) => isSameEntry(entry, released));
       if (at >= 0) others.splice(at, 1);
     }
-    // If both rows leave, each by another binding, each process would leave the deletion to the other one.
-    const leavesElsewhere = (row: StateEntry) =>
-      isLeaving && row.isPendingDelete && isOfPlugin(row.urn) !== isOfPlugin(own.urn);
-    return others.find((row) => !leavesElsewhere(row));
+    // If both bindings delete an entry of the object, each process would leave the deletion to the other.
+    const isDeletedByOtherBinding = (entry: StateEntry) =>
+      isPendingDelete && entry.isPendingDelete && isOfPlugin(entry.urn) !== isOfPlugin(own.urn);
+    return others.find((entry) => !isDeletedByOtherBinding(entry));
   }
 
   async #read(of: StateEntry): Promise<EntriesByObject> {
@@ -94,27 +96,27 @@ export class Claims {
   }
 }
 
-/** Rows by what they hold. */
+/** State entries, indexed by the object that they reference. */
 class EntriesByObject {
-  readonly #byThing = new Map<string, StateEntry[]>();
+  readonly #entries = new Map<string, StateEntry[]>();
 
-  constructor(rows: readonly StateEntry[] = []) {
-    for (const row of rows) this.add(row);
+  constructor(entries: readonly StateEntry[] = []) {
+    for (const entry of entries) this.add(entry);
   }
 
-  add(row: StateEntry): void {
-    const rows = this.#byThing.get(nameOf(row));
-    if (rows) rows.push(row);
-    else this.#byThing.set(nameOf(row), [row]);
+  add(entry: StateEntry): void {
+    const entries = this.#entries.get(keyOf(entry));
+    if (entries) entries.push(entry);
+    else this.#entries.set(keyOf(entry), [entry]);
   }
 
   all(): StateEntry[] {
-    return [...this.#byThing.values()].flat();
+    return [...this.#entries.values()].flat();
   }
 
-  of(thing: ServiceObject): readonly StateEntry[] {
-    return (this.#byThing.get(nameOf(thing)) ?? []).filter((row) => mayBeSameService(row, thing));
+  of(object: ServiceObject): readonly StateEntry[] {
+    return (this.#entries.get(keyOf(object)) ?? []).filter((entry) => mayBeSameService(entry, object));
   }
 }
 
-const nameOf = ({ type, id }: ServiceObject) => `${type} ${id}`;
+const keyOf = ({ type, id }: ServiceObject) => `${type} ${id}`;

@@ -39,37 +39,37 @@ export function bindingSetting(config: (key: string) => string | undefined): Bin
   return settings.find(({ value }) => value);
 }
 
-/** Where a key stands. */
+/** Source of a configuration key: the stack's configuration or a provider's inputs. */
 interface KeySource {
   readonly known: readonly string[];
-  /** The name of the project. */
+  /** Name of the Pulumi project. */
   readonly project: string | undefined;
-  /** How it is taken out. */
+  /** Instruction for removing the key. */
   readonly remedy: string;
 }
 
-/** Why a key is refused, if it is: a mistyped one leaves a default in force, which for the address is a service on this machine. */
+/** Returns an error for an unknown key. Ignoring a mistyped `baseUrl` would start an embedded service instead. */
 export function unknownKeyError(key: string, { known, project, remedy }: KeySource): string | undefined {
   if (known.includes(renamedKeys.get(key) ?? key)) return undefined;
-  // The keys of a project of this name lie in the same namespace.
+  // A project with the name `recommender` has its own keys in the same namespace.
   if (project === "recommender" && closestMatch(key, known) === undefined) return undefined;
   const what = unknownKey(key, known).replace(/[^?]$/, "$&.");
   return `The configuration key recommender:${what} ${remedy} The keys are ${known.join(", ")}.`;
 }
 
-/** Says once what the address of the service means: credentials without TLS, or a service on this machine that is not there yet. */
+/** Warns about credentials without TLS, and reports if the default address starts a new embedded service. */
 export async function reportAddress(given: (key: SettingKey) => string | undefined): Promise<void> {
   try {
     const settings = readSettings(given);
     const warning = clearTextWarning(settings);
     if (warning) await log.warn(undefined, warning);
     if (given("baseUrl") !== undefined || process.env[environmentName("baseUrl")]) return;
-    const folder = embeddedDirectory(settings.baseUrl);
-    if (folder === undefined || existsSync(folder)) return;
-    const words = `recommender:baseUrl is not set: a service of its own keeps its data in ${resolve(folder)}`;
-    await log.info(undefined, words);
+    const directory = embeddedDirectory(settings.baseUrl);
+    if (directory === undefined || existsSync(directory)) return;
+    const data = `an embedded service keeps its data in ${resolve(directory)}`;
+    await log.info(undefined, `recommender:baseUrl is not set: ${data}`);
   } catch (error) {
-    // The lifecycle says it beside a resource.
+    // The first resource reports the invalid setting.
     if (!(error instanceof SettingsError)) throw error;
   }
 }

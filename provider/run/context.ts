@@ -1,11 +1,11 @@
 import type { Urn } from "./engine";
 import type { Session } from "./session";
 
-/** What a lifecycle works with: the session, and the resource it is about. */
+/** Session and resource of one lifecycle call. */
 export interface Context extends Session {
   readonly urn: Urn;
-  /** The resource as people know it: `EventDataset clicks`. */
+  /** Resource in messages, such as `EventDataset clicks`. */
   readonly title: string;
-  /** How long jobs are waited for; what the configuration says unless set. */
+  /** Time limit for jobs from the option `customTimeouts`. By default the configuration decides. */
   readonly timeoutMs?: number | undefined;
 }

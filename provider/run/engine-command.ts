@@ -1,13 +1,13 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 
-/** The process of the engine that this process works for. */
+/** Process of the engine. */
 interface EngineProcess {
   readonly pid: number;
   readonly program: string;
 }
 
-/** Finds the engine among the ancestors of this process; a shell may be in between. Only Linux has /proc. */
+/** Finds the engine among the ancestors of this process, past shells in between. Only works on Linux, which has /proc. */
 export function engineProcess(): EngineProcess | undefined {
   try {
     for (let pid = process.ppid; pid > 1; ) {
@@ -16,12 +16,12 @@ export function engineProcess(): EngineProcess | undefined {
       pid = Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
     }
   } catch {
-    // A process of another user cannot be looked at.
+    // /proc hides the processes of other users.
   }
   return undefined;
 }
 
-/** Whether the options `--replace` or `--target-replace` of a command name a resource, as its URN or as a pattern. */
+/** Whether `--replace` or `--target-replace` in a command matches a resource, by URN or pattern. */
 export function namesForReplacement(command: readonly string[], urn: string): boolean {
   return command.some((word, at) => {
     const option = /^--(?:target-)?replace(?:=(?<given>.*))?$/s.exec(word);
@@ -31,8 +31,8 @@ export function namesForReplacement(command: readonly string[], urn: string): bo
 }
 
 /**
- * Whether the command that the engine runs names a resource for replacement. The engine checks such a resource as if it
- * were new, so nothing else tells a provider.
+ * Whether the user replaces a resource with `--replace`. The engine checks it like a new resource, so the provider reads
+ * the command line.
  */
 export function isReplacedByCommand(urn: string | undefined): boolean {
   command ??= commandOfEngine();
@@ -50,7 +50,7 @@ function commandOfEngine(): readonly string[] {
   }
 }
 
-/** A pattern of URNs as the engine reads it: `**` matches anything, `*` anything but a colon. */
+/** Compiles a URN pattern of the engine: `**` matches anything, `*` anything except a colon. */
 function patternOf(pattern: string): RegExp {
   const parts = pattern.split(/(\*\*|\*)/).map((part) => {
     if (part === "**") return ".*";

@@ -1,19 +1,19 @@
 import { connect } from "node:net";
 import { masked } from "./masking";
 
-/** Where the resource of a message stands in the stack; unknown for state of before it was kept. */
+/** URN of a resource. Unknown in state that was written before URNs were stored. */
 export type Urn = string | undefined;
 
-/** How much a message matters. */
+/** Severity of a log message. */
 export type Severity = "debug" | "info" | "warn";
 
 /** Connection to the engine: as a dynamic provider or as a plugin. */
 export interface Binding {
   /** Called before the first lifecycle runs. */
   connect(): void;
-  /** Address of the engine that this process works for; undefined in any other process. */
+  /** Returns the address of the engine that started this process, if any. */
   engineAddress(): string | undefined;
-  /** Shows a message beside the resource it is about; one that is ephemeral is replaced by what comes next. */
+  /** Shows a message next to its resource. The next message replaces an ephemeral one. */
   log(severity: Severity, message: string, urn: Urn, isEphemeral: boolean): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function connectToEngine(): void {
   binding.connect();
 }
 
-/** Address of the engine that this process works for; undefined in any other process. */
+/** Returns the address of the engine that started this process, if any. */
 export function engineAddress(): string | undefined {
   return binding.engineAddress();
 }
@@ -38,24 +38,24 @@ export function engineAddress(): string | undefined {
 const logAt = (severity: Severity, isEphemeral: boolean) => (urn: Urn, message: string) =>
   binding.log(severity, masked(message), urn, isEphemeral);
 
-/** Logs to the output of the running command, beside the resource it is about. */
+/** Logs to the output of the Pulumi command, next to the resource. */
 export const log = {
-  /** Shown while the work goes on, replaced by what comes next. */
+  /** Logs an ephemeral message, which the next message replaces. */
   progress: logAt("info", true),
   info: logAt("info", false),
   warn: logAt("warn", false),
   debug: logAt("debug", false),
 };
 
-/** Whether an engine is still at work: the processes that it started do not notice when it is killed. */
+/** Whether an engine is running. Its child processes do not notice when it is killed, so they connect to it. */
 export function isEngineRunning(address: string | undefined): Promise<boolean> {
   const [, host, port] = /^(.*):(\d+)$/.exec(address ?? "") ?? [];
   if (!host || !port) return Promise.resolve(false);
   return new Promise((resolve) => {
     const socket = connect(Number(port), host);
-    const end = (answers: boolean) => {
+    const end = (isRunning: boolean) => {
       socket.destroy();
-      resolve(answers);
+      resolve(isRunning);
     };
     socket.once("connect", () => end(true)).once("error", () => end(false));
   });
@@ -63,17 +63,17 @@ export function isEngineRunning(address: string | undefined): Promise<boolean> {
 
 const checkEveryMs = 5_000;
 
-/** Ends a provider's process some time after its engine, when it is at nothing that must be brought to its end. */
+/** Exits after the engine has exited, as soon as `isBusy` returns false. */
 export function exitWithEngine(isBusy: () => boolean): void {
   const address = engineAddress();
   if (!address || watching) return;
   watching = true;
   let missed = 0;
-  const look = async () => {
+  const check = async () => {
     missed = (await isEngineRunning(address)) ? 0 : missed + 1;
     if (missed > 1 && !isBusy()) process.exit();
   };
-  setInterval(look, checkEveryMs).unref();
+  setInterval(check, checkEveryMs).unref();
 }
 
 let watching = false;

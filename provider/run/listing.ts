@@ -1,24 +1,24 @@
 import type { Clock } from "../../client/clock";
 
-/** How long one list answers for the reads of a refresh. */
-const keptMs = 60_000;
+/** Time for which the reads of a refresh share one list. */
+const cachedMs = 60_000;
 
-/** Lists that many reads share, so that a refresh of many resources makes one call. */
+/** Cache of lists, so a refresh of many resources sends one call. */
 export class Listing<T> {
-  readonly #kept = new Map<string, { list: Promise<Map<string, T>>; at: number }>();
+  readonly #lists = new Map<string, { list: Promise<Map<string, T>>; at: number }>();
 
-  /** The list under a key, fetched when there is none of the last minute. */
+  /** Returns the list of a key, and fetches it if the cached one is older than a minute. */
   get(key: string, clock: Clock, fetch: () => Promise<Map<string, T>>): Promise<Map<string, T>> {
-    const kept = this.#kept.get(key);
-    if (kept && clock.now() - kept.at < keptMs) return kept.list;
+    const cached = this.#lists.get(key);
+    if (cached && clock.now() - cached.at < cachedMs) return cached.list;
     const entry = { list: fetch(), at: clock.now() };
-    entry.list.catch(() => this.#kept.delete(key));
-    this.#kept.set(key, entry);
+    entry.list.catch(() => this.#lists.delete(key));
+    this.#lists.set(key, entry);
     return entry.list;
   }
 
-  /** Forgets what a change has made untrue. */
+  /** Clears the cache after a change. */
   forget(): void {
-    this.#kept.clear();
+    this.#lists.clear();
   }
 }

@@ -1,16 +1,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Properties } from "./state-entry";
 
-/** Values of secret arguments by their names. */
+/** Secrets of a resource. */
 interface Secrets {
+  /** Secret arguments and settings by name. */
   readonly values: readonly Properties[];
   mask(message: string): string;
 }
 
-/** The secrets of the resource that is worked for. */
+/** Secrets of the resource whose lifecycle is running. */
 export const currentSecrets = new AsyncLocalStorage<Secrets>();
 
-/** A message without the secrets of the resource that is worked for. */
+/** Returns a message with the secrets of the current resource masked. */
 export function masked(message: string): string {
   return currentSecrets.getStore()?.mask(message) ?? message;
 }

@@ -3,7 +3,7 @@ import { formatOrigin, originHeader } from "../../contract/origin";
 import type { Context } from "./context";
 import { partsOf } from "./urn";
 
-/** Names the release that a run brings to a stack; `recommender promote` and `recommender rollback` set it. */
+/** Variable with the release that a run deploys. `recommender promote` and `recommender rollback` set it. */
 export const releaseVariable = "RECOMMENDER_RELEASE";
 
 /** Returns the header with the stack and resource that make a call, or undefined if `tellOrigin` is off. */
@@ -11,8 +11,8 @@ export function originHeaders(
   { urn, settings }: Pick<Context, "urn" | "settings">,
   route: Route,
 ): Record<string, string> | undefined {
-  const isTold = settings.tellOrigin && route.headers !== undefined && originHeader in route.headers.shape;
-  if (!isTold || !urn) return undefined;
+  const isSent = settings.tellOrigin && route.headers !== undefined && originHeader in route.headers.shape;
+  if (!isSent || !urn) return undefined;
   const { project, stack, name } = partsOf(urn);
   const release = process.env[releaseVariable];
   return { [originHeader]: formatOrigin({ project, stack, resource: name, release }) };

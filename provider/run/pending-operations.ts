@@ -3,17 +3,17 @@ import { type Cli, type ExportedState, exportState, pulumiCli, StackStateError }
 import type { Properties } from "./state-entry";
 import { canonicalUrn, partsOf } from "./urn";
 
-/** A create or an update that the engine began in an earlier run and has not recorded the end of. */
+/** Create or update that the engine started in an earlier run and never finished. */
 export interface PendingOperation {
   readonly urn: string;
-  /** What the resource was declared with in that run. */
+  /** Arguments of the resource in that run. */
   readonly inputs: Properties;
-  /** Whether it is a create. The engine keeps its note of a create until a refresh clears it, whatever happens since. */
+  /** Whether the operation is a create. The engine keeps its note of a create until a refresh clears it. */
   readonly isCreate: boolean;
 }
 
 /**
- * What the last run of a stack had begun when its engine was killed, on whatever machine. The engine notes each operation
+ * Operations that were running when the engine of the last run was killed, on any machine. The engine notes each operation
  * in the state before it calls the provider. The next run drops the notes of updates with its first write, so they are
  * read once, early.
  */
@@ -25,13 +25,13 @@ export class PendingOperations {
     private readonly read: (urn: string) => Promise<readonly PendingOperation[]> = readPending,
   ) {}
 
-  /** Reads the state, unless this run has read it before. @returns undefined if it cannot be read */
+  /** Reads the state once per run. Returns undefined if it cannot be read. */
   load(urn: string | undefined): Promise<readonly PendingOperation[] | undefined> {
     this.#found ??= this.read(urn ?? "").catch(() => undefined);
     return this.#found;
   }
 
-  /** The pending operations of a resource; undefined if the state cannot be read. */
+  /** Returns the pending operations of a resource, or undefined if the state cannot be read. */
   async of(urn: string | undefined): Promise<PendingOperation[] | undefined> {
     const own = canonicalUrn(urn ?? "");
     const found = await this.load(urn);
@@ -41,16 +41,16 @@ export class PendingOperations {
 
 const timeoutMs = 30_000;
 
-/** Reads the pending operations of a stack with the Pulumi CLI, and throws if it cannot show that stack. */
+/** Reads the pending operations of a stack with the Pulumi CLI. Throws if the CLI does not show that stack. */
 export async function readPending(
   urn: string,
   cli: Cli = pulumiCli({ timeoutMs }),
 ): Promise<PendingOperation[]> {
-  // Only a process that an engine started belongs to a stack.
+  // Without an engine, as in tests, there is no stack to read.
   if (engineAddress() === undefined) return [];
   const { stack, project } = partsOf(urn);
   const isOfStack = ({ resources = [] }: ExportedState) =>
-    resources.some((row) => partsOf(row.urn).stack === stack && partsOf(row.urn).project === project);
+    resources.some(({ urn }) => partsOf(urn).stack === stack && partsOf(urn).project === project);
   const isEmpty = ({ resources = [], pending_operations = [] }: ExportedState) =>
     resources.length + pending_operations.length === 0;
   const named = await exportState(["--stack", stack], cli).catch(() => undefined);

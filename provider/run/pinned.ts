@@ -5,10 +5,10 @@ import { issuesText } from "../../contract/messages";
 import type { Urn } from "./engine";
 import { logicalName } from "./urn";
 
-/** The key, under `recommender:`, of the models that serve whatever the program declares. */
+/** Configuration key of the models that stay deployed even if the program declares different ones. */
 export const pinnedModelsKey = "pinnedModels";
 
-/** The same in the environment. */
+/** Environment variable with the same content. */
 export const pinnedModelsVariable = "RECOMMENDER_PINNED_MODELS";
 
 const pinnedModels = z.record(
@@ -16,30 +16,30 @@ const pinnedModels = z.record(
   z.strictObject({ generatorModelId: id, rankerModelId: id.optional() }),
 );
 
-/** The models that a deployment is pinned to. */
+/** Models that a deployment is pinned to. */
 export interface Pinned {
   readonly generatorModelId: string;
   readonly rankerModelId?: string;
 }
 
-/** What the configuration of a stack pins, by the logical names of deployments. */
+/** Parses the pinned models, by logical name of the deployment. */
 export function readPinned(text: string | undefined): Readonly<Record<string, Pinned>> {
   if (!text) return {};
   const read = pinnedModels.safeParse(parseJson(text) ?? text);
   if (read.success) return read.data as Record<string, Pinned>;
   throw new Error(
     `recommender:${pinnedModelsKey}: expected models by the names of deployments, as \`recommender rollback\` ` +
-      `writes them: ${issuesText(read.error.issues)}. Without it the program decides: ` +
+      `writes them: ${issuesText(read.error.issues)}. To deploy the program's models instead, run ` +
       `\`pulumi config rm recommender:${pinnedModelsKey}\`.`,
   );
 }
 
-/** The models that a stack pins a deployment or its job to, after a rollback; the environment wins, as always. */
+/** Returns the models that a rollback has pinned a deployment or its job to. The environment takes precedence. */
 export function pinnedIn(config: (key: string) => string | undefined, name: string): Pinned | undefined {
   return readPinned(process.env[pinnedModelsVariable] || config(pinnedModelsKey))[name];
 }
 
-/** The same by the URN of either. */
+/** Same as `pinnedIn`, by URN of the deployment or its job. */
 export function pinnedAt(urn: Urn, config: (key: string) => string | undefined): Pinned | undefined {
   return pinnedIn(config, logicalName(urn));
 }

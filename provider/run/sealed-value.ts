@@ -1,18 +1,18 @@
-/** Marks an object of Pulumi's protocol that stands for something else. */
+/** Property that marks special values, such as secrets, in Pulumi's protocol. */
 const signatureKey = "4dabf18193072939515e22adb298388d";
 const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
 
-/** A value as a secret of the state; Pulumi's protocol fixes its form. */
+/** Secret value in the form of Pulumi's protocol. */
 export interface Sealed {
   readonly value: unknown;
 }
 
-/** Seals a value. */
+/** Wraps a value as a secret. The engine encrypts it in the state. */
 export function seal(value: unknown): unknown {
   return isSealed(value) ? value : { [signatureKey]: secretSignature, value };
 }
 
-/** Whether a value is sealed. */
+/** Whether a value is wrapped as a secret. */
 export function isSealed(value: unknown): value is Sealed {
   return (
     typeof value === "object" &&

@@ -4,21 +4,25 @@ import { currentSecrets, masked } from "./masking";
 import type { Properties } from "./state-entry";
 import { unknownValue } from "./unknown-value";
 
-const maskText = "[secret]";
+// Masks secrets in messages. A message may contain a secret verbatim, escaped (JSON, URL), truncated, or only a part of it,
+// such as one cell of a table or one segment of a path. `textsIn` lists these texts for each secret, `candidatesIn` finds
+// those that may occur in a message, and `maskText` replaces them.
 
-/** Shorter texts are a part of too many others: they are masked in quotes alone. */
+const mask = "[secret]";
+
+/** Shorter texts are masked only in quotes: they occur in too many other words. */
 const shortest = 4;
 
-/** Shorter texts are masked only where they stand by themselves. */
+/** Shorter texts are masked only as whole words. */
 const distinctive = 8;
 
-/** Messages show at least so much of a text before they cut it off. */
+/** Messages truncate texts after at least this many characters, so a longer secret is recognized by its beginning. */
 const shownAtLeast = 32;
 
-/** Arguments whose keys are names of fields and columns: only their values are masked. */
+/** Arguments whose keys are field or column names. Only their values are masked. */
 const keyedByFields = ["source", "mapping"];
 
-/** Works for a resource that has secret arguments: whatever is logged or thrown meanwhile does not show their values. */
+/** Runs `work` with the given secrets masked in everything that it logs or throws. */
 export async function maskingSecrets<T>(secrets: readonly Properties[], work: () => Promise<T>): Promise<T> {
   if (secrets.every((one) => Object.keys(one).length === 0)) return work();
   const values = [...(currentSecrets.getStore()?.values ?? []), ...secrets];
@@ -31,14 +35,14 @@ export async function maskingSecrets<T>(secrets: readonly Properties[], work: ()
   });
 }
 
-/** Whether an argument of the resource that is worked for is secret, or a part of it. */
+/** Whether an argument of the current resource is secret, or part of it. */
 export function isSecret(name: string): boolean {
   return currentSecrets.getStore()?.values.some((one) => one[name] !== undefined) ?? false;
 }
 
 /**
- * Whether a value shows a secret of the resource that is worked for, other than its own secret outputs: what the address
- * of a result consists of, as the service and the job, is no secret.
+ * Whether a value contains a secret of the current resource. Secret outputs do not count: a secret download address
+ * contains the service and the job, which are no secrets.
  */
 export function containsSecret(value: unknown, secretOutputs: readonly string[]): boolean {
   if (typeof value !== "string" || masked(value) === value) return false;
@@ -51,24 +55,24 @@ function without(properties: Properties, names: readonly string[]): Properties {
   return Object.fromEntries(Object.entries(properties).filter(([name]) => !names.includes(name)));
 }
 
-/** Takes secrets out of messages. */
+/** Returns a function that masks secrets in a message. */
 function maskOf(secrets: readonly Properties[]): (message: string) => string {
   let index: Index | undefined;
   return (message) => {
     index ??= indexOf(new Set(secrets.flatMap(textsIn)));
-    return textsAt(message, index).reduce(withoutText, message);
+    return candidatesIn(message, index).reduce(maskText, message);
   };
 }
 
 function withoutSecrets(error: Error & { reasons?: string[] }): Error {
   const message = masked(error.message);
   if (message === error.message) return error;
-  // Its stack and its cause would show what the message does not.
+  // The stack and the cause contain the unmasked message.
   Object.assign(error, { message, stack: "", cause: undefined });
   return error.reasons ? Object.assign(error, { reasons: error.reasons.map(masked) }) : error;
 }
 
-/** The texts by their beginnings, which are as long as they allow: secret records may have very many. */
+/** Texts by their longest indexed beginning. Secret records may contain very many texts, so each position needs a lookup. */
 type Index = ReadonlyMap<string, readonly string[]>;
 
 const beginnings = [1, shortest, distinctive, 16, shownAtLeast];
@@ -87,8 +91,8 @@ function indexOf(texts: Iterable<string>): Index {
   return index;
 }
 
-/** The texts that may stand in a message, the longest first. */
-function textsAt(message: string, index: Index): string[] {
+/** Returns the indexed texts that may occur in a message, longest first. */
+function candidatesIn(message: string, index: Index): string[] {
   const found = new Set<string>();
   for (let at = 0; at < message.length; at++) {
     for (const length of beginnings)
@@ -97,38 +101,39 @@ function textsAt(message: string, index: Index): string[] {
   return [...found].sort((a, b) => b.length - a.length);
 }
 
-function withoutText(message: string, text: string): string {
+function maskText(message: string, text: string): string {
   if (!message.includes(text.slice(0, shownAtLeast))) return message;
-  if (text.length >= distinctive) return withoutBeginnings(message, text);
+  if (text.length >= distinctive) return maskPrefixes(message, text);
   const plain = text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
-  const alone = text.length < shortest ? `"${plain}"` : `(?<![\\p{L}\\p{N}])${plain}(?![\\p{L}\\p{N}])`;
-  return message.replace(new RegExp(alone, "gu"), maskText);
+  const pattern = text.length < shortest ? `"${plain}"` : `(?<![\\p{L}\\p{N}])${plain}(?![\\p{L}\\p{N}])`;
+  return message.replace(new RegExp(pattern, "gu"), mask);
 }
 
-/** Without a text, wherever it stands, as a whole or cut off. */
-function withoutBeginnings(message: string, text: string): string {
+/** Masks a text everywhere in a message, complete or truncated. */
+function maskPrefixes(message: string, text: string): string {
   const beginning = text.slice(0, shownAtLeast);
   let rest = message;
   let done = "";
   for (let at = rest.indexOf(beginning); at >= 0; at = rest.indexOf(beginning)) {
     let end = beginning.length;
     while (end < text.length && rest[at + end] === text[end]) end++;
-    done += rest.slice(0, at) + maskText;
+    done += rest.slice(0, at) + mask;
     rest = rest.slice(at + end);
   }
   return done + rest;
 }
 
+/** Returns the texts by which a message could reveal the secrets. */
 function textsIn(secrets: Properties): string[] {
   const all = Object.entries(secrets).flatMap(([name, value]) =>
     textsOf(value, keyedByFields.includes(name)),
   );
-  // What the API itself calls things betrays nothing, nor does the kind of an address.
+  // Values of the API itself and URL schemes reveal nothing.
   const plain = [...attributeHandling.options, "", "http:", "https:", "file:"];
   return all.filter((text) => !plain.includes(text));
 }
 
-/** What a message might show of a value: it, its members, and the cells of a text that is a table or a path. */
+/** Returns a value's texts: itself, its members, and the cells of a table or path. */
 function textsOf(value: unknown, isKeyedByFields: boolean): string[] {
   if (typeof value === "object" && value !== null) {
     const keys = Array.isArray(value) || isKeyedByFields ? [] : Object.keys(value);
@@ -136,11 +141,11 @@ function textsOf(value: unknown, isKeyedByFields: boolean): string[] {
   }
   if (typeof value === "number") return [String(value)];
   if (typeof value !== "string" || value === unknownValue) return [];
-  return [value, ...asAddress(value)].flatMap((text) => [...formsOf(text), ...cellsOf(text)]);
+  return [value, ...urlParts(value)].flatMap((text) => [...formsOf(text), ...cellsOf(text)]);
 }
 
-/** What a message might show of a text that is the address of a file or of a service. */
-function asAddress(text: string): string[] {
+/** Returns the parts of a URL, or nothing if the text is no URL. */
+function urlParts(text: string): string[] {
   if (!/^[a-z][\w+.-]*:\/\//i.test(text) || !URL.canParse(text)) return [];
   const { host, hostname, pathname, search, username, password } = new URL(text);
   return [host, hostname, pathname, search.slice(1), username, password].flatMap((part) => [
@@ -157,7 +162,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A text as it is, and as JSON, addresses and forms have it. */
+/** Returns a text verbatim and as it is escaped in JSON, URLs and forms. */
 function formsOf(text: string): string[] {
   const inUrl = encodeURIComponent(text.replace(/[\ud800-\udfff]/g, ""));
   const inAscii = text.replace(
@@ -167,6 +172,7 @@ function formsOf(text: string): string[] {
   return [text, JSON.stringify(text).slice(1, -1), inAscii, inUrl, inUrl.replaceAll("%20", "+")];
 }
 
+/** Returns the members of a JSON text, the cells of a table, or the segments of a path. */
 function cellsOf(text: string): string[] {
   const parsed = /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
   if (parsed !== undefined) return textsOf(parsed, true);

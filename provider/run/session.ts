@@ -18,78 +18,86 @@ import { cliStackState, type StackState } from "./stack-state";
 import { TrainingData } from "./training-data";
 import { partsOf } from "./urn";
 
-/** What one run has done so far, as far as its other lifecycles need to know. */
+/** State shared by all resources with the same configuration in one process of the provider. */
 export class Run {
-  /** Jobs that it submitted: their failure belongs to this run, not to an earlier one. */
-  readonly submitted = new Set<string>();
-  /** When it submitted jobs, by their ids. */
-  readonly submittedAt = new Map<string, number>();
-  /** Sources of records in words, by their content hashes. */
-  readonly sourceNames = new Map<string, string>();
-  /** What the resources of the stack hold: nothing is deleted that another one holds. */
+  // Jobs. A job that has failed before this run, so is not in the map, is submitted again instead of failing the run.
+  /** When this run submitted each job, by job id. */
+  readonly submitted = new Map<string, number>();
+
+  // References. An object is deleted only if no other state entry references it.
   readonly claims: Claims;
-  /** Projects that it has taken out of service, with whatever it had deployed there before. */
+  /** Projects whose deployment this run has shut down. */
   readonly shutDown = new Set<string>();
-  /** Resources that the state held when they were checked: what it creates for one of them replaces it. */
+
+  // Steps. A resource in `inState` is created again only as a replacement, and `replacedByDiff` is part of `replacing`
+  // unless a lost create is retried.
+  /** Resources that were in the state when they were checked. */
   readonly inState = new Set<Urn>();
-  /** Resources that it is to replace. */
+  /** Resources that this run replaces. */
   readonly replacing = new Set<Urn>();
-  /** Resources whose replacement a comparison with the state has decided; the engine forces any other replacement. */
+  /** Resources that `diff` decided to replace. The engine forces every other replacement. */
   readonly replacedByDiff = new Set<Urn>();
-  /** What the program declares to train on. */
-  readonly trainingData = new TrainingData((urn) => !this.inState.has(urn) || this.replacing.has(urn));
-  /** Resources that it has compared with the state or created: the others are not targeted, or come later. */
+  /** Resources that this run has compared with the state or created. The rest is not targeted, or comes later. */
   readonly reached = new Set<Urn>();
-  /** The resources that deploy to projects. */
+
+  // Declarations. Filled by `check`, in the order in which the engine checks resources.
+  /** Events that the program declares for training. */
+  readonly trainingData = new TrainingData((urn) => !this.inState.has(urn) || this.replacing.has(urn));
+  /** Descriptions of record sources, by content hash. */
+  readonly sourceNames = new Map<string, string>();
+  /** Resource that deploys to each project. */
   readonly deployers = new Map<string, Urn>();
-  /** Ids of what it created, by the call: no other call created them. */
+
+  // Creates. An id in `created` or a key in `resolvedCalls` is never attributed to another call.
+  /** Ids that this run created, by path of the call. */
   readonly created = new Map<string, Set<string>>();
-  /** What the state holds in place of ids that are not known, by resource. */
+  /** Placeholders in the state for unknown ids, by URN. */
   readonly placeholders = new Map<string, string>();
-  /** Keys of calls whose outcome it has found out. */
+  /** Idempotency keys of the calls whose outcome this run has found out. */
   readonly resolvedCalls = new Set<string>();
-  /** Lists as they were before it created anything. */
+  /** Lists of objects as they were before this run created anything. */
   readonly listedBefore = new Map<string, Promise<unknown>>();
-  /** What the configured key shows of what the stack created with other keys, by their fingerprints. */
-  readonly visibleByAccount = new Map<string, Promise<VisibleObjects>>();
-  /** Creations that others wait for. */
+  /** Last create of each name. Creates of the same name run one after the other. */
   readonly creationQueues = new Map<string, Promise<unknown>>();
-  /** Whether the credentials have a scope, by the path of the call. */
+
+  // Credentials. Each question is sent to the service once, and each problem is reported in full once.
+  /** Which of the stack's objects the configured key shows, by fingerprint of the key that created them. */
+  readonly visibleByAccount = new Map<string, Promise<VisibleObjects>>();
+  /** Whether the credentials have the scope of a call, by path. */
   readonly scopes = new Map<string, Promise<boolean>>();
-  /** The first resource that needs a scope which the credentials lack; others refer to its error. */
+  /** First resource that lacks a scope, by path. Later errors refer to that resource. */
   readonly firstLackingScope = new Map<string, string>();
-  /** Whether the service gives tokens, where no source of them is set. */
+  /** Check that the service issues tokens if no token source is configured. */
   tokenCheck: Promise<void> | undefined;
-  /** The first resource that reported that the service cannot be reached; others refer to its error. */
+  /** First resource that reported an unreachable service. Later errors refer to that resource. */
   firstUnreachable: string | undefined;
   readonly #warned = new Set<string>();
-  /** Whether it has warned that the recovery journal cannot be written. */
-  warnedOfJournal = false;
+
+  // Lists of the service, shared by all reads of a refresh.
   readonly eventDatasets = new Listing<Reply<typeof routes.getEventDataset>>();
   readonly models = new Listing<Reply<typeof routes.getModel>>();
   readonly projects = new Listing<Reply<typeof routes.getProject>>();
 
   constructor(
-    /** What the stacks of the backend hold. */
+    /** State of the stacks in the backend. */
     readonly stackState: StackState = cliStackState(),
-    /** Aborted when the user has asked it to stop. */
+    /** Aborted when the user cancels the run. */
     readonly cancelled: AbortSignal = engineCancelled,
-    /** What a killed run had begun, as the state has it. */
+    /** Operations of a killed run, as recorded in the state. */
     readonly pending: PendingOperations = new PendingOperations(),
   ) {
     this.claims = new Claims(stackState);
   }
 
-  /** Warns once: a replacement is checked twice. */
-  async warnOnce(urn: Urn, message: string): Promise<void> {
-    const key = `${urn} ${message}`;
+  /** Warns once per `key`. By default a resource logs each message once, because a replacement is checked twice. */
+  async warnOnce(urn: Urn, message: string, key = `${urn} ${message}`): Promise<void> {
     if (this.#warned.has(key)) return;
     this.#warned.add(key);
     await log.warn(urn, message);
   }
 }
 
-/** What the lifecycles of one run share: the configuration, the client, the clock and what was done. */
+/** Configuration, client, clock and shared state of one run. */
 export interface Session {
   readonly settings: Settings;
   readonly client: Client;
@@ -100,7 +108,7 @@ export interface Session {
 const sessions = new Map<string, Promise<Session>>();
 const runs = new Map<string, Run>();
 
-/** What the run under a configuration has done so far; no connection is needed to know it. */
+/** Returns the run of a configuration, without opening a connection. */
 export function runOf(settings: Settings): Run {
   const key = JSON.stringify(settings);
   const run = runs.get(key) ?? new Run();
@@ -108,7 +116,7 @@ export function runOf(settings: Settings): Run {
   return run;
 }
 
-/** The session for a configuration; the same configuration gets the same session. Hints name the stack of the urn. */
+/** Returns the session of a configuration, and opens it on first use. Hints in errors name the stack of `urn`. */
 export function openSession(settings: Settings, urn?: Urn): Promise<Session> {
   const key = JSON.stringify(settings);
   let session = sessions.get(key);
@@ -120,15 +128,15 @@ export function openSession(settings: Settings, urn?: Urn): Promise<Session> {
   return session;
 }
 
-/** Has a configuration served by a session that is created elsewhere: each counts as a run of its own. */
+/** Makes `openSession` return this session for its configuration. Tests start a new run with it. */
 export function useSession(session: Session): void {
   sessions.set(JSON.stringify(session.settings), Promise.resolve(session));
   runs.set(JSON.stringify(session.settings), session.run);
 }
 
 /**
- * Refuses a configuration that sets no source of tokens, unless the service itself gives them. A service that cannot be
- * reached fails the preview; one that is only overloaded does not.
+ * Throws if the configuration has no token source and the service issues no tokens. An unreachable service fails the
+ * preview too, an overloaded service does not.
  */
 export async function requireTokens(settings: Settings, urn: Urn): Promise<void> {
   if (hasTokenSource(settings)) return;
@@ -143,11 +151,14 @@ async function start(settings: Settings, urn: Urn): Promise<Session> {
   const stack = urn && partsOf(urn).stack;
   const whoami = ["recommender whoami", ...(stack ? ["--stack", stack] : [])].join(" ");
   const { started, created, pid, ...reached } = await resolveTarget(settings, whoami);
-  const folder = embeddedDirectory(settings.baseUrl);
-  if (started && folder !== undefined) {
-    const where = `${created ? "a new service of its own" : "the service"} in ${resolve(folder)}`;
-    await log.info(undefined, `started ${where} as process ${pid}; set recommender:baseUrl to use another`);
-    const hint = created ? await ignoreHint(folder, "the service's data") : undefined;
+  const directory = embeddedDirectory(settings.baseUrl);
+  if (started && directory !== undefined) {
+    const service = `${created ? "a new service" : "the service"} in ${resolve(directory)}`;
+    await log.info(
+      undefined,
+      `started ${service} as process ${pid}; set recommender:baseUrl to use a different service`,
+    );
+    const hint = created ? await ignoreHint(directory, "the service's data") : undefined;
     if (hint) await log.info(undefined, hint);
   }
   const client = new Client({

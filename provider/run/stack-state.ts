@@ -4,47 +4,47 @@ import { engineProcess } from "./engine-command";
 import { isSameEntry, type Properties, type StateEntry, stateEntryOf } from "./state-entry";
 import { canonicalUrn, partsOf, resourceTypeOf } from "./urn";
 
-/** What the stacks of a backend hold. */
+/** State of the stacks in a backend. */
 export interface StackState {
-  /** The rows of the stack that the given row belongs to. */
+  /** Returns the entries of the stack that contains the given entry. */
   entries(of: StateEntry): Promise<readonly StateEntry[]>;
-  /** The rows that earlier runs left of a resource, also the replaced ones; none if the state cannot be read. */
+  /** Returns the entries of a resource that earlier runs stored, including replaced ones. Empty if the state is unreadable. */
   entriesNamed(urn: string): Promise<readonly StateEntry[]>;
-  /** The rows of every stack of the backend, this one too. */
+  /** Returns the entries of all stacks, including this one. */
   allStacks(): Promise<BackendEntries>;
-  /** The stacks of the backend as `project/stack`, listed for a project; undefined if they cannot be listed. */
+  /** Returns the stacks as `project/stack`, or undefined if they cannot be listed. */
   stacks(project: string): Promise<ReadonlySet<string> | undefined>;
 }
 
-/** What the stacks of a backend hold, as far as their states can be read. */
+/** Entries of all stacks whose state can be read. */
 export interface BackendEntries {
   readonly entries: readonly StateEntry[];
-  /** Stacks whose state could not be read. */
+  /** Stacks with unreadable state. */
   readonly unread: readonly string[];
 }
 
-/** The state could not be read, so that it is not known who else holds a thing. */
+/** The state cannot be read, so other references to an object are unknown. */
 export class StackStateError extends Error {
   override readonly name = "StackStateError";
 }
 
 const run = promisify(execFile);
 
-/** How the Pulumi CLI is run. */
+/** Command and time limit of the Pulumi CLI. */
 export interface Cli {
   readonly program: string;
-  /** How long one command may take. */
+  /** Time limit of one command. */
   readonly timeoutMs: number;
 }
 
-/** The Pulumi CLI of the engine that this process works for. */
+/** Returns the Pulumi CLI of the engine that started this process. */
 export function pulumiCli(given: Partial<Cli> = {}): Cli {
   return { program: engineProcess()?.program ?? "pulumi", timeoutMs: 120_000, ...given };
 }
 
 /**
- * Asks the Pulumi CLI for the state: the engine informs a provider only of the resources that a run is about, and of each
- * only when its turn comes.
+ * Reads the state with the Pulumi CLI. The engine passes a provider only the resources of the current step, never the
+ * other entries of the state.
  */
 export function cliStackState(given: Partial<Cli> = {}): StackState {
   const cli = pulumiCli(given);
@@ -58,15 +58,15 @@ export function cliStackState(given: Partial<Cli> = {}): StackState {
     for await (const way of waysTo(stack, cli)) {
       const command = commandOf(way);
       try {
-        const rows = await exported(way, cli);
-        if (rows.some((row) => isSameEntry(row, of))) return rows;
+        const found = await exported(way, cli);
+        if (found.some((entry) => isSameEntry(entry, of))) return found;
         reasons.push(`${command} shows no ${of.type} ${of.id}`);
       } catch (error) {
-        // The other ways go to the same backend, which would take as long again.
+        // The other stacks are in the same backend, so they would time out too.
         if (hasTimedOut(error)) {
           throw unreadable(
             `${command} took longer than ${cli.timeoutMs / 1000} s`,
-            `Run ${command} yourself to see what keeps it: the network, the backend, or a login that has expired`,
+            `Run ${command} yourself to see the cause: the network, the backend or an expired login`,
           );
         }
         reasons.push(`${command}: ${reasonOf(error as Error & { stderr?: string })}`);
@@ -74,13 +74,13 @@ export function cliStackState(given: Partial<Cli> = {}): StackState {
     }
     throw unreadable(reasons.join("; "), "Put `pulumi` on PATH, select the stack with `pulumi stack select`");
   };
-  // Read once: what earlier runs have stored does not change.
+  // Read once, because the entries of earlier runs do not change.
   const before = new Map<string, Promise<StateEntry[]>>();
   const entriesNamed: StackState["entriesNamed"] = async (urn) => {
     const { stack } = partsOf(urn);
     const all = before.get(stack) ?? exported(["--stack", stack], cli).catch(() => []);
     before.set(stack, all);
-    return (await all).filter((row) => canonicalUrn(row.urn) === canonicalUrn(urn));
+    return (await all).filter((entry) => canonicalUrn(entry.urn) === canonicalUrn(urn));
   };
   return {
     entries,
@@ -90,7 +90,7 @@ export function cliStackState(given: Partial<Cli> = {}): StackState {
   };
 }
 
-/** How many states are read at once. */
+/** States that are read concurrently. */
 const readersAtOnce = 4;
 
 async function readAllStacks(cli: Cli): Promise<BackendEntries> {
@@ -133,8 +133,8 @@ async function listed({ program, timeoutMs }: Cli): Promise<string[] | undefined
 }
 
 /**
- * Where a row may be: in the stack that it was created in, which the state keeps without its organisation; in the stack
- * that is selected; or in any other, as `pulumi state move` leaves the row's own idea of its stack as it was.
+ * Yields the CLI options of the stacks that may contain an entry: the stack in its URN, which lacks the organisation, the
+ * selected stack, and all others, because `pulumi state move` keeps the old stack in the properties.
  */
 async function* waysTo(stack: string | undefined, cli: Cli): AsyncGenerator<string[]> {
   if (stack) yield ["--stack", stack];
@@ -145,7 +145,7 @@ async function* waysTo(stack: string | undefined, cli: Cli): AsyncGenerator<stri
     if (name !== stack) yield ["--stack", name];
 }
 
-/** The state of a stack as `pulumi stack export` prints it; `way` says which stack. */
+/** Returns the state that `pulumi stack export` prints. `way` contains the options that select the stack. */
 export async function exportState(
   way: readonly string[],
   { program, timeoutMs }: Cli,
@@ -158,15 +158,15 @@ export async function exportState(
 async function exported(way: readonly string[], cli: Cli): Promise<StateEntry[]> {
   const { resources = [] } = await exportState(way, cli);
   return resources.flatMap(({ urn, type, id, outputs = {}, delete: isLeaving = false }) => {
-    const definition = resourceTypeOf(type);
-    return definition && id ? [{ ...stateEntryOf(definition, id, outputs), urn, isLeaving }] : [];
+    const resourceType = resourceTypeOf(type);
+    return resourceType && id ? [{ ...stateEntryOf(resourceType, id, outputs), urn, isLeaving }] : [];
   });
 }
 
-/** What a stack holds. */
+/** State of a stack, as exported. */
 export interface ExportedState {
   readonly resources?: readonly ExportedEntry[];
-  /** What the engine began and has not recorded the end of. */
+  /** Operations that the engine has started and not finished. */
   readonly pending_operations?: readonly { readonly type: string; readonly resource: ExportedEntry }[];
 }
 
@@ -181,7 +181,7 @@ interface ExportedEntry {
 
 const commandOf = (way: readonly string[]) => `\`${["pulumi stack export", ...way].join(" ")}\``;
 
-/** Whether the time limit ended a command. */
+/** Whether a command was ended by its time limit. */
 function hasTimedOut(error: unknown): boolean {
   const { killed, code } = error as { killed?: boolean; code?: unknown };
   return killed === true && code == null;

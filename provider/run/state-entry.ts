@@ -1,74 +1,80 @@
+import { z } from "zod";
+import { parseJson } from "../../client/parse";
 import { isSealed } from "./sealed-value";
 
+const texts = z.array(z.string()).readonly();
+const json = z.string().refine((text) => parseJson(text) !== undefined, "expected JSON");
+
 /**
- * What a row of the stack's state holds beside the arguments and outputs of its resource. Programs do not see it.
- * State of earlier versions lacks some of it, so that everything is optional.
+ * Properties of a state entry that programs do not see. Each is optional, because earlier versions did not write all of
+ * them. They are validated, because anybody can edit a state.
  */
-export interface HiddenProperties {
-  /** Where the engine's dynamic provider loads the lifecycle from. */
-  readonly __provider?: string;
-  /** The resource that the row is of; a dynamic provider is not told otherwise. */
-  readonly __urn?: string | undefined;
-  /**
-   * Tells rows of one id apart: a replacement may have adopted what it replaces. The URN follows it if the
-   * plugin manages the resource and the stack may switch to dynamic resources: the engine saves the whole state twice for each
-   * resource, and that takes the longer the more properties there are.
-   */
-  readonly __made?: string;
-  /** The service that the object belongs to, as configured. */
-  readonly __service?: string;
-  /** The data of an embedded service that the object belongs to: another one after a reset. */
-  readonly __instance?: string;
-  /** A fingerprint of the developer's key that the object was last seen with. */
-  readonly __account?: string;
-  /** Set where an error kept only a part: the next update must do its work whatever the arguments say. */
-  readonly __partial?: boolean;
-  /** The placeholder of a lost call of an update; that of a create is the id itself. */
-  readonly __unknown?: string;
-  /** The deployment job whose rollback got no response. */
-  readonly __rollbackOf?: string | undefined;
-  /** The logical name that became the name in the service, where an alias has changed the former since. */
-  readonly __firstName?: string;
-  /** Whether the program gives the name; only with the plugin binding, which keeps no URN among the inputs. */
-  readonly __named?: boolean;
-  /** The option `replaceOnChanges`, which a dynamic provider must heed by itself. */
-  readonly __replaceOn?: readonly string[];
-  /** Arguments that are secret, which a dynamic provider is not told otherwise. */
-  readonly __secret?: readonly string[];
-  /** Arguments that stay unknown because what they come from has failed; never stored, for `check` removes it. */
-  readonly __unresolved?: readonly unknown[];
-  /** The schema that the service inferred where none was declared, as JSON. */
-  readonly __inferred?: string;
-  /** The upload that brought the records of a source, complete or not; its journal has the same token. */
-  readonly __upload?: string | undefined;
-  /** Contents of killed first uploads that came before this upload: the engine keeps its notes of them. */
-  readonly __superseded?: readonly string[] | undefined;
-  /** Milliseconds that the training of the model took, so a preview can say what another one costs. */
-  readonly __trainedMs?: number;
-}
+export const hiddenProperties = z
+  .looseObject({
+    /** Code from which the engine's dynamic provider loads the lifecycle. */
+    __provider: z.string(),
+    /** URN of the resource. The engine does not pass it to a dynamic provider. */
+    __urn: z.string(),
+    /**
+     * Token of the create. It distinguishes entries with the same id: a replacement may adopt the object that it replaces.
+     * With the plugin binding, the URN may follow after a space (see `packUrn`).
+     */
+    __made: z.string(),
+    /** Address of the service with the object, as configured. */
+    __service: z.string(),
+    /** Id of the embedded service's data. A reset changes it. */
+    __instance: z.string(),
+    /** Fingerprint of the API key that last showed the object. */
+    __account: z.string(),
+    /** Set after a step that failed halfway: the next update runs even if no argument has changed. */
+    __partial: z.boolean(),
+    /** Placeholder of a call without a response in an update. After a create, the id is the placeholder. */
+    __unknown: z.string(),
+    /** Deployment job whose rollback got no response. */
+    __rollbackOf: z.string(),
+    /** Logical name at creation, if an alias has renamed the resource since. It is the default of `name`. */
+    __firstName: z.string(),
+    /** Whether the program sets `name`. Only with the plugin binding, which stores no URN in the inputs. */
+    __named: z.boolean(),
+    /** Option `replaceOnChanges`. The engine does not apply it to dynamic resources, so `diff` does. */
+    __replaceOn: texts,
+    /** Names of secret arguments. The engine does not pass them to a dynamic provider. */
+    __secret: texts,
+    /** Arguments that stay unknown because a resource they depend on has failed. `check` removes it, so it is never stored. */
+    __unresolved: texts,
+    /** Schema as JSON that the service inferred because the program declares none. */
+    __inferred: json,
+    /** Token of the last upload, complete or not. The upload journal has the same token. */
+    __upload: z.string(),
+    /** Content hashes of killed first uploads before this upload. The engine keeps its notes of them in the state. */
+    __superseded: texts,
+    /** Training time in milliseconds. A preview shows it as the cost of another training. */
+    __trainedMs: z.number(),
+  })
+  .partial();
 
-/** The arguments or the state of a resource as the engine hands them over. */
-export type Properties = Record<string, unknown> & HiddenProperties;
+/** Arguments or state of a resource, as the engine passes them. */
+export type Properties = z.output<typeof hiddenProperties>;
 
-/** A row of a stack's state: a resource, and what it claims in the service. */
+/** Entry of a stack's state: a resource and the object that it references in the service. */
 export interface StateEntry {
   readonly urn: string;
-  /** The definition: `EventDataset`. */
+  /** Resource type, such as `EventDataset`. */
   readonly type: string;
   readonly id: string;
-  /** Tells rows of one id apart; not known where the engine keeps it secret. */
+  /** Token of the create, without the URN. Undefined if the state encrypts it. */
   readonly made: string | undefined;
-  /** Address of the service that holds it; undefined if the state does not know it or keeps it secret. */
+  /** Address of the service. Undefined if the state lacks or encrypts it. */
   readonly service?: string | undefined;
-  /** A fingerprint of the key that it was last seen with. */
+  /** Fingerprint of the API key that last showed the object. */
   readonly account?: string | undefined;
-  /** The project of a model or an algorithm. */
+  /** Project of a model or an algorithm. */
   readonly projectId?: string | undefined;
-  /** Whether the engine has replaced it, and is to delete it. */
+  /** Whether the engine has replaced the resource and will delete this entry. */
   readonly isPendingDelete?: boolean;
 }
 
-/** The row of a resource, as its lifecycle knows it. */
+/** Builds the state entry of a resource from its properties. */
 export function stateEntryOf(type: string, id: string, properties: Properties): StateEntry {
   const {
     __urn = "",
@@ -88,28 +94,31 @@ export function stateEntryOf(type: string, id: string, properties: Properties): 
   };
 }
 
-/** Whether two rows are one. */
+/** Whether two values describe the same state entry. Without tokens, the URNs decide. */
 export function isSameEntry(a: StateEntry, b: StateEntry): boolean {
   const isMade = a.made === undefined || b.made === undefined ? a.urn === b.urn : a.made === b.made;
   return a.type === b.type && a.id === b.id && isMade;
 }
 
-/** Whether two rows may hold the same thing: ids of two services say nothing about each other. */
+/** Whether two entries may be in the same service. Equal ids in two services are different objects. */
 export function mayBeSameService(a: Pick<StateEntry, "service">, b: Pick<StateEntry, "service">): boolean {
   const [one, other] = [a.service, b.service].map((address) => address?.replace(/\/+$/, ""));
   return one === undefined || other === undefined || one === other;
 }
 
-const token = /^[0-9a-f]{8}$/;
+const tokenPattern = /^[0-9a-f]{8}$/;
 const tokenAndUrn = /^([0-9a-f]{8}) (urn:.*)$/s;
 
-/** What tells rows apart and the URN in one property; two where the former is not a token of ours. */
+/**
+ * Stores the token of a create and the URN in one property. The engine writes the whole state twice per resource, so
+ * each property costs time in large stacks. Values of `__made` from other versions are stored separately.
+ */
 export function packUrn(made: string | undefined, urn: string | undefined): Properties {
-  if (made !== undefined && urn !== undefined && token.test(made)) return { __made: `${made} ${urn}` };
+  if (made !== undefined && urn !== undefined && tokenPattern.test(made)) return { __made: `${made} ${urn}` };
   return { ...(urn !== undefined && { __urn: urn }), ...(made !== undefined && { __made: made }) };
 }
 
-/** The same as two properties again. */
+/** Reverses `packUrn`. */
 export function unpackUrn(properties: Properties): Properties {
   const { __made } = properties;
   const [, made, urn] = (typeof __made === "string" && tokenAndUrn.exec(__made)) || [];

@@ -6,40 +6,40 @@ import { partsOf, titleOf } from "./urn";
 
 const list = new Intl.ListFormat("en");
 
-/** Types that a message shows. */
+/** Maximum number of types in a message. */
 const shownTypes = 10;
 
-/** A project that is declared, as far as its training depends on it. */
+/** Declared project. */
 interface Project {
   readonly targetEventType: string;
   /** May be unknown. */
   readonly eventDatasetId: string;
 }
 
-/** A source of events that is declared. */
+/** Declared source of events. */
 interface Source {
   /** May be unknown. */
   readonly eventDatasetId: string;
-  /** Whether messages may show what it holds. */
+  /** Whether messages may show the event types. False if the source is secret. */
   readonly mayShowTypes: boolean;
   search(eventType: string): Promise<TypeSearch>;
 }
 
-/** Why a training would find nothing to learn from. */
+/** Error if a training would find no events of its target type. */
 export interface MissingTarget {
   readonly reason: string;
-  /** Whether nothing but the sources of the program can have filled the dataset. */
+  /** Whether the program's sources are the only ones for the dataset. */
   readonly isCertain: boolean;
 }
 
-/** What the program declares to train on. It shows before the training whether there are events of the target type. */
+/** Declared projects, sources and datasets. A preview checks with them whether there are events of the target type. */
 export class TrainingData {
   readonly #projects = new Map<Urn, Project>();
   readonly #sources = new Map<Urn, Source>();
   readonly #datasets = new Map<Urn, { readonly isAdopted: boolean }>();
 
   constructor(
-    /** Whether the run creates the object of a resource, be it in place of another one. */
+    /** Whether the run creates the object of a resource, new or as a replacement. */
     private readonly isCreated: (urn: Urn) => boolean,
   ) {}
 
@@ -56,8 +56,9 @@ export class TrainingData {
   }
 
   /**
-   * Why the training of a project that the run creates would fail. Several new projects have the same unknown id in a
-   * preview: a fault of one of them is reported only if all have it. Without a source in the program nothing is known.
+   * Returns the error if a new project has no events of its target type. In a preview, all new projects have the same
+   * unknown id, so the error is returned only if it applies to each of them. Without sources in the program, nothing is
+   * known.
    */
   async missingTarget(projectId: unknown): Promise<MissingTarget | undefined> {
     if (projectId !== unknownValue) return undefined;
@@ -71,7 +72,7 @@ export class TrainingData {
     const sources = [...this.#sources.values()].filter((source) => source.eventDatasetId === eventDatasetId);
     if (sources.length === 0) return undefined;
     const found = await Promise.all(sources.map((source) => source.search(targetEventType))).catch(
-      // The resource of the source reports what is wrong with it.
+      // The resource of the source reports the error.
       () => undefined,
     );
     if (!found || found.some(({ isThere }) => isThere)) return undefined;
@@ -87,7 +88,7 @@ export class TrainingData {
     return { reason, isCertain: this.#isEmptyBefore(eventDatasetId) };
   }
 
-  /** Whether a dataset is empty before the run uploads to it: the run creates it. */
+  /** Whether the run creates the dataset, so it is empty before the uploads. */
   #isEmptyBefore(eventDatasetId: string): boolean {
     const created = [...this.#datasets].filter(([urn]) => this.isCreated(urn));
     return (

@@ -4,9 +4,9 @@ export const typePrefix = "pulumi-nodejs:dynamic/recommender:";
 /** Type prefix of the resources with the plugin binding. */
 export const pluginTypePrefix = "recommender:index:";
 
-const ours = new RegExp(`(?:^|\\$)(?:${typePrefix}|${pluginTypePrefix})(\\w+)$`);
+const packageType = new RegExp(`(?:^|\\$)(?:${typePrefix}|${pluginTypePrefix})(\\w+)$`);
 
-/** What a URN says; `type` begins with the types of the components that the resource is in. */
+/** Splits a URN. `type` starts with the types of the components that contain the resource. */
 export function partsOf(urn: string | undefined): {
   stack: string;
   project: string;
@@ -17,19 +17,19 @@ export function partsOf(urn: string | undefined): {
   return { stack, project, type, name: name.join("::") };
 }
 
-/** The name that the program gives a resource; never secret, unlike the argument `name`. */
+/** Returns the logical name of a resource. It is never secret, unlike the argument `name`. */
 export function logicalName(urn: string | undefined): string {
   return partsOf(urn).name;
 }
 
-/** A resource as people know it: `EventDataset clicks`. */
+/** Returns the name of a resource for messages, such as `EventDataset clicks`. */
 export function titleOf({ type, name }: { readonly type: string; readonly name: string }): string {
   return `${type.slice(type.lastIndexOf(":") + 1)} ${name}`;
 }
 
-/** The definition of a resource of this package; undefined for those of others. */
+/** Returns the resource type without prefix, such as `EventDataset`. Undefined for resources of other packages. */
 export function resourceTypeOf(type: string): string | undefined {
-  return ours.exec(type)?.[1];
+  return packageType.exec(type)?.[1];
 }
 
 /** Returns the URN that a resource has with the dynamic binding, to compare URNs of both bindings. */
@@ -51,7 +51,7 @@ export function pluginUrn(urn: string): string {
   return parts.join("::");
 }
 
-/** Whether the engine made a provider from the configuration of the stack; otherwise the program declares it. */
+/** Whether a provider is the default provider of the stack. The program declares all other providers. */
 export function isDefaultProvider(urn: string): boolean {
   return /^default(_\d+[._]\d+[._]\d+.*|_\w+_\/.*)?$/.test(partsOf(urn).name);
 }

@@ -93,7 +93,7 @@ describe("the engine's own options", () => {
 
   test("a preview says that a replacement deletes events if an option or --replace forces it", async () => {
     const says = (name: string) =>
-      `Replacing EventDataset ${name} deletes its events, unless retainOnDelete is set: --replace, replaceOnChanges, replacementTrigger or replaceWith asks for it.`;
+      `Replacing EventDataset ${name} deletes its events, unless retainOnDelete is set: requested by --replace, replaceOnChanges, replacementTrigger or replaceWith.`;
     const strict = (shards: number) => dataset("other", `{ numShards: ${shards} }`);
     const last = "new recommender.EventDataset";
     await up(strict(1), dataset("forced", "{ numShards: 1 }", `{ replacementTrigger: "one" }`));
@@ -149,7 +149,7 @@ describe("the engine's own options", () => {
           { customTimeouts: { create: "1h" } });`),
     ).toMatch(/customTimeouts .* recommender:trainingTimeout.*attributeSchema has a key __proto__/s);
     expect(await refused(dataset("x", `{ numShards: 1, __firstName: "y" }`))).toMatch(
-      /EventDataset x: __firstName: names that begin with __ are for this package itself/,
+      /EventDataset x: __firstName: names that start with __ are reserved for this package/,
     );
     await workspace.stack.setConfig("recommender:baseurl", { value: "https://recommender.example.com" });
     expect(await refused(dataset("x", "{ numShards: 1 }"))).toMatch(

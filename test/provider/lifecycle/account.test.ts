@@ -88,14 +88,14 @@ describe("a stack whose key changes", () => {
     for (const [key, row] of engine.held)
       engine.held.set(key, { ...row, state: { ...row.state, __service: theirs.service.url } });
     const other = withKeyOf(engine, theirs);
-    const words = /created with another API key .* seems to be the key of another account/;
+    const words = /created with a different API key .* seems to be the key of another account/;
     await expect(other.refresh()).rejects.toThrow(words);
     const [error] = await other.up([events, more]);
     expect(error?.message).toMatch(words);
     const [ofDelete] = await other.up([]);
     expect(ofDelete?.message).toMatch(words);
     expect(theirs.calls()).not.toContain("POST /create-event-dataset");
-    expect([...other.held.keys()]).toEqual(["EventDataset events", "EventDataset more"]);
+    expect([...other.held.keys()].sort()).toEqual(["EventDataset events", "EventDataset more"]);
   });
 
   test("is recognised by any object that its service can show", async () => {
@@ -119,7 +119,9 @@ describe("a stack whose key changes", () => {
     withOldKey(engine);
     const before = proxy.came.length;
     expect(await engine.refresh()).toEqual([]);
-    expect(said.join()).toMatch(/created with another API key, and the service can show none of its objects/);
+    expect(said.join()).toMatch(
+      /created with a different API key, and the service cannot show any of its objects/,
+    );
     expect(proxy.came.slice(before)).not.toContain("GET /get-event-dataset");
     expect(engine.of("UserDataset", "users").__account).not.toBe("0ldc0ffe");
   });

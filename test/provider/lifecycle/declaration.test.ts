@@ -169,8 +169,8 @@ describe("what waits for a job or adopts", () => {
   const asking = { projectId: "p", modelId: "m" };
   test.each<[string, object, string | RegExp]>([
     ["Model", { projectId: "p", submittedJobId: "j" }, "algorithmId is required, unless existingId is set"],
-    ["Model", { projectId: "p" }, /; a TrainedModel declares this and its TrainingJob in one$/],
-    ["Model", { projectId: "p", algorithmId: "a" }, /^set submittedJobId, the jobId of a TrainingJob, or/],
+    ["Model", { projectId: "p" }, /; a TrainedModel declares this resource and its TrainingJob together$/],
+    ["Model", { projectId: "p", algorithmId: "a" }, /^set submittedJobId to the jobId of a TrainingJob, or/],
     ["Model", { projectId: "p", existingId: "m", algorithmId: "a" }, /remove algorithmId and triggers/],
     ["Model", { projectId: "p", existingId: "m", triggers: [1] }, /remove algorithmId and triggers/],
     [

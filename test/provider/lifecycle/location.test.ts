@@ -41,9 +41,7 @@ describe("what belongs to the data of an embedded service", () => {
     const { id, state } = await provider.create("UserDataset", dataset);
     expect(state).toMatchObject({ __service: `embedded:${data}`, __instance: expect.any(String) });
     expect(provider.said.map(({ message }) => message)).toContainEqual(
-      expect.stringMatching(
-        /^started a new service of its own in \S+data as process \d+; set recommender:baseUrl/,
-      ),
+      expect.stringMatching(/^started a new service in \S+data as process \d+; set recommender:baseUrl/),
     );
     await end();
     expect(await provider.diff("UserDataset", id, state, dataset)).toMatchObject({ changes: false });
@@ -78,7 +76,7 @@ describe("what belongs to the data of an embedded service", () => {
       ["EventDataset", events] as const,
     ]) {
       await expect(after.diff(type, id, state, dataset)).rejects.toThrow(
-        /no longer holds this resource: its data was reset.*`pulumi up --refresh`.*`pulumi destroy`/s,
+        /no longer contains this resource: its data was reset.*`pulumi up --refresh`.*`pulumi destroy`/s,
       );
       await expect(after.update(type, id, state, dataset)).rejects.toThrow(/was reset/);
       expect((await after.read(type, id, state)).id).toBe("");
@@ -173,7 +171,7 @@ describe("a service that is the same under another address", () => {
     const away = await DynamicProvider.start(config);
     providers.push(away);
     await expect(away.diff("UserDataset", "id", state, dataset)).rejects.toThrow(
-      /belongs to the service at .*\/healthz does not say which data it holds: fetch failed/s,
+      /belongs to the service at .*cannot read the id of its data from .*\/healthz: fetch failed/s,
     );
   });
 });

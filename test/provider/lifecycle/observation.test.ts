@@ -240,7 +240,7 @@ test("one read of a project answers for all its jobs, which stay in the state ev
   const error = { code: "NOT_FOUND", message: `Project ${projectId} not found.` };
   proxy.on("GET /get-project", instead(404, JSON.stringify({ error }), { taken: false }), always);
   await refreshBoth();
-  expect(said.join()).toContain(`project ${projectId} is gone from the service, and job`);
+  expect(said.join()).toContain(`project ${projectId} and its job`);
 });
 
 /** The state without what only the package itself uses. */

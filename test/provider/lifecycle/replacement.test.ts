@@ -24,7 +24,7 @@ describe("a preview says in words, beside the resource, what a replacement means
       { numShards: 20 },
       /Replacing EventDataset n deletes its events, unless retainOnDelete is set: numShards 10 → 20\./,
     ],
-    ["UserDataset", { name: "o" }, /Replacing UserDataset o: name \(changed\)\. .*the old one is orphaned/],
+    ["UserDataset", { name: "o" }, /Replacing UserDataset o: name \(changed\)\. .*so it is orphaned/],
     ["Project", { targetEventType: "click" }, /orphaned.*this trains again/],
     ["Project", { userDatasetId: unknownValue }, /Replacing Project n: userDatasetId \(changed\)\./],
     ["TrainingJob", { triggers: ["x"] }, /this trains again, because of triggers\[0\] \(changed\)\.$/],
@@ -42,12 +42,18 @@ describe("a preview says in words, beside the resource, what a replacement means
 });
 
 describe("a replacement that the engine forces", () => {
-  const asked = "--replace, replaceOnChanges, replacementTrigger or replaceWith asks for it";
+  const asked = "requested by --replace, replaceOnChanges, replacementTrigger or replaceWith";
 
   test.each<[string, string | undefined]>([
     ["EventDataset", `Replacing EventDataset n deletes its events, unless retainOnDelete is set: ${asked}.`],
-    ["UserDataset", `Replacing UserDataset n: ${asked}. The API cannot change it; the old one is orphaned`],
-    ["Project", `Replacing Project n: ${asked}. The API cannot change it; the old one is orphaned`],
+    [
+      "UserDataset",
+      `Replacing UserDataset n: ${asked}. The API cannot change or delete the old object, so it is orphaned`,
+    ],
+    [
+      "Project",
+      `Replacing Project n: ${asked}. The API cannot change or delete the old object, so it is orphaned`,
+    ],
     ["TrainingJob", `Model n: this trains again, because ${asked}.`],
     ["Deployment", undefined],
   ])("of a %s says in the preview what is lost", async (type, words) => {

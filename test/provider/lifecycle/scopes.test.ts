@@ -89,7 +89,7 @@ describe("a preview with credentials that lack scopes", () => {
       );
       const needed = `this step needs the scope${scopes.length > 1 ? "s" : ""} ${scopes.join(" and ")}, which`;
       expect(failures).toEqual([
-        `${needed} the credentials lack. See the scopes they have with \`recommender whoami --stack test\`.`,
+        `${needed} the credentials lack. Run \`recommender whoami --stack test\` to see the granted scopes.`,
       ]);
       expect(observed.calls()).toEqual([]);
     },
@@ -97,7 +97,9 @@ describe("a preview with credentials that lack scopes", () => {
 
   test("refers to the first error, if another resource needs the same scope", async () => {
     const { failures } = await provider.check("UserDataset", { name: "more", numShards: 1 });
-    expect(failures).toEqual(["it lacks a scope as well; see the error of UserDataset UserDataset"]);
+    expect(failures).toEqual([
+      "the credentials lack a scope for this step too; see the error of UserDataset UserDataset",
+    ]);
   });
 
   test("refuses a change in place, and only warns that a replaced object cannot be deleted", async () => {
@@ -109,7 +111,7 @@ describe("a preview with credentials that lack scopes", () => {
     expect(await diff({ numShards: 2 })).toMatchObject({ replaces: ["numShards"] });
     const warnings = provider.said.filter(({ severity }) => severity === "warning");
     expect(warnings.at(-1)?.message).toMatch(
-      /^event-dataset-1 cannot be deleted after its replacement, unless retainOnDelete keeps it: .*\/delete-event-dataset/,
+      /^Cannot delete event-dataset-1 after its replacement, unless retainOnDelete is set: .*\/delete-event-dataset/,
     );
   });
 });

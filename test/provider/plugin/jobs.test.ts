@@ -59,7 +59,7 @@ test("a cancel ends the wait for a service that does not answer", async () => {
   const reading = plugin.read("EventDataset", "event-dataset-1", {}).catch((error) => error);
   while (!observed.calls().includes("GET /get-event-dataset")) await sleep(20);
   await plugin.cancel();
-  expect((await reading).message).toMatch(/503.*not retried, because the engine asked to stop/);
+  expect((await reading).message).toMatch(/503.*not retried, because the run was cancelled/);
   expect(await plugin.stop()).toBe(0);
   plugin = await PluginProcess.start(observed.config);
 });

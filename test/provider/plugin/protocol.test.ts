@@ -188,7 +188,7 @@ test.each(["__made", "__firstName", "__named", "__secret", "__replaceOn", "__ser
   async (name) => {
     const { failures } = await plugin.check("EventDataset", { numShards: 1, [name]: ["x"] });
     expect(failures).toEqual([
-      `${name}: names that begin with __ are for this package itself; take it out of the program`,
+      `${name}: names that start with __ are reserved for this package; remove it from the program`,
     ]);
   },
 );
@@ -211,7 +211,7 @@ test("nothing is created with an argument that is not known yet", async () => {
 
 test("hidden properties that the package has not written are refused by name", async () => {
   const dataset = { name: "it", numShards: 1 };
-  const odd = /This package has not written that: take it out of the program, or correct the state/;
+  const odd = /This property is reserved for this package: remove it from the program, or fix the state/;
   const damaged = [
     () => plugin.check("EventDataset", { ...dataset, __unresolved: 5 }),
     () => plugin.diff("EventDataset", "id", dataset, { ...dataset, __replaceOn: 5 }),

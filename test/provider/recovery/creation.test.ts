@@ -39,7 +39,7 @@ const users: Declared = { kind: "UserDataset", name: "users", args: () => ({ nam
 const events: Declared = { ...users, kind: "EventDataset", name: "events" };
 const request = { name: "users", numShards: 1, attributeSchema: null };
 
-/** What a run that was killed wrote down. */
+/** Journal entry of a killed run. */
 const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
   ...{ urn: engine.urnOf(users), service: observed.service.url, path: "/create-user-dataset" },
   ...{ identity: digest(request), key: randomUUID(), derived: false, request },
@@ -101,7 +101,7 @@ test("a key that the service may have forgotten is not counted on: the run asks"
   await write(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
   observed.calls();
   const [error] = await engine.up([users]);
-  expect(error?.message).toMatch(/ended during this call.*existingId/);
+  expect(error?.message).toMatch(/was interrupted before the response.*existingId/);
   expect(created()).toBe(0);
 });
 

@@ -24,7 +24,7 @@ test("a provider's process begins nothing after its engine was killed, and then 
   provider.killEngine();
   observed.calls();
   const orphaned = provider.create("UserDataset", { name: "orphaned", numShards: 1 });
-  await expect(orphaned).rejects.toThrow(/the Pulumi engine has exited; not starting new creates/);
+  await expect(orphaned).rejects.toThrow(/the Pulumi engine has exited, so nothing new is created/);
   expect(observed.calls()).not.toContain("POST /create-user-dataset");
   await provider.ended();
   await observed.close();

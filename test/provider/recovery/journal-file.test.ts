@@ -36,7 +36,7 @@ const users: Declared = { kind: "UserDataset", name: "users", args: () => ({ nam
 const events: Declared = { ...users, kind: "EventDataset", name: "events" };
 const request = { name: "users", numShards: 1, attributeSchema: null };
 
-/** What a run that was killed wrote down. */
+/** Journal entry of a killed run. */
 const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
   ...{ urn: engine.urnOf(users), service: observed.service.url, path: "/create-user-dataset" },
   ...{ identity: digest(request), key: randomUUID(), derived: false, request },

@@ -198,11 +198,11 @@ test("an entry is dropped after 30 days, however many entries of other stacks sh
   expect(entriesOfOtherStacks(others.urn)).toEqual([]);
   expect(allEntries()).toEqual([others]);
   // Each process removes old files once.
-  let putInNextProcess = write;
+  let writeInNextProcess = write;
   jest.isolateModules(() => {
-    putInNextProcess = require("../../../provider/recovery/journal").put;
+    writeInNextProcess = require("../../../provider/recovery/journal").write;
   });
-  await putInNextProcess(others);
+  await writeInNextProcess(others);
   expect(files()).toHaveLength(1);
 });
 

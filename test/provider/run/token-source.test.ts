@@ -52,6 +52,8 @@ describe("a preview without a source of tokens", () => {
       /^http:\/\/127\.0\.0\.1:9 refuses connections \(ECONNREFUSED\), tried for \d s\. Is the service running\? Check the address with `recommender whoami --stack \S+`\.$/,
     );
     for (const further of said.slice(1))
-      expect(further).toMatch(/^EventDataset \w+: stopped as well; see the error of EventDataset one$/);
+      expect(further).toMatch(
+        /^EventDataset \w+: the service cannot be reached; see the error of EventDataset one$/,
+      );
   });
 });
