@@ -20,7 +20,7 @@ export interface KilledUploads {
   readonly first: readonly string[];
 }
 
-/** Returns the killed uploads of a resource. `superseded` lists those that the last upload has superseded. */
+/** Returns the killed uploads of a resource. `superseded` lists the ones that the last upload has superseded. */
 export async function killedUploads(
   run: Run,
   urn: Urn,

@@ -40,7 +40,7 @@ async function serving(jobId: unknown): Promise<unknown> {
 }
 
 describe("a deployment", () => {
-  test("whose check fails stays failed on every run until the check passes, and deploys nothing for that", async () => {
+  test("whose check fails stays failed in every run until the check passes, without another deployment job", async () => {
     const check = { userIds: ["u1"], minResults: 1000 };
     const error = await deploy({ generatorModelId: models[0], check }).catch((thrown) => thrown);
     const reason =
@@ -74,7 +74,7 @@ describe("a deployment", () => {
     expect(submitted()).toBe(0);
   });
 
-  test("whose check fails is rolled back when that is asked for, with both reasons, and tried anew by the next run", async () => {
+  test("whose check fails is rolled back if configured, with both reasons, and deployed again by the next run", async () => {
     const check = { userIds: ["u1", "u2"], minResults: 1 };
     const first = await deploy({ generatorModelId: models[0], check, rollback: true });
     observed.calls();
@@ -100,7 +100,7 @@ describe("a deployment", () => {
     expect([third.rolledBackJobId, third.__partial]).toEqual([undefined, undefined]);
   });
 
-  test("whose check fails is rolled back also when only the configuration asks for it", async () => {
+  test("whose check fails is rolled back if only the configuration enables rollback", async () => {
     const check = { userIds: ["u1"], minResults: 1 };
     const first = await deploy({ generatorModelId: models[0], check });
     await provider.stop();
@@ -111,7 +111,7 @@ describe("a deployment", () => {
     await nextRun();
   });
 
-  test("that is renamed and gets another check deploys nothing, not even a rollback", async () => {
+  test("that is renamed and gets a new check deploys nothing, not even a rollback", async () => {
     const check = { userIds: ["u1"], minResults: 1 };
     const first = await deploy({ generatorModelId: models[0], check, rollback: true });
     await nextRun();
@@ -124,7 +124,7 @@ describe("a deployment", () => {
     expect(await provider.diff("Deployment", projectId, renamed, news)).toMatchObject({ changes: false });
   });
 
-  test("of which only the check is another one deploys nothing and keeps the new check", async () => {
+  test("with only a new check deploys nothing and stores the new check", async () => {
     const first = await deploy({ generatorModelId: models[0] });
     observed.calls();
     const check = { userIds: ["u2"], minResults: 1 };
@@ -133,7 +133,7 @@ describe("a deployment", () => {
     expect(observed.calls()).toEqual([]);
   });
 
-  test("whose check is refused does not repeat what the service said where it names the user", async () => {
+  test("whose check is rejected does not repeat a message of the service that names the user", async () => {
     const path = routes.recommendItemsToUser.path;
     await observed.faults({ calls: [{ path, status: 422, times: 9 }] });
     const refused = async (userId: string) => {

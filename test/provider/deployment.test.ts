@@ -63,7 +63,7 @@ describe("a deployment", () => {
     ).toBeGreaterThan(0);
   });
 
-  test("that does not serve is seen as gone by a refresh that has a check, and shutting it down again is no error", async () => {
+  test("that does not serve is reported as gone by a refresh with a check, and can be shut down again", async () => {
     const first = await deploy({ generatorModelId: models[0], check: { userIds: ["u1"], minResults: 1 } });
     expect(await provider.read("Deployment", projectId, first.state)).toMatchObject({ id: projectId });
     await nextRun();
@@ -84,7 +84,7 @@ describe("a deployment", () => {
     }
   });
 
-  test("keeps its model from being deleted, and the error says whose it is and what to do", async () => {
+  test("prevents the deletion of its model, and the error names the deployment and the fix", async () => {
     const first = await deploy({ generatorModelId: models[0] });
     const state = { name: "m1", projectId, modelId: models[0] };
     const refusal = async () => {
@@ -111,7 +111,7 @@ describe("a deployment", () => {
     expect(kept).not.toContain("recommender shutdown");
   });
 
-  test("beside another one of the same project is refused by the preview, and one that was renamed is not", async () => {
+  test("is rejected by the preview if the project has another deployment, but a renamed one is not", async () => {
     await nextRun();
     const args = { name: "live", projectId, generatorModelId: models[0], qps: 50 };
     const check = (name: string, change: Properties = {}) =>
@@ -164,7 +164,7 @@ describe("a deployment", () => {
     expect(await toldOf(job.id)).toEqual([]);
   });
 
-  test("that replaces another one of its project in place is not shut down with it", async () => {
+  test("that replaces a deployment of the same project is not shut down with it", async () => {
     const first = await deploy({ generatorModelId: models[0] });
     await nextRun();
     await provider.create("Deployment", first.news);
@@ -172,7 +172,7 @@ describe("a deployment", () => {
     await observed.call(routes.recommendItemsToUser, { userId: "u1" });
   });
 
-  test("whose job deployed something else than is declared is an error that names no former model", async () => {
+  test("whose job deployed different models than declared fails without naming the previous model", async () => {
     const first = await deploy({ generatorModelId: models[0] });
     await nextRun();
     const other = { ...first.news, generatorModelId: models[1], qps: 60 };
@@ -183,7 +183,7 @@ describe("a deployment", () => {
     for (const model of models) expect(error.message).not.toContain(model);
   });
 
-  test("that is there already can be taken over by the id of its project", async () => {
+  test("that exists can be adopted by the id of its project", async () => {
     await deploy({ generatorModelId: models[0] });
     observed.calls();
     const args = { name: "live", projectId, generatorModelId: models[0], qps: 50, rollback: false };

@@ -41,7 +41,7 @@ async function saysOf(jobId: string): Promise<void> {
 
 const submissions = () => observed.calls().filter((call) => call.includes("/submit-"));
 
-test("a job tells the service no stack and no resource where that is switched off", async () => {
+test("a job sends no stack and no resource to the service if tellOrigin is off", async () => {
   await nextRun({ ...observed.config, "recommender:tellOrigin": "false" });
   const before = (await observed.origins()).length;
   await submit("untold");
@@ -71,7 +71,7 @@ describe("a training", () => {
     );
   });
 
-  test("that fails says why and is not submitted again by the same run", async () => {
+  test("that fails reports the reason and is not submitted again in the same run", async () => {
     await observed.faults({
       jobs: [{ job_type: "TRAINING", name: "broken", times: 4, message: "out of luck" }],
     });
@@ -136,7 +136,7 @@ describe("a training", () => {
     expect(entriesOf(urn)).toEqual([]);
   });
 
-  test("whose model was deleted is made again", async () => {
+  test("whose model was deleted runs again", async () => {
     const job = await submit("gone");
     const { id } = await finish("gone", job.id);
     await observed.call(routes.deleteModel, { projectId, modelId: id });
@@ -145,7 +145,7 @@ describe("a training", () => {
     expect(submissions()).toEqual(["POST /submit-training-job"]);
   });
 
-  test("that the service has forgotten is submitted again by another machine, under whatever name it has by then", async () => {
+  test("that no longer exists in the service is submitted again by another machine, under its current name", async () => {
     // Nothing is written down for a resource of another stack, as nothing is on another machine.
     const machine = (stack: string) => ({
       __urn: `urn:pulumi:${stack}::test::pulumi-nodejs:dynamic/recommender:Model::forgotten`,
@@ -168,7 +168,7 @@ describe("a training", () => {
     }
   });
 
-  test("that takes too long keeps its job, and the next run waits on without submitting", async () => {
+  test("that takes too long keeps its job, and the next run waits for it without submitting another", async () => {
     await observed.holdJobs();
     await nextRun({ ...observed.config, "recommender:trainingTimeout": "1s" });
     const job = await submit("slow");
@@ -181,7 +181,7 @@ describe("a training", () => {
     expect(submissions()).toEqual([]);
   });
 
-  test("whose wait is stopped goes on, and the next run resumes the wait", async () => {
+  test("keeps running if the wait is cancelled, and the next run resumes the wait", async () => {
     await observed.holdJobs();
     await nextRun();
     const job = await submit("stopped");
@@ -197,7 +197,7 @@ describe("a training", () => {
     expect(submissions()).toEqual([]);
   });
 
-  test("that does not reach the least quality is refused, and used without another training when less is asked for", async () => {
+  test("below minQuality is rejected, and used without another training if minQuality is lowered", async () => {
     await nextRun({ ...observed.config, "recommender:minQuality": '{"gate":1,"other":0}' });
     const job = await submit("gate");
     await expect(finish("gate", job.id)).rejects.toThrow(
@@ -232,7 +232,7 @@ describe("a training", () => {
     expect(await goes()).toEqual([]);
   });
 
-  test("that is deleted while it runs is said to leave its model behind", async () => {
+  test("that is deleted while it runs warns that its model stays", async () => {
     await observed.holdJobs();
     const job = await submit("orphan");
     await nextRun();
@@ -256,7 +256,7 @@ describe("a model", () => {
     expect(await observed.call(routes.getModel, { projectId, modelId: id })).toMatchObject({ name: "after" });
   });
 
-  test("can be taken over, and one that is not there is refused by name", async () => {
+  test("can be adopted, and a missing one is rejected by name", async () => {
     const { id } = await train("mine");
     const adopted = await provider.create("Model", { name: "adopted", projectId, existingId: id });
     expect(adopted).toMatchObject({ id, state: { modelId: id, name: "adopted" } });
@@ -268,7 +268,7 @@ describe("a model", () => {
     ).rejects.toThrow(/Model x: existingId (nope){16}…: there is no such model/);
   });
 
-  test("that another deployment serves is not deleted, and the error says how to free it", async () => {
+  test("that is live in another deployment is not deleted, and the error names the fix", async () => {
     const { id, state } = await train("served");
     const args = { name: "d", projectId, generatorModelId: id, qps: 5 };
     const job = await provider.create("DeploymentJob", args);

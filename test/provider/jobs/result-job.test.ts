@@ -26,7 +26,7 @@ describe("queries and groups of users", () => {
     queries: [{ conditions: [{ attribute: "genre", value: genre, lowerBound: 0.5 }] }],
   });
 
-  test("give a result that can be downloaded, and are forgotten by a delete", async () => {
+  test("return a result to download, and a delete removes them from the state", async () => {
     const query = listeners("jazz");
     const job = await provider.create("QueryingJob", query);
     const { state } = await provider.create("UserQuery", { ...query, submittedJobId: job.id });
@@ -55,7 +55,7 @@ describe("queries and groups of users", () => {
     expect((await fetch(groups.state.downloadUrl as string)).status).toBe(200);
   });
 
-  test("that match nothing say so in the output of the run", async () => {
+  test("without matches report it in the output of the run", async () => {
     const query = listeners("polka");
     const job = await provider.create("QueryingJob", query);
     const { state } = await provider.create("UserQuery", { ...query, submittedJobId: job.id });

@@ -30,7 +30,7 @@ const training = { projectId: "p", algorithmId: "a", name: "n" };
 const looks = () => server.arrived.filter(({ path }) => path === "/get-job").length;
 
 describe("waiting for a job", () => {
-  test("backs off from 1 s to 30 s and goes on through words that are not known", async () => {
+  test("backs off from 1 s to 30 s and continues on an unknown status", async () => {
     const words = ["QUEUED", "IN_PROGRESS", "ALMOST", ...Array<string>(27).fill("RUNNING")];
     const { slept } = await wait([...words.map((word) => job(word)), job("SUCCEED")]);
     expect(slept[0]).toBe(1000);
@@ -39,7 +39,7 @@ describe("waiting for a job", () => {
     expect(looks()).toBe(31);
   });
 
-  test("makes at most 150 calls in an hour", async () => {
+  test("sends at most 150 calls per hour", async () => {
     const { outcome } = await wait([job("RUNNING")], "training", { trainingTimeout: "1h" });
     expect((outcome as Error).message).toMatch(/is still RUNNING after 1 hour/);
     expect(looks()).toBeLessThanOrEqual(150);
@@ -55,7 +55,7 @@ describe("waiting for a job", () => {
     },
   );
 
-  test("shows the status at each poll, and at last how the job ended", async () => {
+  test("shows the status at each poll, and the final status", async () => {
     const told = jest.spyOn(log, "progress").mockResolvedValue();
     const progress = { phase: "search", fraction: 0.427, ndcg_at20: 0.25 };
     await wait([
@@ -71,7 +71,7 @@ describe("waiting for a job", () => {
     told.mockRestore();
   });
 
-  test("shows nothing for a job that is over at the first poll", async () => {
+  test("shows nothing for a job that has ended at the first poll", async () => {
     const told = jest.spyOn(log, "progress").mockResolvedValue();
     await wait([job("SUCCEED")]);
     expect(told).not.toHaveBeenCalled();
@@ -89,7 +89,7 @@ describe("waiting for a job", () => {
     expect(usualTime(jobKinds.training, { baseUrl })).toBe(usually);
   });
 
-  test("rides through answers that fail for a while", async () => {
+  test("continues after temporary errors", async () => {
     const { outcome } = await wait([job("RUNNING"), reply(503), reply(429), job("RUNNING"), job("SUCCEED")]);
     expect(outcome).toMatchObject({ jobStatus: "SUCCEED", id: "j" });
   });
@@ -109,7 +109,7 @@ describe("waiting for a job", () => {
     );
   });
 
-  test("that the service has forgotten since an earlier run submits it again", async () => {
+  test("submits the job again if it no longer exists in the service", async () => {
     const forgotten = reply(404, { error: { code: "NOT_FOUND", message: "There is no job j." } });
     const again = [forgotten, reply(200, { job_id: "j2" }), job("SUCCEED")];
     const { outcome } = await wait(again);

@@ -71,7 +71,7 @@ describe("a stack whose key changes", () => {
       engine.held.set(key, { ...row, state: { ...row.state, __account: "0ldc0ffe" } });
   };
 
-  test("within its account goes on: what is gone is gone, and the rest is there", async () => {
+  test("within its account continues, and only deleted objects are gone", async () => {
     const engine = await first();
     withOldKey(engine);
     const { id: eventDatasetId } = engine.of("EventDataset", "more") as { id: string };
@@ -81,7 +81,7 @@ describe("a stack whose key changes", () => {
     expect(engine.of("EventDataset", "events").__account).not.toBe("0ldc0ffe");
   });
 
-  test("to that of another account is refused, instead of creating everything again", async () => {
+  test("to the key of another account is rejected, instead of creating everything again", async () => {
     const engine = await first();
     withOldKey(engine);
     // The same address, behind which the other account is.
@@ -98,14 +98,14 @@ describe("a stack whose key changes", () => {
     expect([...other.held.keys()].sort()).toEqual(["EventDataset events", "EventDataset more"]);
   });
 
-  test("is recognised by any object that its service can show", async () => {
+  test("is recognized by any object that the service shows", async () => {
     const engine = await first([users]);
     withOldKey(engine);
     expect(await engine.refresh()).toEqual([]);
     expect(engine.of("UserDataset", "users").__account).not.toBe("0ldc0ffe");
   });
 
-  test("goes on with a warning if its service can show none of its objects, and asks for no placeholder", async () => {
+  test("continues with a warning if the service cannot show any of its objects, and reads no placeholder", async () => {
     const hidden = { times: Number.POSITIVE_INFINITY };
     proxy.on("GET /healthz", instead(200, "{}", { taken: false }), hidden);
     const engine = await first([users], proxy.url);

@@ -47,14 +47,14 @@ async function check(type: string, args: object, config?: Record<string, string>
   return { inputs, failures: failures.map(({ reason }) => reason) };
 }
 
-describe("records, whatever language declares them", () => {
+describe("records in every language", () => {
   const rows = [{ userId: "ada", attributes: { diary: "dear secret" } }, { userId: "ben" }];
   const hashOf = (text: string, format: "ndjson" | "csv" = "ndjson") =>
     contentHash([inlineFile(Buffer.from(text), format)], {});
   const users = (source: unknown, more: object = {}) =>
     check("UserRecords", { userDatasetId: "u", source, ...more });
 
-  test("enter the state as their hash: a file, an asset, text, or the records themselves", async () => {
+  test("are stored as a hash: a file, an asset, text, or an array of records", async () => {
     const path = join(folder, "users.csv");
     const text = "user_id\nada\n";
     fs.writeFileSync(path, text);
@@ -71,7 +71,7 @@ describe("records, whatever language declares them", () => {
     expect(asset).toMatchObject({ inputs: { contentHash: fromFile.contentHash }, failures: [] });
   });
 
-  test("in a file are read once for their hash, until the file is another one", async () => {
+  test("in a file are hashed once, until the file changes", async () => {
     const path = join(folder, "read-once.csv");
     fs.writeFileSync(path, "user_id\nada\n");
     const reads = jest.spyOn(jest.requireActual<typeof fs>("node:fs"), "createReadStream");
@@ -93,7 +93,7 @@ describe("records, whatever language declares them", () => {
     }
   });
 
-  test("whose columns are in doubt are warned of once in a run, also when they are replaced", async () => {
+  test("with doubtful columns cause one warning per run, even if they are replaced", async () => {
     const source = rows.map(({ userId }) => ({ userId }));
     const declare = () => users(source, { mapping: { attributes: ["age"] } });
     await declare();
@@ -101,7 +101,7 @@ describe("records, whatever language declares them", () => {
     expect(said.filter(({ message }) => message.includes("has no column age"))).toHaveLength(1);
   });
 
-  test("that the program holds are uploaded by the process that checked them", async () => {
+  test("inline in the program are uploaded by the process that checked them", async () => {
     const { userDatasetId } = await observed.call(routes.createUserDataset, { name: "u", numShards: 1 });
     const { inputs } = await check("UserRecords", { userDatasetId, source: rows });
     const { outs } = await (await definition("UserRecords")).create(inputs);
@@ -109,7 +109,7 @@ describe("records, whatever language declares them", () => {
     expect(JSON.stringify(outs)).not.toContain("dear secret");
   });
 
-  test("that are not known yet leave the hash open", async () => {
+  test("that are not known yet have an unknown hash", async () => {
     const open = { source: unknownValue, contentHash: unknownValue };
     for (const source of [unknownValue, [{ userId: unknownValue }]])
       expect(await users(source)).toMatchObject({ inputs: open, failures: [] });
@@ -132,7 +132,7 @@ describe("records, whatever language declares them", () => {
   });
 });
 
-describe("pinned models, whatever language declares the deployment", () => {
+describe("pinned models in every language", () => {
   const declared = { projectId: "p", generatorModelId: "m2", rankerModelId: "r2" };
   const pins = (models: object) => ({ "recommender:pinnedModels": JSON.stringify({ n: models }) });
 
@@ -148,7 +148,7 @@ describe("pinned models, whatever language declares the deployment", () => {
     expect(said[0]?.message).toContain("`recommender rollback dev --undo --yes`");
   });
 
-  test("of the environment win, and those of other deployments do not count", async () => {
+  test("in the environment take precedence, and pins of other deployments do not count", async () => {
     process.env.RECOMMENDER_PINNED_MODELS = JSON.stringify({ other: { generatorModelId: "m0" } });
     try {
       const { inputs } = await check("DeploymentJob", declared, pins({ generatorModelId: "m1" }));
@@ -158,14 +158,14 @@ describe("pinned models, whatever language declares the deployment", () => {
     }
   });
 
-  test("that cannot be understood fail the preview, with the command that removes them", async () => {
+  test("that are malformed fail the preview, with the command that removes them", async () => {
     await expect(check("DeploymentJob", declared, pins({ model: "m1" }))).rejects.toThrow(
       /pinnedModels: .*pulumi config rm recommender:pinnedModels/,
     );
   });
 });
 
-describe("what waits for a job or adopts", () => {
+describe("a resource that waits for a job or adopts an object", () => {
   const asking = { projectId: "p", modelId: "m" };
   test.each<[string, object, string | RegExp]>([
     ["Model", { projectId: "p", submittedJobId: "j" }, "algorithmId is required, unless existingId is set"],
@@ -193,7 +193,7 @@ describe("what waits for a job or adopts", () => {
     expect(failures[0]).toEqual(typeof reason === "string" ? reason : expect.stringMatching(reason));
   });
 
-  test("is left alone where what it needs comes from a resource that failed", async () => {
+  test("is not checked if a resource that it depends on has failed", async () => {
     const __unresolved = ["algorithmId", "submittedJobId"];
     const { inputs, failures } = await check("Model", { projectId: "p", __unresolved });
     expect(failures).toEqual([]);
@@ -203,7 +203,7 @@ describe("what waits for a job or adopts", () => {
     expect(JSON.stringify((await check("UserRecords", records)).inputs)).not.toContain(unknownValue);
   });
 
-  test("is refused with all that is wrong with it", async () => {
+  test("is rejected with all of its errors", async () => {
     const { failures } = await check("Model", { projectId: "p", algorithmId: "a", nmae: "m" });
     expect(failures).toEqual([
       expect.stringMatching(/^set submittedJobId/),
@@ -214,7 +214,7 @@ describe("what waits for a job or adopts", () => {
   });
 });
 
-test("addresses that need no further credentials are secret by their definition", () => {
+test("download addresses that need no credentials are always secret", () => {
   const secret = Object.values(definitions).filter(({ secretOutputs }) => secretOutputs.length > 0);
   expect(secret.map(({ type, secretOutputs }) => [type, secretOutputs])).toEqual([
     ["UserClustering", ["downloadUrl"]],

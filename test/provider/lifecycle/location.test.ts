@@ -22,7 +22,7 @@ afterEach(async () => {
   await Promise.all(providers.splice(0).map((provider) => provider.stop()));
 });
 
-describe("what belongs to the data of an embedded service", () => {
+describe("an object of an embedded service", () => {
   let folder: string;
   let data: string;
   beforeEach(() => {
@@ -36,7 +36,7 @@ describe("what belongs to the data of an embedded service", () => {
   };
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("stays known while no process serves it, and when its folder moves", async () => {
+  test("is found without a running process, and after its directory has moved", async () => {
     const provider = await start({ baseUrl: `embedded:${data}` });
     const { id, state } = await provider.create("UserDataset", dataset);
     expect(state).toMatchObject({ __service: `embedded:${data}`, __instance: expect.any(String) });
@@ -54,7 +54,7 @@ describe("what belongs to the data of an embedded service", () => {
     expect(await after.update("UserDataset", id, state, dataset)).toMatchObject(noted);
   });
 
-  test("is named with the line for .gitignore when it is created in a Git work tree", async () => {
+  test("is reported with the line for .gitignore when its service is created in a Git work tree", async () => {
     execFileSync("git", ["init", "--quiet", folder]);
     const provider = await start({ baseUrl: `embedded:${data}` });
     await provider.create("UserDataset", dataset);
@@ -64,7 +64,7 @@ describe("what belongs to the data of an embedded service", () => {
     await end();
   });
 
-  test("is gone when the data was reset: a preview says so, a refresh finds it gone, and a delete makes no call", async () => {
+  test("is gone after a reset of the data: a preview reports it, a refresh removes it, and a delete sends no call", async () => {
     const provider = await start({ baseUrl: `embedded:${data}` });
     const users = await provider.create("UserDataset", dataset);
     const events = await provider.create("EventDataset", dataset);
@@ -91,7 +91,7 @@ describe("what belongs to the data of an embedded service", () => {
     await end();
   });
 
-  test("is accepted without the mark that older versions did not keep", async () => {
+  test("is accepted without the instance id, which older versions did not store", async () => {
     const provider = await start({ baseUrl: `embedded:${data}` });
     const { id, state } = await provider.create("EventDataset", dataset);
     const { __instance: _, ...older } = state;
@@ -103,7 +103,7 @@ describe("what belongs to the data of an embedded service", () => {
   });
 });
 
-describe("a service that is the same under another address", () => {
+describe("a service with a new address", () => {
   const types: [string, Properties][] = [
     ["UserDataset", dataset],
     ["EventDataset", dataset],
@@ -111,7 +111,7 @@ describe("a service that is the same under another address", () => {
     ["DeploymentJob", { name: "n", projectId: "p", generatorModelId: "m", qps: 1 }],
   ];
 
-  test.each(types)("is said once and kept from then on: %s", async (type, args) => {
+  test.each(types)("is confirmed once and stored from then on: %s", async (type, args) => {
     const observed = await ObservedService.start();
     const { baseUrl: _, ...config } = Object.fromEntries(
       Object.entries(observed.config).map(([key, value]) => [key.replace("recommender:", ""), value]),
@@ -141,7 +141,7 @@ describe("a service that is the same under another address", () => {
     await observed.close();
   });
 
-  test("needs no word where it says that it holds the data which the state knows: it is asked once, and nothing changes", async () => {
+  test("needs no confirmation if it reports the instance id in the state: it is asked once, and nothing changes", async () => {
     const observed = await ObservedService.start();
     const { config, service } = observed;
     const reply = await fetch(`${service.url}/healthz`);

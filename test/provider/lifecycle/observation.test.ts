@@ -78,7 +78,7 @@ const removed = async (type: keyof typeof written, objectId: string) => {
 };
 
 describe.each(bindingNames)("a refresh with the %s binding", (binding) => {
-  test.each(types)("of a %s keeps it as it is, and finds that it is gone", async (type) => {
+  test.each(types)("of a %s keeps it unchanged, and detects its deletion", async (type) => {
     const name = `${type}-${binding}`;
     await stack.begin(binding);
     const { id, state } = await stack.up(type, name, { name, ...written[type]() });
@@ -87,7 +87,7 @@ describe.each(bindingNames)("a refresh with the %s binding", (binding) => {
     expect(await stack.refresh(type, name)).toBeUndefined();
   });
 
-  test.each(types)("of a %s keeps the state if the service knows only the specification", async (type) => {
+  test.each(types)("of a %s keeps the state on a service without extensions", async (type) => {
     const name = `${type}-plain-${binding}`;
     await stack.begin(binding);
     const { id } = await stack.up(type, name, { name, ...written[type]() });
@@ -111,7 +111,7 @@ describe.each(bindingNames)("a refresh with the %s binding", (binding) => {
   });
 });
 
-test("an object that is adopted is compared with its declaration", async () => {
+test("an adopted object is compared with its declaration", async () => {
   await stack.begin("dynamic");
   const { id: existingId } = await stack.up("UserDataset", "people", { name: "people", numShards: 3 });
   const adopt = (args: object) => stack.up("UserDataset", "adopted", { existingId, ...args });
@@ -138,13 +138,13 @@ describe("a refresh of records", () => {
     return userDatasetId;
   };
 
-  test("keeps them while their dataset holds records", async () => {
+  test("keeps them while their dataset contains records", async () => {
     await declared("kept");
     expect(await stack.refresh("UserRecords", "kept")).toMatchObject({ recordCount: 1 });
     expect(proxy.came).toContain("GET /count-dataset-records");
   });
 
-  test("finds that their dataset was emptied, or is gone", async () => {
+  test("detects that their dataset was emptied or deleted", async () => {
     const userDatasetId = await declared("emptied");
     await observed.call(routes.deleteDatasetUser, { userDatasetId, userId: "u1" });
     expect(await stack.refresh("UserRecords", "emptied")).toBeUndefined();
@@ -152,7 +152,7 @@ describe("a refresh of records", () => {
     expect(await stack.refresh("UserRecords", "emptied")).toBeUndefined();
   });
 
-  test("finds that their dataset was emptied, even if more records were rejected than accepted", async () => {
+  test("detects that their dataset was emptied, even if more records were rejected than accepted", async () => {
     const userDatasetId = await declared("rejected", { rejected: [{ age: 1 }, { age: 2 }], maxFailures: 2 });
     expect(await stack.refresh("UserRecords", "rejected")).toMatchObject({ recordCount: 1, failedCount: 2 });
     await observed.call(routes.deleteDatasetUser, { userDatasetId, userId: "u1" });
@@ -177,7 +177,7 @@ describe("a refresh of a deployment without a check", () => {
     return program;
   };
 
-  test("finds that it was shut down", async () => {
+  test("detects that it was shut down", async () => {
     await deployed("down");
     expect(await stack.refresh("Deployment", "down")).toMatchObject({ qps: 1000 });
     await observed.call(routes.shutdownDeployment, { projectId: world.projectId });
@@ -194,7 +194,7 @@ describe("a refresh of a deployment without a check", () => {
     expect(await stack.refresh("Deployment", "gateway")).toMatchObject({ name: "gateway" });
   });
 
-  test("finds what another job deployed, and the next update deploys the declared models again", async () => {
+  test("detects models of another job, and the next update deploys the declared models again", async () => {
     const program = await deployed("other");
     const { projectId } = world;
     const { submittedJobId, ...request } = program;
@@ -213,7 +213,7 @@ describe("a refresh of a deployment without a check", () => {
     expect(await stack.refresh("Deployment", "other")).toMatchObject({ qps: 1000 });
   });
 
-  test("assumes that it serves if the service knows only the specification", async () => {
+  test("assumes that it is live on a service without extensions", async () => {
     await deployed("plain");
     await observed.call(routes.shutdownDeployment, { projectId: world.projectId });
     withoutExtensions();
@@ -222,7 +222,7 @@ describe("a refresh of a deployment without a check", () => {
   });
 });
 
-test("one read of a project answers for all its jobs, which stay in the state even if it is gone", async () => {
+test("a project is read once for all of its jobs, which stay in the state even if it no longer exists", async () => {
   const { projectId } = world;
   await stack.begin("dynamic");
   const query = { queryType: "user_distribution", queries: [{ attribute: "genre", value: "jazz", bins: 2 }] };

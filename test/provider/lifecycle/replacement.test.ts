@@ -17,7 +17,7 @@ beforeEach(() => {
   provider.said.length = 0;
 });
 
-describe("a preview says in words, beside the resource, what a replacement means", () => {
+describe("a preview warns about the consequences of a replacement", () => {
   test.each<[string, Properties, RegExp]>([
     [
       "EventDataset",
@@ -68,7 +68,7 @@ describe("a replacement that the engine forces", () => {
     expect(own.said.map(({ message }) => message)).toEqual(words ? [expect.stringContaining(words)] : []);
   });
 
-  test("is not reported if a comparison with the state has asked for it", async () => {
+  test("is not reported if the diff has decided it", async () => {
     const own = await DynamicProvider.start(nowhere);
     const news = { ...dataset, numShards: 20 };
     await own.check("EventDataset", news, dataset);
@@ -98,7 +98,7 @@ describe("the option replaceOnChanges", () => {
   });
 });
 
-test("an existing id that is not known yet replaces nothing in a preview, which says what it may mean", async () => {
+test("an unknown existingId replaces nothing in a preview, which warns about it", async () => {
   const news = { ...dataset, existingId: unknownValue };
   expect(await provider.diff("EventDataset", "d7", dataset, news)).toEqual({ changes: true, replaces: [] });
   expect(provider.said.map(({ message }) => message)).toEqual([
@@ -106,7 +106,7 @@ test("an existing id that is not known yet replaces nothing in a preview, which 
   ]);
 });
 
-test("an id that was taken over is no change, and neither is leaving it out afterwards", async () => {
+test("an adopted id is no change, and neither is removing existingId afterwards", async () => {
   const adopted = { ...dataset, existingId: "d7" };
   expect(await provider.diff("EventDataset", "d7", dataset, adopted)).toMatchObject({ changes: false });
   expect(await provider.diff("EventDataset", "d7", adopted, dataset)).toMatchObject({ changes: false });

@@ -35,7 +35,7 @@ test("every resource of the package is in the table, with every argument", () =>
 describe.each(types)("%s", (type) => {
   const { args, others } = rules[type];
 
-  test("is left alone when nothing changed", async () => {
+  test("is unchanged if no argument changed", async () => {
     expect(await provider.check(type, args)).toMatchObject({ failures: [] });
     expect(await provider.diff(type, "id", args, args)).toEqual({ changes: false, replaces: [] });
     expect(provider.said).toEqual([]);
@@ -50,22 +50,22 @@ describe.each(types)("%s", (type) => {
     });
   });
 
-  test("leaves arguments alone that are not known yet", async () => {
+  test("accepts unknown arguments", async () => {
     const unknowns = Object.fromEntries(Object.keys(args).map((key) => [key, unknownValue]));
     expect(await provider.check(type, unknowns)).toMatchObject({ failures: [], inputs: unknowns });
   });
 
-  test("refuses an argument that does not exist, by name", async () => {
+  test("rejects an unknown argument by name", async () => {
     const { failures } = await provider.check(type, { ...args, nmae: "x" });
     expect(failures).toEqual([expect.stringMatching(/^nmae is unknown(; did you mean name\?)?$/)]);
   });
 
-  test("enters the state as a stub of at most 200 bytes that is the same for all of its type", () => {
+  test("is stored as a stub of at most 200 bytes, the same for all resources of its type", () => {
     expect(Buffer.byteLength(stub(type))).toBeLessThanOrEqual(200);
   });
 });
 
-describe("bad arguments are refused at preview with path and rule", () => {
+describe("a preview rejects invalid arguments with path and rule", () => {
   test.each<[string, Properties, string[]]>([
     [
       "EventDataset",
@@ -139,7 +139,7 @@ describe("bad arguments are refused at preview with path and rule", () => {
   });
 });
 
-describe("what the specification leaves open", () => {
+describe("limits that the specification does not set", () => {
   const usage = { attribute: "genre", value: "jazz", lowerBound: 20, upperBound: 60 };
   const cases: [string, Properties, string[]][] = [
     [
@@ -194,18 +194,18 @@ describe("what the specification leaves open", () => {
     },
   );
 
-  test.each(cases)("%s is left to any other service", async (type, args) => {
+  test.each(cases)("%s is accepted for other services", async (type, args) => {
     expect(await provider.check(type, args)).toMatchObject({ inputs: args, failures: [] });
   });
 
-  test("has its form checked all the same", async () => {
+  test("are still checked for their type", async () => {
     const args = { projectId: "p", name: "n", algorithmParameters: "many" };
     expect((await provider.check("Algorithm", args)).failures).toEqual([
       "algorithmParameters: expected an object",
     ]);
   });
 
-  test("does not open what the provider itself limits", async () => {
+  test("do not lift the limits of the provider", async () => {
     const args = { ...records, eventDatasetId: "e", parallel: 1000 };
     expect((await provider.check("EventRecords", args)).failures).toEqual([
       "parallel: expected a whole number of at most 64",

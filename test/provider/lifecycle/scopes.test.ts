@@ -95,14 +95,14 @@ describe("a preview with credentials that lack scopes", () => {
     },
   );
 
-  test("refers to the first error, if another resource needs the same scope", async () => {
+  test("refers to the first error if another resource needs the same scope", async () => {
     const { failures } = await provider.check("UserDataset", { name: "more", numShards: 1 });
     expect(failures).toEqual([
       "the credentials lack a scope for this step too; see the error of UserDataset UserDataset",
     ]);
   });
 
-  test("refuses a change in place, and only warns that a replaced object cannot be deleted", async () => {
+  test("rejects an update, and only warns that a replaced object cannot be deleted", async () => {
     const olds = { name: "events", numShards: 1, eventDatasetId: "event-dataset-1" };
     const diff = (news: object) =>
       provider.diff("EventDataset", "event-dataset-1", olds, { ...olds, ...news });
@@ -116,14 +116,14 @@ describe("a preview with credentials that lack scopes", () => {
   });
 });
 
-describe("a preview asks for no scope", () => {
+describe("a preview requests no scope", () => {
   const serviceThat = async (...answers: Answer[]) => {
     const service = await scriptedServer(...answers);
     ended.push(() => service.close());
     return service;
   };
 
-  test("where one access token serves for all", async () => {
+  test("if one access token is configured", async () => {
     const service = await serviceThat(reply(403, { message: "no" }));
     const provider = await providerWith({
       "recommender:baseUrl": service.url,
@@ -134,7 +134,7 @@ describe("a preview asks for no scope", () => {
     expect(service.arrived).toEqual([]);
   });
 
-  test("again for another resource, and an overloaded source of tokens proves nothing", async () => {
+  test("twice, and an overloaded token source proves nothing", async () => {
     const service = await serviceThat(reply(503, { message: "later" }));
     const provider = await providerWith({
       "recommender:baseUrl": service.url,

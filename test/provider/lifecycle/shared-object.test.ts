@@ -35,7 +35,7 @@ describe.each(bindingNames)("a dataset that two stacks use, with the %s binding"
     expect(await isOrphaned(id)).toBe(false);
   });
 
-  test("is kept when its creator leaves it after this stack has adopted it", async () => {
+  test("is kept when its creator removes it after this stack has adopted it", async () => {
     const name = `adopted-${binding}`;
     const fields = { name, numShards: 1 };
     const { userDatasetId: id } = await observed.client.call(routes.createUserDataset, fields, ofOther);

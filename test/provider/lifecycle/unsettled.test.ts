@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.close());
 
-test("a refresh stores what marks a resource as unsettled, and nothing that belongs to another resource", async () => {
+test("a refresh marks an unsettled resource, and no other resource", async () => {
   const { props } = await probe.read("probe-1", { __urn, name: "n" });
   expect(props).toMatchObject({ name: "n", note: "open" });
   expect(props).not.toHaveProperty("__upload");
@@ -56,14 +56,14 @@ test("a refresh stores what marks a resource as unsettled, and nothing that belo
   });
 });
 
-test("an unsettled resource is updated although no argument changes", async () => {
+test("an unsettled resource is updated even if no argument changes", async () => {
   expect((await probe.diff("probe-1", { __urn, name: "n" }, { __urn, name: "n" })).changes).toBe(true);
   expect(
     (await probe.diff("probe-1", { __urn, name: "n", note: "done" }, { __urn, name: "n" })).changes,
   ).toBe(false);
 });
 
-test("what a killed run began is read once, when the first resource of any type is checked", async () => {
+test("the operations of a killed run are read once, when the first resource is checked", async () => {
   await probe.check({}, { __urn, name: "n" });
   expect(looked).toEqual([]);
   for (let times = 0; times < 2; times++) await probe.check({ __urn, name: "n" }, { __urn, name: "n" });

@@ -107,7 +107,7 @@ describe.each(bindingNames)("with the %s binding, RECOMMENDER_ADOPT", (binding) 
     expect(state).toMatchObject({ deploymentJobId: jobId, servingUri: expect.any(String), qps: 900 });
   });
 
-  test("is refused for a Deployment if the project has no such job", async () => {
+  test("is rejected for a Deployment if the project has no such job", async () => {
     const name = `refused-${binding}`;
     const args = { name, ...deployment, submittedJobId };
     const jobId = await lose(binding, "Deployment", name, args);

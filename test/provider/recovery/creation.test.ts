@@ -49,7 +49,7 @@ const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
 
 const created = () => observed.calls().filter((call) => call === "POST /create-user-dataset").length;
 
-test("what a killed run created is resumed and then erased from the journal, also by a run that is killed in its turn", async () => {
+test("the create of a killed run is resumed and then erased from the journal, even if the next run is killed too", async () => {
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
   await write(entry({ id: userDatasetId, reply: { userDatasetId } }));
   engine.programHears = false;
@@ -62,7 +62,7 @@ test("what a killed run created is resumed and then erased from the journal, als
   expect(entriesOf(engine.urnOf(users))).toEqual([]);
 });
 
-test("a schema that somebody gives a dataset which was resumed without one is seen", async () => {
+test("a schema that is added to a dataset resumed without one is detected", async () => {
   engine.programHears = false;
   expect(await engine.up([events])).toEqual([]);
   engine.held.clear();
@@ -75,7 +75,7 @@ test("a schema that somebody gives a dataset which was resumed without one is se
   expect(engine.of("EventDataset", "events").attributeSchema).toEqual(attributeSchema);
 });
 
-test("a lost call is repeated under its key, once", async () => {
+test("a lost call is repeated once with its key", async () => {
   const key = randomUUID();
   const made = await observed.client.call(routes.createUserDataset, request, { idempotencyKey: key });
   await write(entry({ key }));
@@ -83,7 +83,7 @@ test("a lost call is repeated under its key, once", async () => {
   expect(engine.of("UserDataset", "users").id).toBe(made.userDatasetId);
 });
 
-test("what the state alone knows of is asked about when the key is old, on any machine", async () => {
+test("a lost call in the state with an old key leads to a question, on any machine", async () => {
   const [at, identity] = [Date.now() - 30 * 3_600_000, digest(request)];
   const state = { ...request, __urn: engine.urnOf(users) };
   engine.held.set("UserDataset users", {
@@ -97,7 +97,7 @@ test("what the state alone knows of is asked about when the key is old, on any m
   expect(created()).toBe(0);
 });
 
-test("a key that the service may have forgotten is not counted on: the run asks", async () => {
+test("an old key, which the service may have dropped, leads to a question", async () => {
   await write(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
   observed.calls();
   const [error] = await engine.up([users]);
@@ -105,7 +105,7 @@ test("a key that the service may have forgotten is not counted on: the run asks"
   expect(created()).toBe(0);
 });
 
-test("what was created for another resource is not adopted for a lost call, however alike they are", async () => {
+test("an object of another resource is never a candidate for a lost call, even with equal arguments", async () => {
   const twin = { ...events, name: "twin" };
   const { eventDatasetId } = await observed.call(routes.createEventDataset, request);
   const begun = { path: "/create-event-dataset", before: [] };
@@ -127,7 +127,7 @@ test("what was created for another resource is not adopted for a lost call, howe
   expect(engine.of("EventDataset", "twin").id).not.toBe(eventDatasetId);
 });
 
-test("a process of the killed run that is still at the call is waited for", async () => {
+test("a run waits for a process of the killed run that is still sending the call", async () => {
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
   const alive = entry({ pid: process.ppid });
   await write(alive);
@@ -137,7 +137,7 @@ test("a process of the killed run that is still at the call is waited for", asyn
   expect([engine.of("UserDataset", "users").id, created()]).toEqual([userDatasetId, 0]);
 });
 
-test("what another service or another resource made is none of its business", async () => {
+test("entries of other services and resources are ignored", async () => {
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
   const done = { id: userDatasetId, reply: { userDatasetId } };
   await write(entry({ ...done, service: "http://127.0.0.1:9" }));
@@ -146,7 +146,7 @@ test("what another service or another resource made is none of its business", as
   expect(engine.of("UserDataset", "users").id).not.toBe(userDatasetId);
 });
 
-test("a replacement that is asked for makes another one, for the state is known to hold the first", async () => {
+test("a forced replacement creates a new object, because the state contains the first", async () => {
   expect(await engine.up([users, events])).toEqual([]);
   const before = [engine.of("UserDataset", "users").id, engine.of("EventDataset", "events").id];
   expect(await engine.up([users, events], { replace: [users, events].map(keyOf) })).toEqual([]);
@@ -172,7 +172,7 @@ test.each(bindingNames)(
   },
 );
 
-test("a replacement that a killed run has made is resumed when it is asked for again", async () => {
+test("a forced replacement of a killed run is resumed when it is forced again", async () => {
   expect(await engine.up([events])).toEqual([]);
   const before = engine.export();
   engine.programHears = false;
@@ -183,7 +183,7 @@ test("a replacement that a killed run has made is resumed when it is asked for a
   expect(engine.of("EventDataset", "events").id).toBe(id);
 });
 
-test("what another resource of the program takes over is not deleted with the one that held it before", async () => {
+test("an object that another resource adopts is not deleted with its previous resource", async () => {
   expect(await engine.up([events])).toEqual([]);
   const eventDatasetId = engine.of("EventDataset", "events").id as string;
   const args = () => ({ name: "events", numShards: 1, existingId: eventDatasetId });
@@ -194,7 +194,7 @@ test("what another resource of the program takes over is not deleted with the on
   await expect(observed.call(routes.getEventDataset, { eventDatasetId })).rejects.toThrow("404");
 });
 
-test("a program that goes back to its former version after a kill is warned of what the killed run created", async () => {
+test("a program that is reverted after a kill gets a warning about the object of the killed run", async () => {
   expect(await engine.up([users])).toEqual([]);
   const made = { id: "user-dataset-b", reply: { userDatasetId: "user-dataset-b" } };
   await write(entry({ identity: "another", ...made }));
@@ -202,7 +202,7 @@ test("a program that goes back to its former version after a kill is warned of w
   expect(said.join()).toMatch(/killed created user-dataset-b, which the program no longer declares/);
 });
 
-test("what a run that is still at work has begun belongs to another stack of the same name", async () => {
+test("a create of a running engine belongs to another stack of the same name", async () => {
   const engineOfOther = createServer().listen(0, "127.0.0.1");
   await once(engineOfOther, "listening");
   const { port } = engineOfOther.address() as AddressInfo;
@@ -220,7 +220,7 @@ test("what a run that is still at work has begun belongs to another stack of the
   engineOfOther.close();
 });
 
-test("where nothing can be written down, that is said once and the work goes on", async () => {
+test("an unwritable journal causes one warning, and the run continues", async () => {
   process.env.XDG_STATE_HOME = "/dev/null/nowhere";
   const items: Declared = { ...users, kind: "ItemDataset", name: "items" };
   expect(await engine.up([users, items])).toEqual([]);
@@ -229,7 +229,7 @@ test("where nothing can be written down, that is said once and the work goes on"
   expect(told[0]).toMatch(/Set XDG_STATE_HOME to a folder/);
 });
 
-test("RECOMMENDER_ADOPT that is still set does not change a replacement that is asked for", async () => {
+test("RECOMMENDER_ADOPT that is still set does not affect a forced replacement", async () => {
   engine.programHears = false;
   expect(await engine.up([users])).toEqual([]);
   const { id } = engine.of("UserDataset", "users");
@@ -260,7 +260,7 @@ const asked = (more: { key: string; at: number }) => {
   });
 };
 
-test("what was found again is not called orphaned when its placeholder goes", async () => {
+test("an object that was found again is not reported as orphaned when its placeholder is deleted", async () => {
   const key = randomUUID();
   await observed.client.call(routes.createUserDataset, request, { idempotencyKey: key });
   asked({ key, at: Date.now() });
@@ -284,7 +284,7 @@ test.each([
   expect(created()).toBe(again ? 1 : 0);
 });
 
-test("a service that is down leaves what broke off to the next run, and no placeholder", async () => {
+test("during an outage, a lost call stays in the journal for the next run, without a placeholder", async () => {
   await write(entry());
   const down = await ObservedService.start();
   const { url, key } = down.service;

@@ -44,19 +44,24 @@ test.each(rows)("if %s", (_, evidence, decision) => {
   expect(decide(evidence)).toBe(decision);
 });
 
-test("a lost call leads to a second object or to an adoption only on proof or on the user's word", () => {
+test("a lost call leads to a second object or to an adoption only with proof or by decision of the user", () => {
   const flag = fc.boolean();
   const known = fc.record({
     call: fc.constant("lost" as const),
-    ...{ isOurs: flag, calledNow: flag, named: flag, createAgain: flag, keyHolds: flag, looked: flag },
+    isProven: flag,
+    sentNow: flag,
+    isNamed: flag,
+    createAgain: flag,
+    keyHolds: flag,
+    hasCandidates: flag,
   });
   const isProven = (evidence: CreationEvidence) => evidence.isProven && evidence.keyHolds;
   fc.assert(
     fc.property(known, (evidence) => {
       const decision = decide(evidence);
-      if (decision === "create") return evidence.createAgain && !evidence.calledNow;
-      if (decision === "adopt") return evidence.named && !evidence.calledNow;
-      if (decision === "repeat") return isProven(evidence) && !evidence.calledNow;
+      if (decision === "create") return evidence.createAgain && !evidence.sentNow;
+      if (decision === "adopt") return evidence.isNamed && !evidence.sentNow;
+      if (decision === "repeat") return isProven(evidence) && !evidence.sentNow;
       return decision === "search" || decision === "ask";
     }),
   );

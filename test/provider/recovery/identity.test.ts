@@ -41,7 +41,7 @@ test("the identity of 0.1.0 keeps the order of nested keys", () => {
   expect(identitiesOf(fields)[0]).toBe(digest({ ...fields, attributeSchema: { a: 1, b: 2 } }));
 });
 
-describe("a creation that a killed run wrote down", () => {
+describe("a create in the journal of a killed run", () => {
   let observed: ObservedService;
   beforeAll(async () => {
     observed = await ObservedService.start();

@@ -4,7 +4,7 @@ import type { JournalEntry } from "../../../provider/recovery/journal";
 import { ObservedService } from "../../engine/observed-service";
 import { DynamicProvider } from "../dynamic-provider";
 
-test("what was written down for an embedded service is known by its data, at whatever port it listens", async () => {
+test("an entry of an embedded service is recognized by its data, on any port", async () => {
   const baseUrl = "http://127.0.0.1:9";
   const client = new Client({ baseUrl, apiKey: "k", token: fixedToken("t"), instanceId: "instance-1" });
   const isIts = (service: string) => isOfService({ service } as JournalEntry, client);
@@ -18,7 +18,7 @@ test("what was written down for an embedded service is known by its data, at wha
   await client.close();
 });
 
-test("a provider's process begins nothing after its engine was killed, and then ends", async () => {
+test("a provider process creates nothing after its engine was killed, and exits", async () => {
   const observed = await ObservedService.start();
   const provider = await DynamicProvider.start(observed.config);
   provider.killEngine();

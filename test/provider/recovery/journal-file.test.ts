@@ -50,7 +50,7 @@ describe("the journal", () => {
       .filter((file) => file.isFile())
       .map((file) => join(file.parentPath, file.name));
 
-  test("keeps nothing of what is declared, which may be secret", async () => {
+  test("records no arguments, which may be secret", async () => {
     engine.programHears = false;
     const secret: Declared = {
       ...users,
@@ -61,7 +61,7 @@ describe("the journal", () => {
     expect(readFileSync(files()[0] as string, "utf8")).not.toContain("hunter2");
   });
 
-  test("with a file that cannot be read stops the resource that it is about, and no other", async () => {
+  test("with an unreadable file stops only its own resource", async () => {
     const other: Declared = { ...users, name: "others" };
     await write(entry());
     const [file] = files() as [string];
@@ -74,7 +74,7 @@ describe("the journal", () => {
   });
 });
 
-test("a journal file that cannot be read ends neither a refresh nor a destroy: both warn of it", async () => {
+test("an unreadable journal file causes a warning in a refresh and a destroy", async () => {
   expect(await engine.up([events])).toEqual([]);
   await write(entry({ urn: engine.urnOf(events), path: "/create-event-dataset" }));
   const [file] = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());

@@ -58,13 +58,13 @@ const files = () =>
     .filter((file) => file.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
 
-test("what is recorded last counts", async () => {
+test("the last line of a file counts", async () => {
   await write(sent);
   await write({ ...sent, id: "user-dataset-1" });
   expect(entriesOf(urn)).toEqual([{ ...sent, id: "user-dataset-1" }]);
 });
 
-test("an outcome that was cut off at any byte is unknown, and the next one is read", async () => {
+test("an outcome that is truncated at any byte is unknown, and the next outcome is read", async () => {
   await write(sent);
   const [file = ""] = files();
   const whole = readFileSync(file, "utf8").length;
@@ -80,7 +80,7 @@ test("an outcome that was cut off at any byte is unknown, and the next one is re
   expect(entriesOf(urn)).toEqual([{ ...sent, id: "user-dataset-1" }]);
 });
 
-test("a file of which nothing can be read stops its own resource and no other", async () => {
+test("a completely unreadable file stops only its own resource", async () => {
   const other = { ...sent, urn: `${urn}-other` };
   await write(sent);
   writeFileSync(files()[0] as string, "{");
@@ -101,7 +101,7 @@ const putAsOld = (spelled: string) => {
   return entry;
 };
 
-test("a file of 0.1.0 is read and moved to where entries lie now", async () => {
+test("a file of 0.1.0 is read and moved to the current directory", async () => {
   const old = putAsOld("s3://states/shop");
   const [found] = entriesOf(urn);
   expect(found).toEqual(old);
@@ -112,7 +112,7 @@ test("a file of 0.1.0 is read and moved to where entries lie now", async () => {
   expect(entriesOf(urn)).toEqual([{ ...sent, id: "user-dataset-1" }]);
 });
 
-test("a file of 0.1.0 in another backend is left alone, and can be forgotten", async () => {
+test("a file of 0.1.0 in another backend is ignored, and can be forgotten", async () => {
   const old = putAsOld("s3://states/other");
   expect(entriesOf(urn)).toEqual([]);
   expect(allEntries()).toEqual([old]);
@@ -153,7 +153,7 @@ describe("the backend", () => {
     expect(entriesOf(urn)).toMatchObject([entry]);
   });
 
-  test("in a bucket is the same with other options, and another one in another store", async () => {
+  test("in a bucket is the same with other options, but differs by store", async () => {
     process.env.PULUMI_BACKEND_URL = "s3://states/shop?region=eu-west-1&profile=ci";
     await write(sent);
     process.env.PULUMI_BACKEND_URL = "s3://states/shop/";
@@ -162,7 +162,7 @@ describe("the backend", () => {
     expect(entriesOf(urn)).toEqual([]);
   });
 
-  test("that another login leads to has none of them", async () => {
+  test("of another login has no entries", async () => {
     login(`file://${state}`);
     const { backend: _own, ...entry } = sent;
     await write(entry);
@@ -172,7 +172,7 @@ describe("the backend", () => {
   });
 });
 
-test("entries of one resource that come and go at once leave each other alone, and nothing behind", async () => {
+test("concurrent entries of one resource do not affect each other, and leave no files", async () => {
   const entries = Array.from({ length: 40 }, (_, n) => ({
     ...sent,
     identity: `i${n}`,
@@ -188,7 +188,7 @@ test("entries of one resource that come and go at once leave each other alone, a
   expect(readdirSync(join(folder, "pulumi-recommender/creations"))).toEqual([]);
 });
 
-test("an entry is dropped after 30 days, however many entries of other stacks share its folder", async () => {
+test("an entry expires after 30 days, even if other stacks share its directory", async () => {
   const old = { ...sent, at: new Date(Date.now() - 31 * 24 * 3_600_000).toISOString() };
   const others = { ...sent, urn: urn.replace(":dev:", ":prod:") };
   await write(others);
@@ -206,7 +206,7 @@ test("an entry is dropped after 30 days, however many entries of other stacks sh
   expect(files()).toHaveLength(1);
 });
 
-test("what the state holds is erased, with the jobs that failed before it; the rest is returned", async () => {
+test("entries in the state are erased with the failed jobs before them, and the rest is returned", async () => {
   const at = (seconds: number) => new Date(seconds * 1000 + Date.now()).toISOString();
   const failed = { ...sent, identity: "1", derived: true, id: "job-1", at: at(1) };
   const stored = { ...sent, identity: "2", derived: true, id: "job-2", at: at(2) };

@@ -60,7 +60,7 @@ const create = async (stacks?: readonly string[]) => {
   return reply.userDatasetId;
 };
 
-test("creating again leaves the journal entry of another stack alone, and does not ask about it again", async () => {
+test("creating again keeps the journal entry of another stack, and does not ask about it again", async () => {
   const theirs = entryOf("prod", { id: "user-dataset-1", reply: { userDatasetId: "user-dataset-1" } });
   await write(theirs);
   const asked: UnknownCreationError = await create().then(fail, (error) => error);
@@ -79,7 +79,7 @@ test("creating again leaves the journal entry of another stack alone, and does n
   expect(entriesOf(urnIn("prod"))).toMatchObject([theirs]);
 });
 
-test("an entry of a former name of the stack is preferred to entries that nothing proves to be of this stack", async () => {
+test("an entry of a former name of the stack takes precedence over unproven entries", async () => {
   writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
   writeFileSync(join(folder, "Pulumi.staging.yaml"), "encryptionsalt: v1:abc\n");
   for (const stack of ["gone1", "gone2", "gone3", "gone4", "gone5"]) await write(entryOf(stack));

@@ -53,7 +53,7 @@ test.each<[string, StateEntry[], StateEntry[], StateEntry[], number]>([
   },
 );
 
-test("rows of one thing that both bindings have replaced do not each leave it to the other", async () => {
+test("an object that both bindings have replaced is deleted by one of them", async () => {
   const leaving = (type: string, made: string): StateEntry => ({
     ...stateEntryOf("EventDataset", "x", { __urn: `urn:pulumi:s::p::${type}:EventDataset::a`, __made: made }),
     isPendingDelete: true,
@@ -68,7 +68,7 @@ test("rows of one thing that both bindings have replaced do not each leave it to
   expect(await deleting([dynamic, { ...dynamic, made: "3" }], [dynamic])).toEqual([]);
 });
 
-test("a row that the engine is to delete holds its thing against a row of the other binding", async () => {
+test("an entry that waits for deletion protects its object from the other binding", async () => {
   const at = (type: string, made: string, isLeaving: boolean): StateEntry => ({
     ...stateEntryOf("EventDataset", "x", { __urn: `urn:pulumi:s::p::${type}:EventDataset::a`, __made: made }),
     isPendingDelete: isLeaving,
@@ -82,7 +82,7 @@ test("a row that the engine is to delete holds its thing against a row of the ot
   await claims.release(leaving, async (holder) => expect(holder).toBeUndefined());
 });
 
-test("the same id in another service is another thing", async () => {
+test("the same id in another service is a different object", async () => {
   const at = (name: string, __service?: string) =>
     stateEntryOf("EventDataset", "1", {
       __urn: `urn:pulumi:s::p::t::${name}`,
@@ -95,7 +95,7 @@ test("the same id in another service is another thing", async () => {
   expect(await deleting([one, at("b")], [one])).toEqual([]);
 });
 
-test("nothing is deleted while the state cannot be read, and it is read once when it can", async () => {
+test("nothing is deleted while the state is unreadable, and a readable state is read once", async () => {
   let reads = 0;
   const claims = new Claims({
     entries: async () => {
@@ -113,7 +113,7 @@ test("nothing is deleted while the state cannot be read, and it is read once whe
   expect(reads).toBe(2);
 });
 
-test("a deletion that failed has not given the thing up", async () => {
+test("a failed deletion keeps the reference", async () => {
   const claims = new Claims({ entries: async () => [row("a", "1"), row("b", "2")] });
   await claims.release(row("b", "2"), async (holder) => expect(holder).toMatchObject({ made: "1" }));
   await expect(claims.release(row("a", "1"), () => Promise.reject(new Error("refused")))).rejects.toThrow();

@@ -57,7 +57,7 @@ test.each<[string, object, string, string]>([
   expect(await shown(secrets, message)).toBe(expected);
 });
 
-test("neither does an error, its stack, its cause or its reasons, nor what is logged; other resources are not touched", async () => {
+test("errors, their stacks, causes and reasons, and logs are masked, but not those of other resources", async () => {
   const said: string[] = [];
   setBinding({
     connect: () => {},
@@ -77,7 +77,7 @@ test("neither does an error, its stack, its cause or its reasons, nor what is lo
   expect(said.sort()).toEqual(["[secret] is odd", "hunter2-x"]);
 });
 
-test("a message is masked without a look at each of very many secrets", async () => {
+test("masking a message does not search for each of very many secrets", async () => {
   const cpuMs = (records: number) => {
     const source = Array.from({ length: records }, (_, at) => ({ userId: `user-${at}`, pay: at }));
     return maskingSecrets([{ source }], async () => {

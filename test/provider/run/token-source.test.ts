@@ -18,7 +18,7 @@ async function serviceThat(...answers: Answer[]) {
 }
 
 describe("a preview without a source of tokens", () => {
-  test("asks for one token of each scope, however many resources there are, and makes no other call", async () => {
+  test("requests one token per scope for all resources, and sends no other call", async () => {
     const service = await serviceThat(reply(200, { access_token: "t", expires_in: 3600 }));
     const provider = await providerAt(service.url);
     for (const numShards of [1, 2, 3])
@@ -26,7 +26,7 @@ describe("a preview without a source of tokens", () => {
     expect(service.arrived.map(({ path }) => path)).toEqual(["/oauth/token", "/oauth/token"]);
   });
 
-  test("fails where the service gives none, with the settings that there are and without the key", async () => {
+  test("fails if the service issues no tokens, with the available settings and without the key", async () => {
     const service = await serviceThat(reply(404, { message: "no such path" }));
     const provider = await providerAt(service.url);
     const check = provider.check("EventDataset", { name: "n", numShards: 1 });
@@ -40,7 +40,7 @@ describe("a preview without a source of tokens", () => {
     expect(message).not.toContain("rk_the-key");
   });
 
-  test("fails if nobody listens, with the address first and once for all resources", async () => {
+  test("fails once for all resources if the service is unreachable, with the address first", async () => {
     const provider = await providerAt("http://127.0.0.1:9");
     const check = (name: string) =>
       provider.check("EventDataset", { name, numShards: 1 }).then(

@@ -49,7 +49,7 @@ describe("a preview of a training", () => {
     });
   });
 
-  test("passes if one of several sources has it, and in a column that the mapping names", async () => {
+  test("passes if one of several sources has it, also in a mapped column", async () => {
     await dataset();
     await source(eventsOf("view"));
     await provider.check("EventRecords", {
@@ -61,7 +61,7 @@ describe("a preview of a training", () => {
     expect(await training()).toEqual(nothing);
   });
 
-  test("warns if the dataset exists and may hold other events", async () => {
+  test("warns if the dataset exists and may contain other events", async () => {
     await source(eventsOf("view"), "event-dataset-1");
     await project("purchase", { eventDatasetId: "event-dataset-1" });
     const { failures, warnings } = await training();
@@ -86,7 +86,7 @@ describe("a preview of a training", () => {
     });
   });
 
-  test("says nothing without a source, with one that is not known yet, and of a project that stays", async () => {
+  test("reports nothing without a source, with an unknown source, and for an existing project", async () => {
     await dataset();
     await project("purchase");
     expect(await training()).toEqual(nothing);

@@ -9,13 +9,13 @@ test("a URN is split into stack, project, type and name, within components and w
   expect(partsOf(undefined).name).toBe("");
 });
 
-test("only a resource of this package has a definition, not what stands below one", () => {
+test("only a resource of this package has a resource type, not its children", () => {
   expect(resourceTypeOf("pulumi:pulumi:Stack")).toBeUndefined();
   expect(resourceTypeOf("acme-recommender:index:Model")).toBeUndefined();
   expect(resourceTypeOf(`${typePrefix}Project$my:index:Thing`)).toBeUndefined();
 });
 
-test("a resource is the same under both bindings, in components and under parents of ours too", () => {
+test("a resource has the same canonical URN with both bindings, in components and below other resources", () => {
   const urnOf = (types: string) => `urn:pulumi:dev::shop::${types}::recommender:index:a$b::c`;
   const dynamic = urnOf(`my:Comp$${typePrefix}Project$${typePrefix}Model`);
   expect(canonicalUrn(urnOf("my:Comp$recommender:index:Project$recommender:index:Model"))).toBe(dynamic);
