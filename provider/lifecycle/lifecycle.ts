@@ -39,24 +39,21 @@ export function lifecycle<Args extends object, Outputs extends object>(
   return maskedLifecycle(new ResourceLifecycle(definition), rulesOf(definition));
 }
 
-/** Steps that all resource types share. `HiddenProperties` documents the `__…` properties that it stores. */
+/** Steps that all resource types share. `hiddenProperties` documents the `__…` properties that they store. */
 class ResourceLifecycle<Args extends object, Outputs extends object> implements Steps {
-  #config: Declaration["config"] = () => undefined;
+  config: Declaration["config"] = () => undefined;
   #read: Settings | undefined;
-  readonly #argKeys: readonly string[];
 
-  constructor(private readonly definition: ResourceDefinition<Args, Outputs>) {
-    this.#argKeys = Object.keys(definition.args.shape);
-  }
+  constructor(private readonly definition: ResourceDefinition<Args, Outputs>) {}
 
-  config(key: string): string | undefined {
-    return this.#config(key);
+  get #argKeys(): readonly string[] {
+    return Object.keys(this.definition.args.shape);
   }
 
   async configure(request: ConfigureRequest) {
     connectToEngine();
     exitWithEngine(isCreating);
-    this.#config = (key) => request.config.get(`recommender:${key}`);
+    this.config = (key) => request.config.get(`recommender:${key}`);
     this.#read = undefined;
   }
 
@@ -196,12 +193,12 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
 
   /** Reads the settings on first use: the error belongs to a resource, and a run without changes sends no call. */
   #settings(): Settings {
-    this.#read ??= readSettings(this.#config);
+    this.#read ??= readSettings(this.config);
     return this.#read;
   }
 
   #declaration(urn: Urn): Declaration {
-    return { urn, title: this.#titleOf(urn), run: runOf(this.#settings()), config: this.#config };
+    return { urn, title: this.#titleOf(urn), run: runOf(this.#settings()), config: this.config };
   }
 
   async #context({ __urn: urn }: Properties, { timeoutMs }: Call = {}): Promise<Context> {
