@@ -41,7 +41,9 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
 /** Steps that all resource types share. `hiddenProperties` documents the `__…` properties that they store. */
 class ResourceLifecycle<Args extends object, Outputs extends object> implements Steps {
-  config: Declaration["config"] = () => undefined;
+  config: Declaration["config"] = () => {
+    throw new Error("the provider is not configured yet");
+  };
   #read: Settings | undefined;
 
   constructor(private readonly definition: ResourceDefinition<Args, Outputs>) {}

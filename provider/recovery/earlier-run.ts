@@ -40,6 +40,16 @@ export interface EarlierCall {
   readonly mayBeOfOtherStack?: boolean;
 }
 
+/** Create to find in the journal. */
+interface Wanted {
+  readonly path: string;
+  readonly identities: readonly string[];
+  /** Whether the key is derived from an earlier job. */
+  readonly isDerived: boolean;
+  /** Whether the user names the object. Its arguments may differ, because the adoption compares them. */
+  readonly isNamed: boolean;
+}
+
 /**
  * Finds the same create in an earlier run, if the state does not contain its object yet. It searches the journal of this
  * stack, then of stacks that may be former names of it, then placeholders in the state. Waits for a process that is still
@@ -47,14 +57,17 @@ export interface EarlierCall {
  */
 export async function findInterrupted<R extends Route, Listed>(
   context: Context,
-  creation: Creation<R, Listed>,
+  { route: { path }, key, adopt }: Creation<R, Listed>,
   identities: readonly string[],
 ): Promise<EarlierCall | undefined> {
   const { clock, urn = "" } = context;
+  const isDerived = key !== undefined;
+  const isNamed = !adopt && !isDerived && idNamedByUser(urn) !== undefined;
+  const wanted = { path, identities, isDerived, isNamed };
   const until = clock.now() + maxWaitMs;
   for (;;) {
-    const entry = await findOwnEntry(context, creation, identities);
-    if (!entry) return findElsewhere(context, creation, identities);
+    const entry = await findOwnEntry(context, wanted);
+    if (!entry) return findElsewhere(context, wanted);
     if (entry.reply || !isAlive(entry) || clock.now() >= until) {
       const owner = ownerOfEntry({ isOfStack: true, account: accountIn(entry, context) });
       return { entry: await moveIfPossible(entry, urn), isProven: owner === "own" };
@@ -67,50 +80,33 @@ export async function findInterrupted<R extends Route, Listed>(
   }
 }
 
-/** Whether the user names the object of a lost call. The arguments may have changed: the adoption compares them. */
-function isNamedByUser<R extends Route, Listed>(
-  { urn }: Context,
-  { adopt, key }: Creation<R, Listed>,
-): boolean {
-  return !adopt && !key && idNamedByUser(urn) !== undefined;
-}
-
-async function findOwnEntry<R extends Route, Listed>(
-  context: Context,
-  creation: Creation<R, Listed>,
-  identities: readonly string[],
-): Promise<JournalEntry | undefined> {
+async function findOwnEntry(context: Context, wanted: Wanted): Promise<JournalEntry | undefined> {
   const { urn = "", client } = context;
   let found: JournalEntry | undefined;
   let named: JournalEntry | undefined;
   for (const entry of entriesOf(urn)) {
-    if (!isOfService(entry, client) || entry.path !== creation.route.path || (await isOfRunningEngine(entry)))
-      continue;
-    if (identities.includes(entry.identity)) found = found?.reply ? found : entry;
-    else if (isNamedByUser(context, creation) && !entry.derived && !entry.reply) named = entry;
-    else if (!entry.derived && !creation.key) await reportOrphan(context, entry);
+    const isSameCall = isOfService(entry, client) && entry.path === wanted.path;
+    if (!isSameCall || (await isOfRunningEngine(entry))) continue;
+    if (wanted.identities.includes(entry.identity)) found = found?.reply ? found : entry;
+    else if (wanted.isNamed && !entry.derived && !entry.reply) named = entry;
+    else if (!entry.derived && !wanted.isDerived) await reportOrphan(context, entry);
   }
   return found ?? named;
 }
 
-async function findElsewhere<R extends Route, Listed>(
-  context: Context,
-  creation: Creation<R, Listed>,
-  identities: readonly string[],
-): Promise<EarlierCall | undefined> {
+async function findElsewhere(context: Context, wanted: Wanted): Promise<EarlierCall | undefined> {
   const { urn = "", client } = context;
   // A derived key is the same under every name of the stack, so the service recognizes a repeated call.
   const isSameCreate = (entry: JournalEntry) =>
-    !creation.key &&
+    !wanted.isDerived &&
     isOfService(entry, client) &&
-    entry.path === creation.route.path &&
-    identities.includes(entry.identity) &&
+    entry.path === wanted.path &&
+    wanted.identities.includes(entry.identity) &&
     !isAlive(entry) &&
     !isDisowned(entry, urn);
   const former = await findUnderFormerName(context, entriesOfOtherStacks(urn).filter(isSameCreate));
   if (former?.isProven) return former;
-  const isNamed = isNamedByUser(context, creation);
-  const entry = await entryOfPlaceholder(context, creation, isNamed ? undefined : identities);
+  const entry = await entryOfPlaceholder(context, wanted);
   return entry ? { entry, isProven: true } : former;
 }
 
@@ -153,16 +149,12 @@ function accountIn({ account }: JournalEntry, { settings }: Context): "same" | "
  * Returns the create of a placeholder in the state, which another machine wrote, or this one before its journal was lost.
  * A create with different identities is reported as orphaned and not returned.
  */
-async function entryOfPlaceholder<R extends Route, Listed>(
-  context: Context,
-  { route }: Creation<R, Listed>,
-  identities: readonly string[] | undefined,
-): Promise<JournalEntry | undefined> {
+async function entryOfPlaceholder(context: Context, wanted: Wanted): Promise<JournalEntry | undefined> {
   const { run, urn = "", client } = context;
   const lost = lostCallOf(run.placeholders.get(urn));
   if (!lost || run.resolvedCalls.has(lost.key)) return undefined;
-  if (identities && !identities.includes(lost.identity)) {
-    const what = `may have created an object with different arguments at ${lost.at} (${route.path})`;
+  if (!wanted.isNamed && !wanted.identities.includes(lost.identity)) {
+    const what = `may have created an object with different arguments at ${lost.at} (${wanted.path})`;
     await log.warn(urn, `an earlier run ${what}; if so, that object is orphaned`);
     return undefined;
   }
@@ -170,7 +162,7 @@ async function entryOfPlaceholder<R extends Route, Listed>(
     ...lost,
     urn,
     service: serviceIn(client),
-    path: route.path,
+    path: wanted.path,
     derived: false,
     pid: process.pid,
     host: hostname(),

@@ -94,7 +94,7 @@ export function cliStackState(given: Partial<Cli> = {}): StackState {
 const readersAtOnce = 4;
 
 async function readAllStacks(cli: Cli): Promise<BackendEntries> {
-  const names = await listed(cli);
+  const names = await listed(cli, "--all");
   if (!names) return { entries: [], unread: ["all stacks"] };
   const [entries, unread]: [StateEntry[], string[]] = [[], []];
   const until = Date.now() + cli.timeoutMs;
@@ -113,7 +113,7 @@ async function readAllStacks(cli: Cli): Promise<BackendEntries> {
 }
 
 async function stacks(current: string, cli: Cli): Promise<ReadonlySet<string> | undefined> {
-  const names = await listed(cli);
+  const names = await listed(cli, "--all");
   // The stacks of the current project are listed without its name.
   const qualified = (name: string) => {
     const parts = name.split("/");
@@ -122,9 +122,9 @@ async function stacks(current: string, cli: Cli): Promise<ReadonlySet<string> | 
   return names && new Set(names.map(qualified));
 }
 
-async function listed({ program, timeoutMs }: Cli): Promise<string[] | undefined> {
+async function listed({ program, timeoutMs }: Cli, ...scope: string[]): Promise<string[] | undefined> {
   try {
-    const args = ["stack", "ls", "--all", "--json", "--non-interactive"];
+    const args = ["stack", "ls", ...scope, "--json", "--non-interactive"];
     const { stdout } = await run(program, args, { timeout: timeoutMs, maxBuffer: 2 ** 30 });
     return (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name);
   } catch {
@@ -139,10 +139,7 @@ async function listed({ program, timeoutMs }: Cli): Promise<string[] | undefined
 async function* waysTo(stack: string | undefined, cli: Cli): AsyncGenerator<string[]> {
   if (stack) yield ["--stack", stack];
   yield [];
-  const found = run(cli.program, ["stack", "ls", "--json", "--non-interactive"], { timeout: cli.timeoutMs });
-  const { stdout } = await found.catch(() => ({ stdout: "[]" }));
-  for (const { name } of JSON.parse(stdout) as { name: string }[])
-    if (name !== stack) yield ["--stack", name];
+  for (const name of (await listed(cli)) ?? []) if (name !== stack) yield ["--stack", name];
 }
 
 /** Returns the state that `pulumi stack export` prints. `way` contains the options that select the stack. */
