@@ -103,7 +103,7 @@ function sourceOf(source: unknown, format: Format | undefined): string {
 function pathOf(url: string): string {
   if (url.startsWith("file://")) return fileURLToPath(url);
   if (!/^\w{2,}:\/\//.test(url)) return url;
-  throw new Error(`Cannot read ${url}: sources must be local files. Download it and set source to the path.`);
+  throw new Error(`cannot read ${url}: sources must be local files. Download it and set source to the path.`);
 }
 
 function remedy(fields: readonly string[]): string {

@@ -1,7 +1,7 @@
 import type { Properties } from "../../provider/run/state-entry";
 import type { DynamicProvider } from "./dynamic-provider";
 
-/** A deployment as the engine makes it: the job first, then the deployment that waits for it. */
+/** Creates a deployment like the engine: first its job, then the deployment that waits for it. */
 export async function deployWith(provider: DynamicProvider, projectId: string, args: Properties) {
   const declared = { name: "live", projectId, qps: 50, rollback: false, ...args };
   const { check, rollback, ...request } = declared as Properties & { check?: unknown };
@@ -10,10 +10,10 @@ export async function deployWith(provider: DynamicProvider, projectId: string, a
   return { job, news, ...(await provider.create("Deployment", news)) };
 }
 
-/** What came of it. */
+/** Result of a deployment. */
 export type Deployed = Awaited<ReturnType<typeof deployWith>>;
 
-/** What the engine does when the models of a deployment change: the job first, then the deployment. */
+/** Changes the models of a deployment like the engine: first its job, then the deployment. */
 export async function redeployWith(
   provider: DynamicProvider,
   projectId: string,

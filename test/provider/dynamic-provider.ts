@@ -16,20 +16,20 @@ import { stub } from "../../provider/dynamic/stub";
 
 type Properties = Record<string, unknown>;
 
-/** What `diff` of a dynamic provider answers. */
+/** Response of `diff` of a dynamic provider. */
 export interface Diff {
   readonly changes: boolean;
   readonly replaces: string[];
 }
 
-/** Stands for "not known yet" in previews. */
+/** Placeholder for unknown values in previews. */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-/** The dynamic provider of the SDK in a process of its own, spoken to as the engine speaks to it. */
+/** Dynamic provider of the SDK in a separate process, called like the engine calls it. */
 export class DynamicProvider {
-  /** What lifecycles said to the engine, by severity. */
+  /** Messages of the lifecycles, by severity. */
   readonly said: { severity: "debug" | "info" | "warning" | "error"; message: string; urn: string }[] = [];
-  /** What the stack holds, as `pulumi stack export` shows it. */
+  /** State of the stack, as `pulumi stack export` prints it. */
   readonly rows: { urn: string; type: string; id: string; outputs: Properties }[] = [];
   readonly #engine = new grpc.Server();
   readonly #folder = mkdtempSync(join(tmpdir(), "recommender-provider-"));
@@ -68,7 +68,7 @@ export class DynamicProvider {
     return started;
   }
 
-  /** Checks what is new, or what the state holds with the given arguments. */
+  /** Checks a new resource, or one in the state with the given arguments. */
   async check(
     type: string,
     news: Properties,
@@ -136,23 +136,23 @@ export class DynamicProvider {
     this.rows.splice(this.rows.indexOf(row), 1);
   }
 
-  /** How often the state was asked for. */
+  /** Number of reads of the state. */
   exports(): number {
     const file = join(this.#folder, "exports");
     return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").length : 0;
   }
 
-  /** Asks it to stop, as the engine does on Ctrl+C. */
+  /** Cancels the provider, as the engine does on Ctrl+C. */
   async cancel(): Promise<void> {
     await this.#call("cancel", new empty.Empty());
   }
 
-  /** Has the engine vanish, as a kill does. */
+  /** Stops the engine without notice, as a kill does. */
   killEngine(): void {
     this.#engine.forceShutdown();
   }
 
-  /** Resolves when the process has ended by itself. */
+  /** Resolves when the process has exited. */
   async ended(): Promise<void> {
     await once(this.#process, "exit");
     (this.#client as unknown as grpc.Client).close();
@@ -167,7 +167,7 @@ export class DynamicProvider {
     await rm(this.#folder, { recursive: true });
   }
 
-  /** The row of a resource in the state, added where it was not there. */
+  /** Returns the state entry of a resource, and adds it if it is missing. */
   hold(type: string, id: string, { __urn, __made }: Properties) {
     const urn = String(__urn);
     const found = this.rows.find((row) => row.urn === urn && row.id === id && row.outputs.__made === __made);
@@ -180,7 +180,7 @@ export class DynamicProvider {
   }
 
   #properties(type: string, properties: Properties): Struct {
-    // What has its lifecycle is a row of the state, which the engine hands over as it is.
+    // Properties with a lifecycle are a state entry, which the engine passes unchanged.
     if (properties.__provider) return struct(properties);
     const __provider = stub(type);
     const __urn = `urn:pulumi:test::test::pulumi-nodejs:dynamic/recommender:${type}::${properties.name ?? "unnamed"}`;
@@ -220,7 +220,7 @@ export class DynamicProvider {
   }
 }
 
-/** The state that an error of create or update asks the engine to keep. */
+/** Returns the state in an error of create or update, which the engine stores. */
 export function partialState(error: { metadata: grpc.Metadata }): {
   id: string;
   state: Properties;

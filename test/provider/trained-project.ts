@@ -2,7 +2,7 @@ import { routes } from "../../contract";
 import type { ObservedService } from "../engine/observed-service";
 import { fixed } from "../faults/program";
 
-/** A project with two models, each of a training of its own. */
+/** Project with two models, each from a separate training. */
 export async function trainedProject(
   observed: ObservedService,
 ): Promise<{ projectId: string; algorithmId: string; models: [string, string] }> {

@@ -27,7 +27,7 @@ const finish = (name: string, submittedJobId: string) =>
   provider.create("Model", { name, projectId, algorithmId, submittedJobId });
 const train = async (name: string) => finish(name, (await submit(name)).id);
 
-/** A provider in a new process: what an earlier one submitted belongs to an earlier run. */
+/** Starts a provider in a new process, which is a new run. */
 async function nextRun(config: Record<string, string> = observed.config): Promise<void> {
   await provider.stop();
   provider = await DynamicProvider.start(config);
@@ -146,7 +146,7 @@ describe("a training", () => {
   });
 
   test("that no longer exists in the service is submitted again by another machine, under its current name", async () => {
-    // Nothing is written down for a resource of another stack, as nothing is on another machine.
+    // A different stack has no journal, like a different machine.
     const machine = (stack: string) => ({
       __urn: `urn:pulumi:${stack}::test::pulumi-nodejs:dynamic/recommender:Model::forgotten`,
     });
@@ -163,7 +163,7 @@ describe("a training", () => {
       const first = await finishAs("one", "here");
       expect(await finishAs("one", "there")).toBe(first);
       expect(await finishAs("two", "elsewhere")).not.toBe(first);
-      // Where it is written down, it is the same job under any name.
+      // With a journal, the job is the same under any name.
       expect(await finishAs("two", "here")).toBe(first);
     }
   });

@@ -9,7 +9,7 @@ import { type Answer, clientOf, reply, scriptedServer } from "../../client/serve
 
 let server: Awaited<ReturnType<typeof scriptedServer>>;
 beforeAll(() => {
-  // Without an engine the messages of a lifecycle go to the terminal.
+  // Without an engine, messages of a lifecycle go to the terminal.
   jest.spyOn(console, "log").mockImplementation();
 });
 afterEach(() => server?.close());

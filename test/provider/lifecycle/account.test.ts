@@ -65,7 +65,7 @@ describe("a stack whose key changes", () => {
     expect(await engine.up(program)).toEqual([]);
     return engine;
   };
-  /** The rows of a stack as if another key had written them. */
+  /** Changes the state as if a different key had written it. */
   const withOldKey = (engine: SmallEngine) => {
     for (const [key, row] of engine.held)
       engine.held.set(key, { ...row, state: { ...row.state, __account: "0ldc0ffe" } });
@@ -84,7 +84,7 @@ describe("a stack whose key changes", () => {
   test("to the key of another account is rejected, instead of creating everything again", async () => {
     const engine = await first();
     withOldKey(engine);
-    // The same address, behind which the other account is.
+    // The same address, with the other account.
     for (const [key, row] of engine.held)
       engine.held.set(key, { ...row, state: { ...row.state, __service: theirs.service.url } });
     const other = withKeyOf(engine, theirs);

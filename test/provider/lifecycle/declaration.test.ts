@@ -30,7 +30,7 @@ beforeEach(() => {
   said.length = 0;
 });
 
-/** A definition as any binding runs it: no class, no program, no SDK. */
+/** Lifecycle as any binding calls it: without classes, a program or the SDK. */
 async function definition(type: string, more: Record<string, string> = {}) {
   const found = definitions[type];
   if (!found) throw new Error(`no definition ${type}`);
@@ -84,7 +84,7 @@ describe("records in every language", () => {
       fs.writeFileSync(path, "user_id\nben\n");
       fs.utimesSync(path, atime, mtime);
       expect([(await hash()) === first, reads.mock.calls.length]).toEqual([false, 2]);
-      // A file of this very moment may be changed again without a trace.
+      // A file that was written just now may change again without a new modification time.
       now.mockRestore();
       const second = await hash();
       expect([await hash(), reads.mock.calls.length]).toEqual([second, 4]);
@@ -125,7 +125,7 @@ describe("records in every language", () => {
     ]);
     expect((await users("gone.csv")).failures).toEqual([expect.stringMatching(/^source: .*no such file/)]);
     expect((await users({ uri: "https://host/users.csv" })).failures).toEqual([
-      expect.stringMatching(/^source: .*download it/),
+      expect.stringMatching(/^source: .*Download it/),
     ]);
     expect((await users({ text: "ada" })).failures).toEqual([expect.stringMatching(/^source: .*set format/)]);
     expect((await users(undefined)).failures).toEqual([expect.stringMatching(/^source: expected a file/)]);
@@ -197,7 +197,7 @@ describe("a resource that waits for a job or adopts an object", () => {
     const __unresolved = ["algorithmId", "submittedJobId"];
     const { inputs, failures } = await check("Model", { projectId: "p", __unresolved });
     expect(failures).toEqual([]);
-    // Outside a preview the engine ends the run for a value that is not known.
+    // In an update, the engine aborts the run on an unknown value.
     expect(inputs).toEqual({ projectId: "p", name: "n", __urn: urnOf("Model") });
     const records = { userDatasetId: "u", __unresolved: ["source"] };
     expect(JSON.stringify((await check("UserRecords", records)).inputs)).not.toContain(unknownValue);

@@ -83,7 +83,7 @@ describe("an object of an embedded service", () => {
       await after.delete(type, id, state);
     }
     expect(existsSync(data)).toBe(false);
-    // The same after something else has begun anew in the folder.
+    // The same with new data in the directory.
     const other = await after.create("EventDataset", dataset);
     await expect(after.diff("EventDataset", events.id, events.state, dataset)).rejects.toThrow(/was reset/);
     expect((await after.read("UserDataset", users.id, users.state)).id).toBe("");
@@ -116,7 +116,7 @@ describe("a service with a new address", () => {
     const { baseUrl: _, ...config } = Object.fromEntries(
       Object.entries(observed.config).map(([key, value]) => [key.replace("recommender:", ""), value]),
     );
-    // What is read must be there.
+    // A read needs an existing object.
     const created = await observed.call(routes.createUserDataset, { name: "n", numShards: 1 });
     const id = type === "UserDataset" ? created.userDatasetId : "id";
     observed.calls();
@@ -157,7 +157,7 @@ describe("a service with a new address", () => {
     const { state: noted } = await provider.read("UserDataset", userDatasetId, state);
     expect(noted).toMatchObject({ __service: service.url });
     expect(noted).not.toHaveProperty("__instance");
-    // A copy of the data, such as the folder that was left, is not taken for it any more.
+    // A copy of the data, such as the old directory, is no longer accepted.
     const copy = "https://copy.example.com";
     await expect(provider.diff("UserDataset", "id", { ...state, __service: copy }, dataset)).rejects.toThrow(
       /belongs to the service at https:\/\/copy.example.com, but/,

@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 beforeEach(() => proxy.clear());
 
-/** An address without a list of extensions: what a service answers that knows only the specification. */
+/** Response for the list of extensions of a service without extensions. */
 const withoutExtensions = () =>
   proxy.on(
     "GET /healthz",
@@ -54,7 +54,7 @@ const datasets = () => {
   return { userDatasetId, itemDatasetId, eventDatasetId };
 };
 
-/** Each kind of object that the specification can only create, with what it is declared with. */
+/** Resource types whose objects the specification can only create, with arguments. */
 const written = {
   UserDataset: () => ({ numShards: 2, attributeSchema: { age: "NUMERICAL" } }),
   ItemDataset: () => ({ numShards: 2 }),
@@ -71,7 +71,7 @@ const types = Object.keys(written) as (keyof typeof written)[];
 
 const removed = async (type: keyof typeof written, objectId: string) => {
   const ref = { objectType: orphanTypes[type], objectId };
-  // The stack has recorded that it uses the object, so it also has to leave it.
+  // The stack has recorded that it uses the object, so it also has to release it.
   const headers = { [originHeader]: "test/faults/any" };
   await observed.client.call(routes.markOrphaned, ref, { headers });
   await observed.call(routes.deleteOrphan, ref);
@@ -243,7 +243,7 @@ test("a project is read once for all of its jobs, which stay in the state even i
   expect(said.join()).toContain(`project ${projectId} and its job`);
 });
 
-/** The state without what only the package itself uses. */
+/** Removes hidden properties from a state. */
 function withoutHidden(state: Record<string, unknown>): object {
   return Object.fromEntries(Object.entries(state).filter(([key]) => !key.startsWith("__")));
 }

@@ -25,7 +25,7 @@ describe("a preview warns about the consequences of a replacement", () => {
       /Replacing EventDataset n deletes its events, unless retainOnDelete is set: numShards 10 → 20\./,
     ],
     ["UserDataset", { name: "o" }, /Replacing UserDataset o: name \(changed\)\. .*so it is orphaned/],
-    ["Project", { targetEventType: "click" }, /orphaned.*this trains again/],
+    ["Project", { targetEventType: "click" }, /orphaned.*which trains again/],
     ["Project", { userDatasetId: unknownValue }, /Replacing Project n: userDatasetId \(changed\)\./],
     ["TrainingJob", { triggers: ["x"] }, /this trains again, because of triggers\[0\] \(changed\)\.$/],
     [
@@ -59,7 +59,7 @@ describe("a replacement that the engine forces", () => {
   ])("of a %s says in the preview what is lost", async (type, words) => {
     const own = await DynamicProvider.start(nowhere);
     const { args } = rules[type];
-    // The engine checks what is declared, and what it replaces once more as if it were new.
+    // The engine checks each resource, and checks a replaced resource again as if it were new.
     await own.check(type, args, args);
     expect(own.said).toEqual([]);
     await own.check(type, args);
@@ -102,7 +102,7 @@ test("an unknown existingId replaces nothing in a preview, which warns about it"
   const news = { ...dataset, existingId: unknownValue };
   expect(await provider.diff("EventDataset", "d7", dataset, news)).toEqual({ changes: true, replaces: [] });
   expect(provider.said.map(({ message }) => message)).toEqual([
-    "existingId is not known yet: if it is not d7, that is replaced and then deleted or orphaned.",
+    "existingId is not known yet. If it is not d7, d7 is replaced and then deleted or orphaned.",
   ]);
 });
 

@@ -1,6 +1,6 @@
 /** Arguments of a resource. */
 export type Properties = Record<string, unknown>;
-/** What another value of an argument leads to. */
+/** Effect of a new value of an argument. */
 export type Rule = "in place" | "replaced" | "no change";
 
 export const dataset = { name: "n", numShards: 10, attributeSchema: { age: "NUMERICAL" } };
@@ -23,7 +23,7 @@ export const clustering = {
   parameters: { minUserNum: 5 },
 };
 export const records = {
-  // As the protocol has an asset.
+  // Asset in Pulumi's protocol.
   source: { text: "user_id,item_id,ts,event_type\nu,i,1700000000,buy\n" },
   contentHash: "sha256:1",
   format: "csv",
@@ -41,7 +41,7 @@ const otherRecords: Record<string, [unknown, Rule]> = {
   rejectsFile: ["rejects.ndjson", "no change"],
 };
 
-/** Every resource with an example of its arguments, and for every argument another value and what it leads to. */
+/** Every resource type with example arguments, and for each argument a new value with its effect. */
 export const rules: Record<string, { args: Properties; others: Record<string, [unknown, Rule]> }> = {
   UserDataset: {
     args: dataset,

@@ -23,7 +23,7 @@ const query = {
 };
 const clustering = { ...project, modelId: unknownValue, parameters: unknownValue };
 
-/** What a preview knows of each resource of a program that is new, and the scopes that creating it takes. */
+/** Arguments of new resources in a preview, and the scopes that their creates need. */
 const steps: readonly (readonly [string, Record<string, unknown>, readonly string[]])[] = [
   ["UserDataset", { numShards: 1 }, ["/create-user-dataset"]],
   ["ItemDataset", { numShards: 1 }, ["/create-item-dataset"]],

@@ -16,7 +16,7 @@ const config: Record<string, string> = {
 const __urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:Probe::probe";
 const looked: string[] = [];
 
-/** A resource that no service can read, and that is unsettled while its note is not "done". */
+/** Resource that cannot be read, and is unsettled until its note is "done". */
 const probe = lifecycle({
   type: "Probe",
   args: z.strictObject({ name: z.string() }),

@@ -42,7 +42,7 @@ afterEach(() => {
 
 type Args = Record<string, unknown>;
 
-/** A job that no service knows: whatever waits for it submits another one. */
+/** Job that does not exist, so the resource that waits for it submits a new one. */
 const submittedJobId = "job-gone";
 const urnOf = (type: string, name: string) =>
   `urn:pulumi:faults::test::pulumi-nodejs:dynamic/recommender:${type}::${name}`;

@@ -199,7 +199,7 @@ test("a program that is reverted after a kill gets a warning about the object of
   const made = { id: "user-dataset-b", reply: { userDatasetId: "user-dataset-b" } };
   await write(entry({ identity: "another", ...made }));
   expect(await engine.up([users])).toEqual([]);
-  expect(said.join()).toMatch(/killed created user-dataset-b, which the program no longer declares/);
+  expect(said.join()).toMatch(/killed run created user-dataset-b, which the program no longer declares/);
 });
 
 test("a create of a running engine belongs to another stack of the same name", async () => {
@@ -226,7 +226,7 @@ test("an unwritable journal causes one warning, and the run continues", async ()
   expect(await engine.up([users, items])).toEqual([]);
   const told = said.filter((message) => message.includes("cannot write the recovery journal"));
   expect(told).toHaveLength(1);
-  expect(told[0]).toMatch(/Set XDG_STATE_HOME to a folder/);
+  expect(told[0]).toMatch(/Set XDG_STATE_HOME to a writable directory/);
 });
 
 test("RECOMMENDER_ADOPT that is still set does not affect a forced replacement", async () => {
@@ -250,7 +250,7 @@ test("RECOMMENDER_ADOPT that is still set adopts nothing because of an entry of 
   expect(engine.of("UserDataset", "users").id).not.toBe(userDatasetId);
 });
 
-/** The state of a run that got no answer. */
+/** State after a run without a response. */
 const asked = (more: { key: string; at: number }) => {
   const state = { ...request, __urn: engine.urnOf(users) };
   engine.held.set("UserDataset users", {

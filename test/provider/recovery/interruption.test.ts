@@ -13,7 +13,7 @@ test("an entry of an embedded service is recognized by its data, on any port", a
   expect(serviceIn(client)).toMatch(/^[0-9a-f]{32}$/);
   expect(isIts("embedded:instance-1")).toBe(true);
   expect(isIts("embedded:instance-2")).toBe(false);
-  // Older versions wrote down the address.
+  // Older versions recorded the address.
   expect(isIts(baseUrl)).toBe(true);
   await client.close();
 });

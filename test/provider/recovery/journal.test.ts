@@ -91,7 +91,7 @@ test("a completely unreadable file stops only its own resource", async () => {
   expect(allEntries()).toEqual([other]);
 });
 
-/** Writes a file as version 0.1.0 did, with the backend as the variable spelled it. */
+/** Writes a file like 0.1.0, with the spelling of the backend in the variable. */
 const putAsOld = (spelled: string) => {
   const { backend: _, ...entry } = sent;
   const of = join(folder, "pulumi-recommender/creations", digest([urn, spelled]));
@@ -197,7 +197,7 @@ test("an entry expires after 30 days, even if other stacks share its directory",
   expect(entriesOf(urn)).toEqual([]);
   expect(entriesOfOtherStacks(others.urn)).toEqual([]);
   expect(allEntries()).toEqual([others]);
-  // Each process removes old files once.
+  // Each process removes expired files once.
   let writeInNextProcess = write;
   jest.isolateModules(() => {
     writeInNextProcess = require("../../../provider/recovery/journal").write;

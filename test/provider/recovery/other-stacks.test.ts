@@ -35,7 +35,7 @@ const urnIn = (stack: string) =>
   `urn:pulumi:${stack}::shop::pulumi-nodejs:dynamic/recommender:UserDataset::users`;
 const request = { name: "users", numShards: 1, attributeSchema: null };
 
-/** What a run of a stack wrote before it was killed. */
+/** Journal entry of a killed run of a stack. */
 const entryOf = (stack: string, more: Partial<JournalEntry> = {}): JournalEntry => ({
   ...{ urn: urnIn(stack), service: observed.service.url, path: "/create-user-dataset" },
   ...{ identity: digest(request), key: randomUUID(), derived: false, request },
@@ -43,7 +43,7 @@ const entryOf = (stack: string, more: Partial<JournalEntry> = {}): JournalEntry 
   ...more,
 });
 
-/** A create in stack staging; the stacks of the backend are these, or cannot be listed. */
+/** Creates in stack staging. `stacks` are the stacks of the backend; without it, they cannot be listed. */
 const create = async (stacks?: readonly string[]) => {
   const settings = readSettings((key) => observed.config[`recommender:${key}`], {});
   const listed = stacks && new Set(stacks.map((stack) => `shop/${stack}`));
@@ -65,7 +65,7 @@ test("creating again keeps the journal entry of another stack, and does not ask 
   await write(theirs);
   const asked: UnknownCreationError = await create().then(fail, (error) => error);
   expect(asked.message).toMatch(/of stack prod, which may be a former name of this stack.*user-dataset-1/);
-  // Nothing of this stack is lost, so its state keeps nothing that a later run would repeat under the key of prod.
+  // No call of this stack is lost, so its state has no placeholder that a later run would repeat with the key of prod.
   expect(asked.placeholder).toBeUndefined();
 
   process.env.RECOMMENDER_CREATE_AGAIN = "users";

@@ -4,7 +4,7 @@ import { type StateEntry, stateEntryOf } from "../../../provider/run/state-entry
 const row = (name: string, made: string | undefined, id = "x") =>
   stateEntryOf("EventDataset", id, { __urn: `urn:pulumi:s::p::t::${name}`, ...(made && { __made: made }) });
 
-/** Which rows delete the thing, when they are given up in this order. */
+/** Returns the entries that delete the object, if they are released in this order. */
 async function deleting(
   stored: readonly StateEntry[],
   released: readonly StateEntry[],
@@ -76,7 +76,7 @@ test("an entry that waits for deletion protects its object from the other bindin
   const leaving = at("recommender:index", "1", true);
   const own = at("pulumi-nodejs:dynamic/recommender", "2", false);
   expect(await deleting([leaving, own], [own])).toEqual([]);
-  // The state shows that the other binding has given it up since.
+  // The state shows that the other binding has released it since.
   let reads = 0;
   const claims = new Claims({ entries: async () => (++reads === 1 ? [leaving, own] : [leaving]) });
   await claims.release(leaving, async (holder) => expect(holder).toBeUndefined());

@@ -15,7 +15,7 @@ afterAll(() => {
 const urn = "urn:pulumi:dev::shop::recommender:index:UserRecords::people";
 const root = { urn: "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev", type: "pulumi:pulumi:Stack" };
 
-/** The pending operations of the resource, with a script in place of the Pulumi CLI. */
+/** Returns the pending operations of the resource, with a script instead of the Pulumi CLI. */
 function pendingBy(script: string) {
   writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return new PendingOperations((of) => readPending(of, { program, timeoutMs: 60_000 })).of(urn);

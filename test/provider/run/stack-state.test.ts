@@ -7,7 +7,7 @@ import { stateEntryOf } from "../../../provider/run/state-entry";
 const folder = mkdtempSync(join(tmpdir(), "recommender-stack-state-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The state as a script in place of the Pulumi CLI shows it. */
+/** Returns the state that a script prints instead of the Pulumi CLI. */
 function stateFrom(script: string, timeoutMs: number) {
   const program = join(folder, "pulumi");
   writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
