@@ -4,22 +4,22 @@ import { allEntries, type JournalEntry } from "../../provider/recovery/journal";
 import { canonicalUrn } from "../../provider/run/urn";
 import type { FaultProxy } from "./proxy";
 
-/** What a lifecycle has told the user, and of which resource. */
+/** Message of a lifecycle about a resource. */
 export interface Said {
   readonly urn: string | undefined;
   readonly message: string;
 }
 
-/** Something that the service has made. */
+/** Object that the service has created. */
 export interface Made {
   readonly call: string;
   readonly id: string;
-  /** The key under which it was asked for. */
+  /** Idempotency key of its create. */
   readonly key: string | undefined;
   readonly projectId: string;
 }
 
-/** What serves a project. */
+/** Live deployment of a project. */
 export interface Serving {
   readonly projectId: string;
   readonly jobId: string;
@@ -28,7 +28,7 @@ export interface Serving {
   readonly qps: number;
 }
 
-/** The reply's id of each call that makes something, in the form it has on the wire. */
+/** Id field in the reply of each create, as sent on the wire. */
 const makes: Record<string, string> = {
   "POST /create-user-dataset": "user_dataset_id",
   "POST /create-item-dataset": "item_dataset_id",
@@ -39,11 +39,11 @@ const makes: Record<string, string> = {
   "POST /submit-deployment-job": "job_id",
 };
 
-/** What the service has made for a stack, and what the user was told of it. */
+/** Objects that the service has created for a stack, and the messages about them. */
 export class Account {
-  /** Every creation that was ever written down, by its key. */
+  /** All journal entries of all times, by key. */
   readonly #begun = new Map<string, JournalEntry>();
-  /** Keys of what was written down on machines that are no more. */
+  /** Keys in the journals of lost machines. */
   readonly #gone = new Set<string>();
 
   constructor(
@@ -52,7 +52,7 @@ export class Account {
     private readonly said: readonly Said[],
   ) {}
 
-  /** What is written down on this machine. */
+  /** Journal entries on this machine. */
   journal(): JournalEntry[] {
     const own = allEntries()
       .filter(({ urn }) => urn.includes(`:${this.stack}::`))
@@ -61,19 +61,19 @@ export class Account {
     return own;
   }
 
-  /** The machine goes, with what is written down there; gives the resources of the creations that the state lacks. */
+  /** Loses the machine with its journal. Returns the resources of the creates that are not in the state. */
   loseMachine(isInState: (entry: JournalEntry) => boolean): string[] {
     const lost = this.journal().filter((entry) => !isInState(entry));
     for (const { key } of lost) this.#gone.add(key);
     return lost.map(({ urn }) => urn);
   }
 
-  /** Whether nobody can know of it, as the machine that had it written down is no more. */
+  /** Whether nobody can know of an object, because only a lost machine had it in its journal. */
   wentWithMachine({ key }: Pick<Made, "key">): boolean {
     return key !== undefined && this.#gone.has(key);
   }
 
-  /** What the service has made, by call. */
+  /** Objects that the service has created, by call. */
   made(call?: string): Made[] {
     const all = new Map<string, Made>();
     for (const taken of this.proxy.taken) {
@@ -86,7 +86,7 @@ export class Account {
     return [...all.values()];
   }
 
-  /** The key of a resource's last call that got no answer. */
+  /** Key of a resource's last call without a response. */
   lastWithoutAnswer(title: string, call: string): string | undefined {
     const isIts = ({ urn, path, id }: JournalEntry) =>
       urn.endsWith(`recommender:${title.replace(" ", "::")}`) && call.endsWith(path) && !id;
@@ -96,19 +96,19 @@ export class Account {
     return last?.key;
   }
 
-  /** Whether its id was named to the user, or is written down. */
+  /** Whether its id is in a message or in the journal. */
   isNamed(id: string): boolean {
     return this.journal().some((entry) => entry.id === id) || this.#words().some((text) => text.includes(id));
   }
 
-  /** Whether it was named as orphaned, or is in the recovery journal. */
+  /** Whether it was reported as orphaned, or is in the recovery journal. */
   isLeft({ id, key }: Pick<Made, "id" | "key">): boolean {
     const isWritten = this.journal().some((entry) => entry.id === id);
     const isTold = this.#words().some((text) => text.includes(id) && text.includes("orphaned"));
     return isWritten || isTold || this.#isToldWithoutId(key);
   }
 
-  /** Whether the user knows of the very call that made it, if not of what came of it. */
+  /** Whether the user knows of the call that created it, even without its outcome. */
   #isToldWithoutId(key: string | undefined): boolean {
     if (key === undefined) return false;
     if (this.journal().some((entry) => entry.key === key)) return true;
@@ -127,14 +127,14 @@ export class Account {
   }
 }
 
-/** What serves, from the service's own table. */
+/** Reads the live deployments from the service's table. */
 export function servingIn(dataDir: string): Serving[] {
   const columns =
     "project_id projectId, job_id jobId, generator_model_id generator, ranker_model_id ranker, qps";
   return askedOf(dataDir, `select ${columns} from deployments`) as Serving[];
 }
 
-/** What the jobs that failed say. */
+/** Reads the errors of failed jobs. */
 export function failuresIn(dataDir: string): { readonly jobId: string; readonly result: string }[] {
   const failed = "select id jobId, result from jobs where status = 'FAILED'";
   return askedOf(dataDir, failed) as { jobId: string; result: string }[];

@@ -41,7 +41,7 @@ const messageOf = (work: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   );
 
-/** The ids of what a call is about, as an error names them. */
+/** Ids in a request, as an error names them. */
 const named = /the response did not come from the service, so it is unknown whether \w+_id \S+ exists/;
 
 test("no operation takes a gateway's 404 for an answer: each fails, and the next run does it once", async () => {
@@ -71,7 +71,7 @@ test("no operation takes a gateway's 404 for an answer: each fails, and the next
   }
 });
 
-/** A service that says only "Not Found" of what it does not have. */
+/** Service that answers missing objects with "Not Found" only. */
 const terse: Fault = async ({ response, pass }) => {
   const answer = await pass();
   const body = Buffer.from(JSON.stringify({ message: "Not Found" }));

@@ -4,11 +4,11 @@ import { type BindingName, bindingNames } from "./bindings";
 /** Bindings of the runs of a stack, and whether its program is in TypeScript. Other languages always use the plugin. */
 export interface BindingChoice {
   readonly isTypeScript: boolean;
-  /** One after the other, and then from the beginning. */
+  /** Used in turn. */
   readonly bindings: readonly BindingName[];
 }
 
-/** What there was before the plugin. */
+/** Only dynamic resources, as before the plugin existed. */
 export const onlyDynamic: BindingChoice = { isTypeScript: true, bindings: ["dynamic"] };
 
 /** Programs in TypeScript change between the bindings from run to run. */

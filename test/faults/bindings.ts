@@ -20,20 +20,20 @@ export type BindingName = "dynamic" | "plugin";
 /** Both of them. */
 export const bindingNames: readonly BindingName[] = ["dynamic", "plugin"];
 
-/** What a process of the provider finds when it starts. */
+/** Environment of a provider process. */
 interface Surroundings {
   readonly config: Record<string, string>;
   readonly clock: Clock;
   readonly rows: StackState["entries"];
   readonly timeouts?: ClientOptions["timeouts"];
-  /** Whether tokens serve the processes after it too. */
+  /** Whether later processes reuse its tokens. */
   readonly keepsTokens?: boolean;
 }
 
-/** Is told what a lifecycle says of a resource; what is replaced by what comes next is ephemeral. */
+/** Receives the messages of lifecycles. The next message replaces an ephemeral one. */
 export type Hear = (urn: Urn, message: string, isEphemeral: boolean) => void;
 
-/** A lifecycle as the engine calls it: the plugin is told the inputs of what it reads. */
+/** Lifecycle as the engine calls it. The plugin also gets the inputs of a read. */
 export type BoundLifecycle = Omit<Lifecycle, "read"> & {
   read(id: string, state?: Properties, inputs?: Properties): ReturnType<Lifecycle["read"]>;
 };
@@ -50,7 +50,7 @@ export function stackState(entries: StackState["entries"]): StackState {
   };
 }
 
-/** How the engine gets at the lifecycles: in the process of a dynamic provider, or by the protocol of a plugin. */
+/** Calls the lifecycles in a dynamic provider's process or through the plugin protocol. */
 abstract class Binding {
   constructor(
     protected readonly code: typeof import("./provider-code"),
@@ -64,7 +64,7 @@ abstract class Binding {
     });
   }
 
-  /** Another process takes over, that remembers nothing of the one before; gives its client. */
+  /** Starts a new process without the memory of the previous one, and returns its client. */
   async begin({ config, clock, rows, timeouts, keepsTokens }: Surroundings): Promise<MortalClient> {
     const { endpointToken, lasting, MortalClient, readSettings, Run, useSession } = this.code;
     const settings = readSettings((key) => config[`recommender:${key}`], {});
@@ -77,7 +77,7 @@ abstract class Binding {
     return client;
   }
 
-  /** The lifecycle of a resource, as the engine calls it. */
+  /** Returns the lifecycle of a resource, as the engine calls it. */
   abstract lifecycleOf(urn: string): BoundLifecycle;
   protected abstract start(config: Record<string, string>): Promise<void>;
   abstract close(): void;
@@ -89,7 +89,7 @@ abstract class Binding {
 
 class Dynamic extends Binding {
   constructor(hear: Hear) {
-    // The plugin has the first copy: it loads some of the code later, and not from another one.
+    // The plugin has the first copy, because it loads some modules later, which must be from the same copy.
     let copy = code;
     jest.isolateModules(() => {
       copy = require("./provider-code");
@@ -153,7 +153,7 @@ class Plugin extends Binding {
     this.#process = undefined;
   }
 
-  /** The engine starts a plugin when it first needs it. */
+  /** Starts the plugin on first use, like the engine. */
   async #launch() {
     const { port, stop } = await listen();
     const connection = new PluginConnection();
@@ -162,14 +162,14 @@ class Plugin extends Binding {
     return { connection, stop };
   }
 
-  /** Fails with what the engine shows, and with the part of the state that it keeps. */
+  /** Throws the error that the engine shows, with the partial state that it stores. */
   async #ask<T>(work: (plugin: PluginConnection) => Promise<T>): Promise<T> {
     this.#process ??= this.#launch();
     const process = this.#process;
     try {
       return await work((await process).connection);
     } catch (error) {
-      // Nobody hears from a process that was killed.
+      // A killed process returns nothing.
       if (process !== this.#process) return new Promise(() => {});
       const { details, metadata } = error as ServiceError;
       const [packed] = metadata.get("grpc-status-details-bin");
@@ -196,7 +196,7 @@ export class Bindings {
     return this.#all[name];
   }
 
-  /** Begins another run, which may need both: resources that are only deleted keep their earlier binding. */
+  /** Starts a new run. It may need both bindings, because a resource is deleted with its last binding. */
   begin(surroundings: Surroundings): Promise<MortalClient[]> {
     return Promise.all(bindingNames.map((name) => this.of(name).begin(surroundings)));
   }
@@ -206,7 +206,7 @@ export class Bindings {
   }
 }
 
-/** Properties as they come out of the engine: by name, without what is undefined, and without null. */
+/** Converts properties like the engine: sorted by name, without undefined and null. */
 export function passed(properties: Properties): Properties {
   const plain = JSON.parse(JSON.stringify(properties, byName)) as Properties;
   return Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== null));

@@ -1,19 +1,19 @@
 import { type Kind, keyOf, kinds, type Lookup, type Properties } from "./rows";
 
-/** A resource of a program. Its arguments may use the outputs of resources declared before it. */
+/** Resource of a program. Its arguments may use outputs of earlier resources. */
 export interface Declared {
   readonly kind: Kind;
   readonly name: string;
-  /** Its former names. */
+  /** Aliases. */
   readonly aliases?: readonly string[];
-  /** Arguments whose changes are ignored. */
+  /** Option `ignoreChanges`. */
   readonly ignores?: readonly string[];
-  /** Whether it is deleted before it is replaced. */
+  /** Option `deleteBeforeReplace`. */
   readonly deleteFirst?: boolean;
   args(of: Lookup): Properties;
 }
 
-/** The keys of the resources that the arguments of a resource use. */
+/** Returns the keys of the resources that the arguments use. */
 export function dependenciesOf({ args }: Declared): string[] {
   const keys = new Set<string>();
   args((kind, name) => {
@@ -23,7 +23,7 @@ export function dependenciesOf({ args }: Declared): string[] {
   return [...keys];
 }
 
-/** Resources that can be created at the same time, in order: the datasets first, then one level per kind. */
+/** Groups resources that can be created concurrently: first the datasets, then one level per kind. */
 export function levelsOf(program: readonly Declared[]): Declared[][] {
   const level = ({ kind }: Declared) => Math.max(2, kinds.indexOf(kind));
   const numbers = [...new Set(program.map(level))].sort((a, b) => a - b);

@@ -7,7 +7,7 @@ const page = (title: string) =>
 /** No fault at all. */
 export const whole: Fault = async ({ response, pass }) => send(response, await pass());
 
-/** Refuses the call without handing it on. */
+/** Rejects the call without forwarding it. */
 export function refuse(status: number, headers: Record<string, string> = {}): Fault {
   return ({ response }) => {
     const code = { 401: "UNAUTHENTICATED", 429: "RATE_LIMITED" }[status] ?? "UNAVAILABLE";
@@ -16,7 +16,7 @@ export function refuse(status: number, headers: Record<string, string> = {}): Fa
   };
 }
 
-/** Answers with a page for people; the service may have carried the call out all the same. */
+/** Responds with an HTML page. The service may still have executed the call. */
 export function htmlPage(status: number, { taken }: { taken: boolean }): Fault {
   return async ({ response, pass }) => {
     if (taken) await pass();
@@ -24,7 +24,7 @@ export function htmlPage(status: number, { taken }: { taken: boolean }): Fault {
   };
 }
 
-/** Answers in place of the service, as a gateway does; the service may have carried the call out all the same. */
+/** Responds like a gateway instead of the service, which may still have executed the call. */
 export function instead(
   status: number,
   body: string,
@@ -36,18 +36,18 @@ export function instead(
   };
 }
 
-/** What a gateway says of a path that it does not know. */
+/** Response of a gateway to an unknown path. */
 export const noRoute = JSON.stringify({ message: "no Route matched with those values" });
 
-/** What a router says of an application that it does not have. */
+/** Response of a router to an unknown application. */
 export const noDeployment = JSON.stringify({
   error: { code: "DEPLOYMENT_NOT_FOUND", message: "The deployment could not be found." },
 });
 
-/** What a layer that keeps idempotency keys says while the first call is still running. */
+/** Response of an idempotency layer while the first call is still running. */
 export const keyInProgress = JSON.stringify({ message: "A request with this key is still being processed." });
 
-/** Does something else for as long as the clock has not moved so far, and then passes everything on. */
+/** Applies a fault until the clock has advanced by a duration, then forwards everything. */
 export function during(clock: Clock, ms: number, fault: Fault): Fault {
   let until: number | undefined;
   return async (passage) => {
@@ -57,44 +57,44 @@ export function during(clock: Clock, ms: number, fault: Fault): Fault {
   };
 }
 
-/** Breaks the connection before the service has seen the request. */
+/** Drops the connection before the service gets the request. */
 export const resetBefore: Fault = ({ response }) => {
   response.socket?.resetAndDestroy();
 };
 
-/** Breaks the connection after the service has carried the request out: only the reply is lost. */
+/** Drops the connection after the service has executed the request, so only the response is lost. */
 export const resetAfter: Fault = async ({ response, pass }) => {
   await pass();
   response.socket?.resetAndDestroy();
 };
 
-/** Breaks off in the middle of the reply. */
+/** Drops the connection in the middle of the response. */
 export const cutReply: Fault = async ({ response, pass }) => {
   const { status, headers, body } = await pass();
   response.writeHead(status, { ...headers, "content-length": String(body.length) });
   response.write(body.subarray(0, body.length >> 1), () => response.socket?.destroy());
 };
 
-/** Sends half of the reply as if it were the whole. */
+/** Sends half of the response as if it were complete. */
 export const cutJson: Fault = async ({ response, pass }) => {
   const answer = await pass();
   send(response, { ...answer, body: answer.body.subarray(0, answer.body.length >> 1) });
 };
 
-/** Says of the reply that it is something else. */
+/** Changes the content type of the response. */
 export const wrongType: Fault = async ({ response, pass }) => {
   const answer = await pass();
   send(response, { ...answer, headers: { ...answer.headers, "content-type": "text/html" } });
 };
 
-/** Says of a job that it is still under way. */
+/** Reports a job as running. */
 export const stillRunning: Fault = async ({ response, pass }) => {
   const answer = await pass();
   const job = { ...JSON.parse(answer.body.toString()), job_status: "RUNNING", job_result: null };
   send(response, { ...answer, body: Buffer.from(JSON.stringify(job)) });
 };
 
-/** Sends the reply byte by byte. */
+/** Sends the response byte by byte. */
 export const drip: Fault = async (passage) => {
   const { body, close } = await begin(passage);
   for (const byte of body) {
@@ -104,7 +104,7 @@ export const drip: Fault = async (passage) => {
   close();
 };
 
-/** Sends the first byte of the reply and then nothing, but keeps the connection open. */
+/** Sends the first byte of the response and keeps the connection open. */
 export const stall: Fault = async (passage) => {
   const { body } = await begin(passage);
   passage.response.write(body.subarray(0, 1));
@@ -116,7 +116,7 @@ async function begin({ response, pass }: Passage): Promise<{ body: Buffer; close
   return { body, close: () => response.end() };
 }
 
-/** Allows so many calls in each second of the wall clock, and refuses those beyond it for a second. */
+/** Allows a number of calls per second, and rejects further calls for a second. */
 export function allowPerSecond(limit: number): Fault {
   let second = 0;
   let count = 0;

@@ -1,13 +1,13 @@
 import { resetAfter, resetBefore } from "./faults";
 import type { Fault } from "./proxy";
 
-/** What is done to a run, at which of its calls. */
+/** Fault of a run, and the call that it affects. */
 export type Harm = {
   readonly how: "nothing" | "killBefore" | "killAfter" | "loseRequest" | "loseReply" | "failTraining";
   readonly at: number;
 };
 
-/** The fault that does it. */
+/** Returns the proxy's fault. */
 export function faultOf({ how }: Harm, kill: (call: string) => void): Fault | undefined {
   const killing =
     (after: boolean): Fault =>

@@ -2,17 +2,17 @@ import type { Client } from "../../client/client";
 import { routes } from "../../contract";
 import type { Held, Kind } from "./rows";
 
-/** What is done outside the program. */
+/** Changes outside the program. */
 export type Meddling = "deleteEvents" | "renameEvents" | "shutDown" | "deleteModel";
 
-/** What must be made again after it. */
+/** Kinds that must be created again afterwards. */
 export const undone: Readonly<Partial<Record<Meddling, Kind>>> = {
   deleteEvents: "EventDataset",
   deleteModel: "TrainingJob",
   shutDown: "DeploymentJob",
 };
 
-/** Does something to what a stack holds, where it is there. */
+/** Changes an object of a stack in the service, if it exists. */
 export async function meddle(what: Meddling, held: readonly Held[], client: Client): Promise<void> {
   const at = (kind: Kind) => held.find((resource) => resource.kind === kind);
   const [events, project, model] = [at("EventDataset"), at("Project"), at("Model")];

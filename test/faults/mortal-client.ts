@@ -2,17 +2,17 @@ import { Client } from "../../client/client";
 import type { Clock } from "../../client/clock";
 import type { TokenSource } from "../../client/http/credentials";
 
-/** Time as the lifecycles see it, a hundred times as fast. */
+/** Clock of the lifecycles, a hundred times as fast. */
 const began = Date.now();
 export const fastClock: Clock = {
   now: () => began + (Date.now() - began) * 100,
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, Math.min(ms / 100, 50))),
 };
 
-/** Tokens by address and scope, and until when they are kept. */
+/** Cached tokens by address and scope. */
 const tokens = new Map<string, { token: ReturnType<TokenSource["fetch"]>; untilMs: number }>();
 
-/** A source whose tokens serve all runs: they are half of all calls, and no sequence does harm to them. */
+/** Token source with a cache for all runs. Token requests would be half of all calls, and no sequence tests them. */
 export function lasting(source: TokenSource): TokenSource {
   const fetch: TokenSource["fetch"] = (scope, http) => {
     const key = `${source.origin} ${scope}`;
@@ -26,7 +26,7 @@ export function lasting(source: TokenSource): TokenSource {
   return { ...source, fetch };
 }
 
-/** A client whose process can be killed: calls under way break off, and whoever waits for one waits for ever. */
+/** Client whose process can be killed: its connections drop, and its calls never resolve. */
 export class MortalClient extends Client {
   readonly #end = new AbortController();
 

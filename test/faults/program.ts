@@ -1,7 +1,7 @@
 import type { Declared } from "./declared";
 import type { Kind, Lookup } from "./rows";
 
-/** Parameters that leave a training nothing to search for. */
+/** Parameters without a hyperparameter search. */
 export const fixed = {
   epochs: 1,
   regularization: 0.1,
@@ -11,13 +11,13 @@ export const fixed = {
   neighbours: 0,
 };
 
-/** Places of the program whose resources may be renamed. */
+/** Parts of the program whose resources may be renamed. */
 export const places = ["users", "events", "shop", "g1", "weekly", "live"] as const;
 
-/** One of them. */
+/** Part of the program whose resources may be renamed. */
 export type Place = (typeof places)[number];
 
-/** What the program declares. */
+/** Content of the program. */
 export interface Program {
   readonly shards: number;
   readonly eventsName: string;
@@ -29,44 +29,44 @@ export interface Program {
   readonly trained: boolean;
   readonly deployed: boolean;
   readonly qps: number;
-  /** Whether the model serves as its own ranker too. */
+  /** Whether the model is also the ranker. */
   readonly ranked: boolean;
-  /** Places whose resources have their other name. */
+  /** Parts whose resources have their second name. */
   readonly renamed: readonly Place[];
-  /** Whether what has another name says which one it had before. */
+  /** Whether renamed resources have an alias. */
   readonly aliased: boolean;
-  /** Id of an event dataset that one more resource adopts. */
+  /** Id of an event dataset that a further resource adopts. */
   readonly twin?: string | undefined;
-  /** Kinds that are deleted before they are replaced. */
+  /** Kinds with the option `deleteBeforeReplace`. */
   readonly deleteFirst?: readonly Kind[];
-  /** Whether the deployment ignores that it is to have other models. */
+  /** Whether the deployment ignores changes of its models. */
   readonly ignoresModel?: boolean;
 }
 
-/** The program that every sequence begins with. */
+/** First program of every sequence. */
 export const first: Program = {
   ...{ shards: 1, eventsName: "events", usersName: "users", second: false, parameters: 4 },
   ...{ trigger: 0, modelName: "weekly", trained: true, deployed: true, qps: 500, ranked: false },
   ...{ renamed: [], aliased: false },
 };
 
-/** The resources in a place, the first of which is made by a call of its own. */
+/** Resources of a part. A call creates the first one. */
 export const kindsIn = {
   ...{ users: ["UserDataset"], events: ["EventDataset"], shop: ["Project"], g1: ["Algorithm"] },
   ...{ weekly: ["TrainingJob", "Model"], live: ["DeploymentJob", "Deployment"] },
 } as const satisfies Record<Place, readonly Kind[]>;
 
-/** The name of the resources in a place. */
+/** Returns the name of the resources of a part. */
 export function nameOf({ renamed }: Pick<Program, "renamed">, place: Place): string {
   return renamed.includes(place) ? `${place}-renamed` : place;
 }
 
-/** The name that they do not have. */
+/** Returns the name that they do not have. */
 export function otherNameOf(program: Pick<Program, "renamed">, place: Place): string {
   return nameOf(program, place) === place ? `${place}-renamed` : place;
 }
 
-/** The resources of a program; `existing` are ids that the user has told it. */
+/** Returns the resources of a program. `existing` are the ids that the user has set as `existingId`. */
 export function declared(program: Program, existing: Readonly<Record<string, string>>): Declared[] {
   const { shards, eventsName, usersName, second, parameters, trained, deployed } = program;
   const told = (title: string) => (existing[title] ? { existingId: existing[title] } : {});
@@ -111,12 +111,12 @@ export function declared(program: Program, existing: Readonly<Record<string, str
   }));
 }
 
-/** One more resource for a dataset that another holds. */
+/** Declares a further resource for a dataset of another resource. */
 function twin(existingId: string, name: string): Declared {
   return { kind: "EventDataset", name: "twin", args: () => ({ name, numShards: 1, existingId }) };
 }
 
-/** What is to serve, as the service tells it; undefined where nothing is. */
+/** Returns the expected live deployment, or undefined. */
 export function serving(program: Program, of: Lookup) {
   const { trained, deployed, ranked, qps } = program;
   if (!trained || !deployed) return undefined;

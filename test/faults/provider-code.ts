@@ -1,6 +1,6 @@
 /**
- * The code of the provider as one process loads it. Each binding has a copy of its own, as each has a process: what one
- * of them remembers of a run the other does not know.
+ * Code of the provider in one process. Each binding has a separate copy, like a separate process, so the bindings share
+ * no memory of a run.
  */
 export { endpointToken } from "../../client/client";
 export { readSettings } from "../../client/settings";

@@ -4,38 +4,38 @@ import type { AddressInfo } from "node:net";
 import { Agent } from "undici";
 import { idempotencyHeader } from "../../contract";
 
-/** An answer of the service, whole. */
+/** Complete response of the service. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-/** A call on its way through the proxy. */
+/** Call in the proxy. */
 export interface Passage {
-  /** As `POST /create-project`. */
+  /** Method and path, such as `POST /create-project`. */
   readonly call: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** The way back to the caller. */
+  /** Response to the caller. */
   readonly response: ServerResponse;
-  /** Hands the request to the service, which has carried it out when this resolves. */
+  /** Forwards the request. Resolves when the service has executed it. */
   pass(): Promise<Answer>;
 }
 
-/** What the proxy does to a call instead of passing it on and back. */
+/** Handles a call instead of forwarding it. */
 export type Fault = (passage: Passage) => void | Promise<void>;
 
-/** A call that the service has answered. */
+/** Call that the service has answered. */
 export interface Taken {
   readonly call: string;
-  /** The whole address, with what is asked for by it. */
+  /** URL with its query. */
   readonly url: string;
   readonly status: number;
-  /** The key that the caller sent, whether or not the service was to see it. */
+  /** Idempotency key of the caller, even if the proxy has removed it. */
   readonly key: string | undefined;
   readonly body: string;
-  /** What it answered, as text. */
+  /** Response body. */
   readonly answer: string;
 }
 
@@ -46,19 +46,19 @@ interface Rule {
   times: number;
 }
 
-/** Stands before a service and does harm to chosen calls; it knows what really reached the service. */
+/** Proxy of a service that injects faults into calls and records what has reached the service. */
 export class FaultProxy {
-  /** Every call that came, faults and tokens included. */
+  /** All calls, including faults and tokens. */
   readonly came: string[] = [];
   /** Calls that the service has answered, in order. */
   readonly taken: Taken[] = [];
-  /** Whether the service behind looks like one that honours no idempotency keys. */
+  /** Whether to hide that the service honours idempotency keys. */
   hidesKeys = false;
   #rules: Rule[] = [];
   readonly #passing = new Set<Promise<Answer>>();
   readonly #agent = new Agent({ connections: 128 });
   readonly #server = createServer((request, response) => {
-    // A caller that is killed leaves a broken connection, which is its own affair.
+    // Ignore the broken connection of a killed caller.
     for (const stream of [request, response]) stream.on("error", () => undefined);
     void this.#carry(request, response).catch(() => response.destroy());
   });
@@ -77,8 +77,8 @@ export class FaultProxy {
   }
 
   /**
-   * Does this to calls of that kind (`*` for all of the API), from the nth on, so many times.
-   * What it gives back takes the fault away again.
+   * Applies a fault to a call (`*`: all calls of the API), from the nth on, for a number of times.
+   * Returns a function that removes the fault.
    */
   on(call: string, fault: Fault, { nth = 1, times = 1 }: { nth?: number; times?: number } = {}): () => void {
     const rule = { call, fault, skip: nth - 1, times };
@@ -88,17 +88,17 @@ export class FaultProxy {
     };
   }
 
-  /** Lets everything pass again. */
+  /** Removes all faults. */
   heal(): void {
     this.#rules = [];
   }
 
-  /** Resolves when the service is at no call any more. */
+  /** Resolves when no call is in flight. */
   async quiet(): Promise<void> {
     while (this.#passing.size > 0) await Promise.allSettled(this.#passing);
   }
 
-  /** Lets everything pass again, and forgets what came. */
+  /** Removes all faults and recorded calls. */
   clear(): void {
     this.heal();
     this.came.length = 0;
@@ -141,10 +141,10 @@ export class FaultProxy {
       headers,
       body: body.length > 0 ? body : null,
     });
-    // Addresses in replies lead back here, as those of a real proxy do.
+    // Addresses in responses point to the proxy, as with a real proxy.
     const text = (await reply.body.text())
       .replaceAll(this.service.url, this.url)
-      // Tokens of the same second would be the same one, refused or not.
+      // Two tokens of the same second would be equal, even if one was rejected.
       .replace(/("access_token":"[^"]+)/, `$1~${this.came.length}`);
     this.taken.push({
       call,
@@ -183,7 +183,7 @@ export class FaultProxy {
 
 type IncomingRequest = Parameters<Parameters<typeof createServer>[1] & object>[0];
 
-/** Answers as the service did. */
+/** Sends the response of the service. */
 export function send(response: ServerResponse, { status, headers, body }: Answer): void {
   response.writeHead(status, { ...headers, "content-length": String(body.length) }).end(body);
 }

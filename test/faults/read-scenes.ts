@@ -6,7 +6,7 @@ import type { Folder } from "../records/folder";
 import type { LocalStack } from "./runs";
 import type { Act, Scene, World } from "./scenes";
 
-/** A read has done its work when it brings something. */
+/** A read is complete when it returns a state. */
 export function reads(read: () => Promise<unknown>): Act {
   let found: unknown;
   return {
@@ -17,7 +17,7 @@ export function reads(read: () => Promise<unknown>): Act {
   };
 }
 
-/** The calls beyond the specification by which a refresh reads a resource, each in a scene of its own. */
+/** Extensions of the API that a refresh uses, one scene for each. */
 export function readScenes(
   observed: ObservedService,
   stack: LocalStack,

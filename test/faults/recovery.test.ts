@@ -11,7 +11,7 @@ import { callOf } from "./reasons";
 import { type Kind, kinds } from "./rows";
 import { World } from "./world";
 
-// What a change is held to does not hang on luck: others than these are tried by `npm run test:sequences`.
+// Fixed seeds, so a change does not fail by chance. `npm run test:sequences` tries random ones.
 const { SEQUENCES, SEED = "-546949215" } = process.env;
 const runs = Number(SEQUENCES ?? 60);
 const longestMs = 2 * 3_600_000;
@@ -61,7 +61,7 @@ const harms: fc.Arbitrary<Harm> = fc.record({
   at: fc.integer({ min: 1, max: 14 }),
 });
 
-/** Less is called by what takes everything away. */
+/** A destroy sends fewer calls. */
 const destroyHarms = harms.map(({ how, at }): Harm => ({ how, at: Math.ceil(at / 3) }));
 
 type Command = fc.AsyncCommand<{ program: Program }, World>;
@@ -188,7 +188,7 @@ test("whatever happens to a run, the next ones bring the service to what is decl
     },
   );
   await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: longestMs, endOnFailure: true });
-  // Where it fails, the report of the failure names the seed.
+  // A failure reports its seed.
   process.stdout.write(`${tried} sequences, seed ${seed}\n`);
 });
 

@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { BindingName } from "./bindings";
 
-/** What a resource is declared with, or has become. */
+/** Arguments or state of a resource. */
 export type Properties = Record<string, unknown>;
 
-/** Kinds of resource that the programs of these tests declare, each after what it may depend on. */
+/** Resource types of the test programs, each after its dependencies. */
 export const kinds = [
   ...(["UserDataset", "ItemDataset", "EventDataset", "Project", "Algorithm"] as const),
   ...(["TrainingJob", "Model", "DeploymentJob", "Deployment"] as const),
 ] as const;
 
-/** One of them. */
+/** Resource type of the test programs. */
 export type Kind = (typeof kinds)[number];
 
-/** What a resource has become, by its kind and name. */
+/** Returns the state of a resource by kind and name. */
 export type Lookup = (kind: Kind, name: string) => Properties;
 
 /** A resource in the state. */
@@ -23,16 +23,16 @@ export interface Held {
   readonly id: string;
   /** Binding of its last run, which also deletes it. */
   readonly binding: BindingName;
-  /** What it was declared with, as its lifecycle has checked it. */
+  /** Checked arguments. */
   readonly inputs: Properties;
   readonly state: Properties;
-  /** Whether its last creation or change ended in an error that kept it. */
+  /** Whether its last step failed halfway. */
   readonly broken: boolean;
-  /** Keys of what it stands on. */
+  /** Keys of its dependencies. */
   readonly dependencies: readonly string[];
 }
 
-/** The key of a resource in the state. */
+/** Returns the key of a resource in the state. */
 export function keyOf({ kind, name }: { readonly kind: Kind; readonly name: string }): string {
   return `${kind} ${name}`;
 }
@@ -40,46 +40,46 @@ export function keyOf({ kind, name }: { readonly kind: Kind; readonly name: stri
 /** Dependents before what they depend on. */
 export const byDependency = (a: Held, b: Held) => kinds.indexOf(b.kind) - kinds.indexOf(a.kind);
 
-/** A name that no other stack has. */
+/** Unique name of a stack. */
 export function newStack(): string {
   return `s${randomUUID().slice(0, 8)}`;
 }
 
-/** The state of a stack, which the commands of `pulumi state` change too. */
+/** State of a stack, with the commands of `pulumi state`. */
 export class Rows {
-  /** What is held now, in the order of its making. */
+  /** Current resources, in order of creation. */
   readonly held = new Map<string, Held>();
-  /** What was replaced and is still to be deleted. */
+  /** Replaced resources that wait for deletion. */
   replaced: Held[] = [];
-  /** Every id that the state ever held. */
+  /** All ids that were ever in the state. */
   readonly everHeld = new Set<unknown>();
 
-  /** All rows, those that are still to be deleted too, as `pulumi stack export` shows them. */
+  /** Returns all entries, including those that wait for deletion, like `pulumi stack export`. */
   all(): Held[] {
     return [...this.held.values(), ...this.replaced];
   }
 
-  /** What a resource has become. */
+  /** Returns the state of a resource. */
   of: Lookup = (kind, name) => {
     const resource = this.held.get(keyOf({ kind, name }));
     if (!resource) throw new Error(`${kind} ${name} is not held`);
     return { ...resource.state, id: resource.id };
   };
 
-  /** Writes a resource down, in place of what it was. */
+  /** Stores a resource, and replaces its previous entry. */
   write(resource: Held, old?: Held): void {
     if (old && old.name !== resource.name) this.#move(keyOf(old), keyOf(resource));
     this.held.set(keyOf(resource), resource);
     for (const value of [resource.id, ...Object.values(resource.state)]) this.everHeld.add(value);
   }
 
-  /** What was to be deleted is. */
+  /** Removes an entry that waits for deletion. */
   remove(resource: Held): void {
     this.replaced = this.replaced.filter((other) => other !== resource);
     if (this.held.get(keyOf(resource)) === resource) this.held.delete(keyOf(resource));
   }
 
-  /** `pulumi state delete --target-dependents`: what is forgotten with it. */
+  /** Runs `pulumi state delete --target-dependents`. Returns the removed entries. */
   forget(key: string): Held[] {
     const gone = new Set([key, ...this.dependents([key])]);
     const rows = [...this.held.values()].filter((row) => gone.has(keyOf(row)));
@@ -87,18 +87,18 @@ export class Rows {
     return rows;
   }
 
-  /** `pulumi state rename`. */
+  /** Runs `pulumi state rename`. */
   rename(key: string, name: string): void {
     const row = this.held.get(key);
     if (row && !this.held.has(keyOf({ ...row, name }))) this.write({ ...row, name }, row);
   }
 
-  /** `pulumi stack export`. */
+  /** Runs `pulumi stack export`. */
   export(): readonly [Held[], Held[]] {
     return [[...this.held.values()], [...this.replaced]];
   }
 
-  /** `pulumi stack import`: what is forgotten by it. */
+  /** Runs `pulumi stack import`. Returns the removed entries. */
   import([held, replaced]: ReturnType<Rows["export"]>): Held[] {
     const kept = new Set([...held, ...replaced].map(({ id }) => id));
     const lost = this.all().filter(({ id }) => !kept.has(id));
@@ -108,14 +108,14 @@ export class Rows {
     return lost;
   }
 
-  /** Keys of everything that stands on these, by the state. */
+  /** Returns the keys of all dependents, according to the state. */
   dependents(keys: Iterable<string>): Set<string> {
     return closure(keys, (key) =>
       [...this.held.values()].filter(({ dependencies }) => dependencies.includes(key)).map(keyOf),
     );
   }
 
-  /** Keys of everything that these stand on, by the state. */
+  /** Returns the keys of all dependencies, according to the state. */
   dependencies(keys: Iterable<string>): Set<string> {
     return closure(keys, (key) => this.held.get(key)?.dependencies ?? []);
   }

@@ -7,7 +7,7 @@ import { type BindingName, type Bindings, type BoundLifecycle, passed } from "./
 
 type Properties = Record<string, unknown>;
 
-/** A clock on which hours pass in no time, but not so fast that a job of the service has no chance to end. */
+/** Clock that is fast, but slow enough for a job of the service to end. */
 export class BriskClock extends TestClock {
   override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     await super.sleep(ms, signal);
@@ -15,16 +15,16 @@ export class BriskClock extends TestClock {
   }
 }
 
-/** A resource as the engine keeps it. */
+/** Resource in the engine's state. */
 interface Kept {
   readonly id: string;
   readonly inputs: Properties;
   readonly state: Properties;
-  /** Whether an error left it, so that the next run changes it whatever its arguments. */
+  /** Whether a step failed halfway, so the next run updates it. */
   readonly partial: boolean;
 }
 
-/** A stack whose lifecycles run here, in the order in which the engine runs them. */
+/** Stack that calls the lifecycles in the engine's order. */
 export class LocalStack {
   readonly clock = new BriskClock();
   readonly #kept = new Map<string, Kept>();
@@ -37,15 +37,15 @@ export class LocalStack {
     private readonly bindings: Bindings,
   ) {}
 
-  /** Begins another run: what an earlier one knew is known no more, but for what was written down. */
+  /** Starts a new run without the memory of the previous one. The journal stays. */
   async begin(binding: BindingName, { bodyMs = 60_000 } = {}): Promise<void> {
     const { clock, config } = this;
     await this.close();
     this.binding = binding;
-    // Each resource stands for a stack of its own: several deploy to one project.
+    // Each resource is in a separate stack, because several deploy to one project.
     const rows = async (of: StateEntry) => [of];
     this.#client = await this.bindings.of(binding).begin({ config, clock, rows, timeouts: { bodyMs } });
-    // The address is known to be that of the service.
+    // The address is the one of the service.
     await this.#client.honoursKeys();
   }
 
@@ -53,7 +53,7 @@ export class LocalStack {
     await this.#client?.close();
   }
 
-  /** Makes a resource what is declared. */
+  /** Creates or updates a resource. */
   async up(type: string, name: string, args: Properties): Promise<Kept> {
     const { check, diff, create, update, delete: remove } = this.#lifecycleOf(type, name);
     const old = this.#kept.get(`${type} ${name}`);
@@ -85,14 +85,14 @@ export class LocalStack {
     return keep(old.id, outs);
   }
 
-  /** Reads a resource; undefined when it is gone. */
+  /** Reads a resource. Returns undefined if it no longer exists. */
   async refresh(type: string, name: string): Promise<Properties | undefined> {
     const { id, state, inputs } = this.#kept.get(`${type} ${name}`) as Kept;
     const read = await this.#lifecycleOf(type, name).read(id, state, inputs);
     return read.id === "" ? undefined : read.props;
   }
 
-  /** Reads a resource that is there and writes down what was found, as `pulumi refresh` does. */
+  /** Reads an existing resource and stores the result, like `pulumi refresh`. */
   async keepRefreshed(type: string, name: string): Promise<void> {
     const kept = this.#kept.get(`${type} ${name}`) as Kept;
     const { props = {}, inputs = {} } = await this.#lifecycleOf(type, name).read(

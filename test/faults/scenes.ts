@@ -8,26 +8,26 @@ import { fixed } from "./program";
 import { readScenes, reads } from "./read-scenes";
 import type { LocalStack } from "./runs";
 
-/** What tells how a call that failed is dealt with. */
+/** Category that decides how a failed call is handled. */
 export type Kind = "reads" | "changes" | "makes";
 
-/** What is done under a fault, and how often the service has done it afterwards. */
+/** Step under a fault, and how often the service has executed it. */
 export interface Act {
   act(): Promise<unknown>;
   done(): Promise<number> | number;
-  /** The id that RECOMMENDER_ADOPT names for what the call has made. */
+  /** Id of the created object for RECOMMENDER_ADOPT. */
   madeId?(): string;
 }
 
-/** A call of a lifecycle, and what brings it about. */
+/** Call of a lifecycle, and the step that sends it. */
 export interface Scene {
   readonly call: string;
   readonly kind: Kind;
-  /** What comes before it, without faults. */
+  /** Preparation without faults. */
   prepare(name: string): Promise<Act>;
 }
 
-/** A shop that is there before any fault: what calls are about that need one. */
+/** Existing objects that the calls use. */
 export interface World {
   readonly userDatasetId: string;
   readonly itemDatasetId: string;
@@ -38,7 +38,7 @@ export interface World {
   readonly jobId: string;
 }
 
-/** Makes the shop: datasets with records, a project, an algorithm, a trained model that serves. */
+/** Creates datasets with records, a project, an algorithm and a trained model that is live. */
 export async function makeWorld(observed: ObservedService): Promise<World> {
   const call = observed.call.bind(observed);
   const shape = { numShards: 1 };
@@ -59,7 +59,7 @@ export async function makeWorld(observed: ObservedService): Promise<World> {
   return { ...datasets, projectId, algorithmId, modelId, jobId };
 }
 
-/** Every call that the lifecycles make, each in a scene of its own. */
+/** All calls of the lifecycles, one scene for each. */
 export function scenes(observed: ObservedService, stack: LocalStack, world: World, folder: Folder): Scene[] {
   const database = new Database(join(observed.service.dataDir, "data.db"), { readonly: true });
   const count = (table: string, column: string, value: string) =>
@@ -83,7 +83,7 @@ export function scenes(observed: ObservedService, stack: LocalStack, world: Worl
       return { ...act, madeId: () => lastIdIn(table, name) };
     },
   });
-  /** The submission of an update, after a preparation that submits `before` jobs of the same name. */
+  /** Submission in an update, after a preparation that submits `before` jobs with the same name. */
   const redeployed = (type: "DeploymentJob" | "Deployment", args: object, before: number): Scene => ({
     call: "POST /submit-deployment-job",
     kind: "makes",
@@ -176,7 +176,7 @@ export function scenes(observed: ObservedService, stack: LocalStack, world: Worl
       kind: "changes",
       async prepare(name) {
         return {
-          // Taken over under another name, which renames it.
+          // Adopted with a different name, which renames it.
           act: () => stack.up("Model", name, { name, projectId, existingId: modelId }),
           done: () => count("models", "name", name),
         };
@@ -226,7 +226,7 @@ export function scenes(observed: ObservedService, stack: LocalStack, world: Worl
       call: "GET /get-event-dataset",
       kind: "reads",
       async prepare(name) {
-        // Only what the list does not show is asked for by itself.
+        // Only an object that is not in the list is read separately.
         const { id } = await stack.up("EventDataset", name, { name, numShards: 1 });
         await observed.call(routes.deleteEventDataset, { eventDatasetId: id });
         return reads(async () => (await stack.refresh("EventDataset", name)) === undefined);

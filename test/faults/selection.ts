@@ -1,22 +1,22 @@
 import { type Held, keyOf, type Rows } from "./rows";
 
-/** Options of `pulumi up` and `pulumi destroy` that say what a run is about, each by keys of resources. */
+/** Options of `pulumi up` and `pulumi destroy` that select resources, by key. */
 export interface RunOptions {
   readonly targets?: readonly string[];
-  /** With targets: whether what stands on them is meant too. */
+  /** Option `--target-dependents`. */
   readonly dependents?: boolean;
   readonly excludes?: readonly string[];
   readonly replace?: readonly string[];
   readonly continueOnError?: boolean;
 }
 
-/** What a run is about, by the rules of the engine. */
+/** Selects the resources of a run by the rules of the engine. */
 export class Selection {
-  /** Targets, and what stands on them where that is meant too. */
+  /** Targets, with dependents if selected. */
   readonly #targets: Set<string> | undefined;
-  /** What is new and not meant: it is not made. */
+  /** New resources that are not selected, so they are not created. */
   readonly #skipped = new Set<string>();
-  /** What failed, and what was not tried because of it. */
+  /** Failed resources, and resources skipped because of them. */
   readonly failed = new Set<string>();
 
   constructor(
@@ -26,7 +26,7 @@ export class Selection {
     this.#targets = options.targets && new Set(options.targets);
   }
 
-  /** Whether a declared resource is meant. */
+  /** Whether a declared resource is selected. */
   includes(key: string, dependencies: readonly string[]): boolean {
     const { dependents, excludes } = this.options;
     if (!this.#targets) return !excludes?.includes(key);
@@ -37,12 +37,12 @@ export class Selection {
     return isMeant;
   }
 
-  /** A new resource that is not meant is not made. */
+  /** Skips a new resource that is not selected. */
   skip(key: string): void {
     this.#skipped.add(key);
   }
 
-  /** What a resource needs and the run does not make. */
+  /** Returns the dependencies that the run does not create. */
   missing(dependencies: readonly string[]): string | undefined {
     return dependencies.find((key) => this.#skipped.has(key));
   }
@@ -51,12 +51,12 @@ export class Selection {
     this.failed.add(key);
   }
 
-  /** Whether something that failed keeps a resource from being tried. */
+  /** Whether a failed dependency blocks a resource. */
   isHeldUp(dependencies: readonly string[]): boolean {
     return dependencies.some((key) => this.failed.has(key));
   }
 
-  /** Of what is to be deleted, that which may be; the engine refuses where more would have to go than is meant. */
+  /** Returns the resources to delete. Throws like the engine if dependents that are not selected would have to be deleted. */
   deletable(leaving: readonly Held[]): Held[] {
     const { targets, dependents, excludes } = this.options;
     if (targets) {
@@ -73,5 +73,5 @@ export class Selection {
   }
 }
 
-/** The engine itself refuses a run. */
+/** Rejection of a run by the engine. */
 export class Refused extends Error {}

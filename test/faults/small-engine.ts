@@ -8,28 +8,28 @@ import { fastClock, type MortalClient } from "./mortal-client";
 import { byDependency, type Held, type Kind, keyOf, type Properties, Rows } from "./rows";
 import { Refused, type RunOptions, Selection } from "./selection";
 
-/** The run was killed: nothing of it goes on, and nothing more is written down. */
+/** The run was killed: it continues nothing and stores nothing. */
 export class Killed extends Error {}
 
-/** The run that a step belongs to. */
+/** Run of a step. */
 const runs = new AsyncLocalStorage<{ isDead: boolean }>();
 
 /**
- * Runs the lifecycles in the order and with the rules of the engine, and keeps the state as the engine does, so that
- * thousands of runs can be tried. What the engine itself does when it is killed is tried in test/engine.
+ * Runs the lifecycles and stores the state by the rules of the engine, but fast enough for thousands of runs. The
+ * tests in test/engine cover kills of the real engine.
  */
 export class SmallEngine extends Rows {
-  /** Is told of each thing that was made. */
+  /** Called for each created object. */
   onMade: (made: Held) => Promise<void> = async () => undefined;
   /** Binding of the next run. */
   binding: BindingName = "dynamic";
-  /** Whether the program lives to hear of each id that the state holds. */
+  /** Whether the program survives until it gets each id in the state. */
   programHears = true;
-  /** Whether the program is in TypeScript, by the classes of the package; others do not tell what only those know. */
+  /** Whether the program uses the TypeScript classes, which pass more information than other languages. */
   isTypeScript = true;
-  /** What is being deleted. */
+  /** Resources that are being deleted. */
   readonly deleting = new Set<Held>();
-  /** How often something of a kind was created or changed: as often as a thing may have been made for it. */
+  /** Number of creates and updates by kind, which limits the number of objects. */
   readonly steps = new Map<Kind, number>();
   #kill: (() => void) | undefined;
   #clients: MortalClient[] = [];
@@ -42,12 +42,12 @@ export class SmallEngine extends Rows {
     super();
   }
 
-  /** Kills the run that is under way. */
+  /** Kills the current run. */
   kill(): void {
     this.#kill?.();
   }
 
-  /** Makes everything as declared, or what the options say of it; the errors of what failed, in the order they came. */
+  /** Runs `pulumi up`, and returns the errors in order. */
   up(program: readonly Declared[], options: RunOptions = {}): Promise<Error[]> {
     return this.#mortally(async () => {
       const selection = new Selection(options, this);
@@ -64,7 +64,7 @@ export class SmallEngine extends Rows {
     });
   }
 
-  /** Looks at everything that is held. */
+  /** Refreshes all resources. */
   refresh(): Promise<Error[]> {
     return this.#mortally(async () => {
       for (const resource of [...this.held.values()]) {
@@ -85,7 +85,7 @@ export class SmallEngine extends Rows {
     await Promise.all(this.#clients.map((client) => client.close()));
   }
 
-  /** Each run is a process of its own, that remembers nothing of the one before. */
+  /** Starts a run in a new process, without the memory of the previous one. */
   async #mortally<T>(work: () => Promise<T>): Promise<T> {
     const { url, key } = this.service;
     const config = {
@@ -117,7 +117,7 @@ export class SmallEngine extends Rows {
     });
   }
 
-  /** Has a resource made as declared, unless the run is not about it or something that it needs has failed. */
+  /** Creates or updates a resource, unless it is not selected or a dependency has failed. */
   async #register(declared: Declared, selection: Selection, options: RunOptions): Promise<void> {
     const key = keyOf(declared);
     const old = this.#oldOf(declared);
@@ -158,7 +158,7 @@ export class SmallEngine extends Rows {
     const checked = await lifecycle.check(old?.inputs ?? {}, given);
     if (checked.failures.length > 0) throw new Error(JSON.stringify(checked));
     const news = passed(checked.inputs);
-    // What is told to be replaced is not compared first.
+    // A forced replacement has no diff.
     const diff =
       old && (replace ? { changes: true, replaces: ["id"] } : await lifecycle.diff(old.id, old.state, news));
     if (old && !diff?.changes && !old.broken) {
@@ -191,13 +191,13 @@ export class SmallEngine extends Rows {
     }
   }
 
-  /** Arguments over what is ignored of them. */
+  /** Applies `ignoreChanges` to arguments. */
   #argsOf({ args, ignores = [] }: Declared, old: Held | undefined): Properties {
     const given = args(this.of);
     return old ? { ...given, ...Object.fromEntries(ignores.map((key) => [key, old.inputs[key]])) } : given;
   }
 
-  /** Deletes what is to be replaced, after what would be replaced with it. */
+  /** Deletes a resource before its replacement, after its dependents that are replaced too. */
   async #deleteFirst(old: Held): Promise<void> {
     const isReplacedToo = (row: Held) =>
       this.#lifecycleOf(row).replaceOn.some((key) => row.state[key] === old.id);
@@ -208,7 +208,7 @@ export class SmallEngine extends Rows {
     await this.#delete(old);
   }
 
-  /** Deletes what is not declared any more and what was replaced. */
+  /** Deletes undeclared and replaced resources. */
   async #deleteAll(
     program: readonly Declared[],
     selection: Selection,
@@ -260,14 +260,14 @@ export class SmallEngine extends Rows {
     return `urn:pulumi:${this.stack}::small::pulumi-nodejs:dynamic/recommender:${kind}::${name}`;
   }
 
-  /** What the state holds under the name of a resource, or else under one that it had before. */
+  /** Returns the state entry of a resource by its name or an alias. */
   #oldOf({ kind, name, aliases = [] }: Declared): Held | undefined {
     const names = [name, ...aliases].filter((each) => this.held.has(keyOf({ kind, name: each })));
     return names[0] === undefined ? undefined : this.held.get(keyOf({ kind, name: names[0] }));
   }
 
   async #keep(resource: Held, old?: Held): Promise<void> {
-    // A killed engine writes nothing more, also if a create was answered the moment before.
+    // A killed engine stores nothing, even if a create has just returned.
     if (runs.getStore()?.isDead) return new Promise(() => {});
     this.write(resource, old);
     const isHeard = this.programHears && this.isTypeScript && !resource.broken;

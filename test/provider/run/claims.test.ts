@@ -1,7 +1,7 @@
 import { Claims } from "../../../provider/run/claims";
 import { type StateEntry, stateEntryOf } from "../../../provider/run/state-entry";
 
-const row = (name: string, made: string | undefined, id = "x") =>
+const entry = (name: string, made: string | undefined, id = "x") =>
   stateEntryOf("EventDataset", id, { __urn: `urn:pulumi:s::p::t::${name}`, ...(made && { __made: made }) });
 
 /** Returns the entries that delete the object, if they are released in this order. */
@@ -13,41 +13,41 @@ async function deleting(
   const claims = new Claims({ entries: async () => stored });
   for (const each of added) claims.add(each);
   const outcomes = await Promise.all(
-    released.map((each) => claims.release(each, async (holder) => (holder ? [] : [each.urn + each.made]))),
+    released.map((each) => claims.release(each, async (user) => (user ? [] : [each.urn + each.made]))),
   );
   return outcomes.flat();
 }
 
 test.each<[string, StateEntry[], StateEntry[], StateEntry[], number]>([
-  ["one row", [row("a", "1")], [row("a", "1")], [], 1],
-  ["one of two rows", [row("a", "1"), row("b", "2")], [row("a", "1")], [], 0],
-  ["both rows at once", [row("a", "1"), row("b", "2")], [row("a", "1"), row("b", "2")], [], 1],
-  ["a row whose replacement has adopted it", [row("a", "1")], [row("a", "1")], [row("a", "2")], 0],
+  ["one entry", [entry("a", "1")], [entry("a", "1")], [], 1],
+  ["one of two entries", [entry("a", "1"), entry("b", "2")], [entry("a", "1")], [], 0],
+  ["both entries at once", [entry("a", "1"), entry("b", "2")], [entry("a", "1"), entry("b", "2")], [], 1],
+  ["a entry whose replacement has adopted it", [entry("a", "1")], [entry("a", "1")], [entry("a", "2")], 0],
   [
-    "a replaced row that an earlier run left, beside its replacement",
-    [row("a", "1"), row("a", "2")],
-    [row("a", "1")],
+    "a replaced entry of an earlier run, next to its replacement",
+    [entry("a", "1"), entry("a", "2")],
+    [entry("a", "1")],
     [],
     0,
   ],
   [
-    "the same, of before rows had tokens",
-    [row("a", undefined), row("a", undefined)],
-    [row("a", undefined)],
+    "the same, of before entries had tokens",
+    [entry("a", undefined), entry("a", undefined)],
+    [entry("a", undefined)],
     [],
     0,
   ],
   [
     "both of these",
-    [row("a", undefined), row("a", undefined)],
-    [row("a", undefined), row("a", undefined)],
+    [entry("a", undefined), entry("a", undefined)],
+    [entry("a", undefined), entry("a", undefined)],
     [],
     1,
   ],
-  ["a row that was renamed without an alias", [row("a", "1")], [row("a", "1")], [row("b", "2")], 0],
-  ["a row beside one of another thing", [row("a", "1"), row("b", "2", "y")], [row("a", "1")], [], 1],
+  ["a entry that was renamed without an alias", [entry("a", "1")], [entry("a", "1")], [entry("b", "2")], 0],
+  ["a entry beside one of another thing", [entry("a", "1"), entry("b", "2", "y")], [entry("a", "1")], [], 1],
 ])(
-  "giving up %s deletes the thing iff no other row holds it",
+  "giving up %s deletes the thing iff no other entry holds it",
   async (_, stored, released, added, deletions) => {
     expect(await deleting(stored, released, added)).toHaveLength(deletions);
   },
@@ -79,7 +79,7 @@ test("an entry that waits for deletion protects its object from the other bindin
   // The state shows that the other binding has released it since.
   let reads = 0;
   const claims = new Claims({ entries: async () => (++reads === 1 ? [leaving, own] : [leaving]) });
-  await claims.release(leaving, async (holder) => expect(holder).toBeUndefined());
+  await claims.release(leaving, async (user) => expect(user).toBeUndefined());
 });
 
 test("the same id in another service is a different object", async () => {
@@ -100,22 +100,22 @@ test("nothing is deleted while the state is unreadable, and a readable state is 
   const claims = new Claims({
     entries: async () => {
       if (++reads === 1) throw new Error("no state");
-      return [row("a", "1"), row("b", "2", "y")];
+      return [entry("a", "1"), entry("b", "2", "y")];
     },
   });
   const deleted: string[] = [];
   const give = (each: StateEntry) => claims.release(each, async () => void deleted.push(each.id));
-  await expect(give(row("a", "1"))).rejects.toThrow("no state");
+  await expect(give(entry("a", "1"))).rejects.toThrow("no state");
   expect(deleted).toEqual([]);
-  await give(row("a", "1"));
-  await give(row("b", "2", "y"));
+  await give(entry("a", "1"));
+  await give(entry("b", "2", "y"));
   expect(deleted).toEqual(["x", "y"]);
   expect(reads).toBe(2);
 });
 
 test("a failed deletion keeps the reference", async () => {
-  const claims = new Claims({ entries: async () => [row("a", "1"), row("b", "2")] });
-  await claims.release(row("b", "2"), async (holder) => expect(holder).toMatchObject({ made: "1" }));
-  await expect(claims.release(row("a", "1"), () => Promise.reject(new Error("refused")))).rejects.toThrow();
-  await claims.release(row("a", "1"), async (holder) => expect(holder).toBeUndefined());
+  const claims = new Claims({ entries: async () => [entry("a", "1"), entry("b", "2")] });
+  await claims.release(entry("b", "2"), async (user) => expect(user).toMatchObject({ made: "1" }));
+  await expect(claims.release(entry("a", "1"), () => Promise.reject(new Error("refused")))).rejects.toThrow();
+  await claims.release(entry("a", "1"), async (user) => expect(user).toBeUndefined());
 });
