@@ -1,11 +1,12 @@
 // store/ is the database: its tables, their migrations, and the queries that several directories use.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { Kysely, PostgresAdapter, type RawBuilder, sql, type Transaction } from "kysely";
+import { Kysely, type Transaction } from "kysely";
 import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import { newSecret } from "../base/secret";
 import { isPostgresUrl, withoutPassword } from "./address";
+import type { Db } from "./dialect";
 import { lockExclusively } from "./locks";
 import { migrate, refusePending } from "./migrations";
 import { type Limits, postgres } from "./postgres";
@@ -14,8 +15,7 @@ import { diskError, type SqliteOptions, sqlite } from "./sqlite";
 import type { Tables } from "./tables";
 import { scrub } from "./write-ahead-log";
 
-/** A connection to the tables, inside a transaction or not. */
-export type Db = Kysely<Tables>;
+export { type Db, datasetColumn, isPostgres } from "./dialect";
 
 /** The open database of a service. */
 export interface Store {
@@ -45,11 +45,6 @@ export interface Store {
 
 /** Statements of a transaction. They run again after a conflict, so they must have no effect outside the database. */
 type Work<T> = (db: Transaction<Tables>) => Promise<T>;
-
-/** Whether a connection leads to PostgreSQL. */
-export function isPostgres(db: Db): boolean {
-  return db.getExecutor().adapter instanceof PostgresAdapter;
-}
 
 /** Opens a separate connection to an existing database, such as for a thread. Read-only unless `writes` is set. */
 export function connect(location: string, options: Limits & SqliteOptions = {}): Db {
@@ -213,12 +208,4 @@ export async function signingSecret(store: Store): Promise<string> {
       .executeTakeFirstOrThrow();
     return signing_secret as string;
   });
-}
-
-/**
- * Returns the column `dataset`, hidden from the planner of SQLite by a unary plus. While SQLite pages along `seq`, the
- * index on the column would make it fetch and sort all events of a dataset for every page.
- */
-export function datasetColumn(db: Db): RawBuilder<number> {
-  return isPostgres(db) ? sql.ref<number>("dataset") : sql<number>`+dataset`;
 }

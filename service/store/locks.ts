@@ -1,7 +1,7 @@
 // Advisory locks of PostgreSQL, all of them in one place because their keys must differ.
 
 import { sql } from "kysely";
-import { type Db, isPostgres } from "./database";
+import { type Db, isPostgres } from "./dialect";
 import type { Dataset } from "./tables";
 
 /** Keys of locks that exist once. The numbers are arbitrary. */
