@@ -3,11 +3,11 @@ import * as pulumi from "@pulumi/pulumi";
 import { cancel } from "../run/cancellation";
 import { type Binding, setBinding, type Urn } from "../run/engine";
 
-/** The SDK, in a program and in the process of its dynamic provider. */
+/** Binding through the SDK, in a program and in the process of its dynamic provider. */
 const dynamicBinding: Binding = {
   /**
-   * The process of a dynamic provider gets the engine's address but does not pass it to the SDK, so that messages would
-   * come out as text of no severity and of no resource.
+   * Passes the engine's address to the SDK. The process of a dynamic provider does not do that itself, so its messages
+   * would have no severity and no resource.
    */
   connect() {
     const address = dynamicBinding.engineAddress();
@@ -18,18 +18,18 @@ const dynamicBinding: Binding = {
 
   engineAddress() {
     const [, script, ...args] = process.argv;
-    // With --logflow, options for the log come before it.
+    // With --logflow, logging options precede the address.
     return script?.includes("dynamic-provider") ? args.find((arg) => /:\d+$/.test(arg)) : undefined;
   },
 
   log: (severity, message, urn, isEphemeral) =>
-    pulumi.log[severity](message, named(urn), undefined, isEphemeral),
+    pulumi.log[severity](message, resourceAt(urn), undefined, isEphemeral),
 };
 
 setBinding(dynamicBinding);
 
-/** The log needs a resource only for its URN. */
-function named(urn: Urn): pulumi.Resource | undefined {
+/** Returns a resource with this URN, which is all that the log needs. */
+function resourceAt(urn: Urn): pulumi.Resource | undefined {
   return urn ? ({ urn: pulumi.output(urn) } as pulumi.Resource) : undefined;
 }
 
@@ -37,9 +37,9 @@ const cancelPath = "/pulumirpc.ResourceProvider/Cancel";
 const listening = new WeakSet<object>();
 
 /**
- * Listens for the engine's request to stop. The SDK's dynamic provider answers it without telling the code that it
- * runs, and no signal reaches its process; so the request is looked for among those that its server gets. Where that
- * server is not found, waits go on until their jobs are over.
+ * Listens for the engine's request to cancel. The SDK's dynamic provider does not pass that request on, and its process
+ * receives no signal, so this code watches the requests of its server. If the server is not found, waits continue until
+ * their jobs have ended.
  */
 function listenForCancel(): void {
   for (const server of activeHandles().filter(isHttp2Server)) {

@@ -7,10 +7,10 @@ const levels = { debug: "DEBUG", info: "INFO", warn: "WARNING" } as const;
 
 let address: string | undefined;
 let send: ((request: engine.LogRequest) => Promise<void>) | undefined;
-/** Messages are shown in the order in which they were sent. */
+/** Last message. Each message waits for the previous one, to keep their order. */
 let last: Promise<void> = Promise.resolve();
 
-/** The plugin's way to its engine, whose address the engine gives when it starts the plugin. */
+/** Sets the address of the engine, which the engine passes to the plugin. */
 export function setEngineAddress(engineAddress: string | undefined): void {
   if (engineAddress === address) return;
   address = engineAddress;
@@ -33,13 +33,13 @@ function log(severity: Severity, message: string, urn: Urn, isEphemeral: boolean
   return last;
 }
 
-/** Loaded when there is something to say: most runs that change nothing say nothing. */
+/** Connects to the engine. Loaded on demand, because most runs without changes log nothing. */
 function connectTo(engineAddress: string): (request: engine.LogRequest) => Promise<void> {
   const { EngineClient } = require("@pulumi/pulumi/proto/engine_grpc_pb") as typeof engineGrpc;
   const client = new EngineClient(engineAddress, credentials.createInsecure());
   return (request) =>
     new Promise((resolve) => {
-      // An engine that has gone shows nothing; the work itself must not fail for that.
+      // If the engine has ended, the message is lost, but the work must not fail.
       client.log(request, () => resolve());
     });
 }

@@ -29,37 +29,37 @@ import { diffResponse } from "./diff";
 import { strictestRequirements } from "./requirements";
 import { fromStruct, sealedLike, secretsIn, toStruct, unsealed, withSealed } from "./values";
 
-/** What the engine adds to the inputs of any provider. */
-const ofEngine = ["version", "pluginDownloadURL", "pluginChecksums", "__internal"];
+/** Inputs that the engine adds to every provider. */
+const engineInputs = ["version", "pluginDownloadURL", "pluginChecksums", "__internal"];
 
-/** Where the configuration of this provider comes from. */
+/** Configuration of this provider. */
 export interface Configuration {
-  /** The text of a key, without `recommender:`. */
+  /** Returns the value of a key. The key has no `recommender:` prefix. */
   get(key: string): string | undefined;
-  /** What holds for a run; throws where something is missing or contradicts itself. */
+  /** Returns the settings. Throws if some are missing or contradict each other. */
   settings(): Settings;
-  /** What of it is secret. */
+  /** Secret values of the configuration. */
   readonly secrets: Properties;
   /** Whether the program may switch back to dynamic resources. Only a TypeScript program sets a binding. */
   readonly maySwitchBack: boolean;
 }
 
-/** Checks what a provider is configured with: the keys, and that they are complete and agree. */
+/** Checks the configuration of a provider: its keys, and whether it is complete and consistent. */
 export function checkConfig(request: CheckRequest): CheckResponse {
   const raw = fromStruct(request.getNews());
   const inputs = unsealed(raw);
   const urn = request.getUrn();
   const failures = unknownKeys(inputs, urn);
-  // A preview may not know all of it yet.
+  // In a preview, some values may be unknown.
   if (!containsUnknown(inputs)) failures.push(...contradictions(inputs, urn));
   const reply = new CheckResponse();
-  // Secret even where the program forgot to say so.
+  // Credentials are secret even if the program does not mark them.
   reply.setInputs(toStruct(withSealed(sealedLike(inputs, raw), secretKeys)));
   reply.setFailuresList(failures.map(checkFailure));
   return reply;
 }
 
-/** Another configuration is never a reason to replace anything: each resource knows the service it belongs to. */
+/** Compares two configurations. A change never replaces a provider, because each resource stores its service. */
 export function diffConfig(request: DiffRequest): DiffResponse {
   const olds = unsealed(fromStruct(request.getOldInputs() ?? request.getOlds()));
   const news = unsealed(fromStruct(request.getNews()));
@@ -69,24 +69,25 @@ export function diffConfig(request: DiffRequest): DiffResponse {
   return diffResponse(difference, olds, news);
 }
 
-/** Takes the configuration of this process over: the engine starts one for each provider of a program. */
+/** Applies the configuration to this process. The engine starts one process for each provider of a program. */
 export function configurationOf(request: ConfigureRequest): Configuration {
   const raw = fromStruct(request.getArgs());
   const inputs = unsealed(raw);
-  const ofStack = parseJson(process.env.PULUMI_CONFIG ?? "") as Properties | undefined;
-  // The engine gives a provider of the program's own no configuration; but a pin holds for the whole stack.
-  const get = (key: string) => textOf(inputs[key] ?? (key === pinnedModelsKey ? ofStack?.[key] : undefined));
+  const stackConfig = parseJson(process.env.PULUMI_CONFIG ?? "") as Properties | undefined;
+  // The engine passes no stack configuration to an explicit provider, but pins apply to the whole stack.
+  const get = (key: string) =>
+    textOf(inputs[key] ?? (key === pinnedModelsKey ? stackConfig?.[key] : undefined));
   const urn = request.getUrn();
   const environment = environmentFor(inputs, urn);
-  const settingOf = addressed(get, environment, urn);
-  // Whatever else reads a variable must not see one that an input replaces.
+  const settingOf = settingsOf(get, environment, urn);
+  // Other code that reads variables must not see one that an input replaces.
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
   Object.assign(process.env, environment);
   const maySwitchBack = bindingSetting(get) !== undefined;
   return { get, settings: () => readSettings(settingOf), secrets: secretsIn(raw), maySwitchBack };
 }
 
-/** What the plugin can do. */
+/** Returns the capabilities of the plugin. */
 export function configureResponse(): ConfigureResponse {
   const reply = new ConfigureResponse();
   reply.setAcceptsecrets(true);
@@ -94,7 +95,7 @@ export function configureResponse(): ConfigureResponse {
   return reply;
 }
 
-/** Why something is refused, for the engine. */
+/** Converts a fault to the engine's format. */
 export function checkFailure({ property, reason }: Fault): CheckFailure {
   const failure = new CheckFailure();
   failure.setProperty(property);
@@ -103,9 +104,9 @@ export function checkFailure({ property, reason }: Fault): CheckFailure {
 }
 
 /**
- * The variables that count beside the inputs. What a program gives an explicit provider wins over the environment, or
- * the program could not use two services; of what is demanded of models and deployments the stricter applies. The
- * default provider has the configuration of the stack, over which the environment wins.
+ * Returns the environment variables that apply to a provider. The environment takes precedence over the stack
+ * configuration of the default provider. The inputs of an explicit provider take precedence over the environment, so a
+ * program can use two services. For requirements on models and deployments, the stricter value applies.
  */
 function environmentFor(inputs: Properties, urn: string | undefined): NodeJS.ProcessEnv {
   if (isDefault(urn)) return process.env;
@@ -117,10 +118,10 @@ function environmentFor(inputs: Properties, urn: string | undefined): NodeJS.Pro
 }
 
 /**
- * The settings of a provider. One that the program declares without an address has the address of the environment: its
- * credentials are meant for that.
+ * Returns the settings of a provider. An explicit provider without an address uses the address in the environment,
+ * because its credentials are for that service.
  */
-function addressed(
+function settingsOf(
   get: (key: SettingKey) => string | undefined,
   environment: NodeJS.ProcessEnv,
   urn: string | undefined,
@@ -135,16 +136,16 @@ function isDefault(urn: string | undefined): boolean {
 
 function unknownKeys(inputs: Properties, urn: string): Fault[] {
   return Object.keys(inputs)
-    .filter((key) => !ofEngine.includes(key))
+    .filter((key) => !engineInputs.includes(key))
     .flatMap((key) => {
       const place = isDefault(urn)
         ? {
             known: configurationKeys,
             project: urn.split("::")[1],
-            remedy: `Take it out with \`pulumi config rm recommender:${key}\`.`,
+            remedy: `Remove it with \`pulumi config rm recommender:${key}\`.`,
           }
         : // Only the stack selects the binding and pins models.
-          { known: settingKeys, project: undefined, remedy: "Take it out of the provider's inputs." };
+          { known: settingKeys, project: undefined, remedy: "Remove it from the provider's inputs." };
       const reason = unknownKeyError(key, place);
       return reason ? [{ property: "", reason }] : [];
     });
@@ -154,18 +155,18 @@ function contradictions(inputs: Properties, urn: string): Fault[] {
   try {
     const environment = environmentFor(inputs, urn);
     readSettings(
-      addressed((key) => textOf(inputs[key]), environment, urn),
+      settingsOf((key) => textOf(inputs[key]), environment, urn),
       environment,
     );
     return [];
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    const remedy = isDefault(urn) ? "" : " In a program it is an input of the provider.";
+    const remedy = isDefault(urn) ? "" : " In a program, set it as an input of the provider.";
     return [{ property: "", reason: error.message + remedy }];
   }
 }
 
-/** SDKs send texts; YAML sends what stands there. */
+/** Converts an input to text. SDKs send text; YAML sends numbers and booleans too. */
 function textOf(value: unknown): string | undefined {
   if (value == null) return undefined;
   return typeof value === "string" ? value : JSON.stringify(value);

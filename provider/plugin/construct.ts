@@ -13,20 +13,20 @@ import { type Component, components } from "./components";
 import { NotFoundError } from "./failure";
 import { type Monitor, monitorAt } from "./monitor";
 
-/** Values as they came from the program or the engine: whatever is secret or not known yet stays so. */
+/** Values from the program or the engine, unchanged, so secret and unknown values stay as they are. */
 type Values = ReadonlyMap<string, Value>;
 
-/** What lies between the two resources of a component. */
+/** Arguments that a component sets itself. */
 const internal = ["submittedJobId", "existingId"];
 
-/** Registers the two resources of a component: the second one waits for the job of the first. */
+/** Registers a component and its two resources: a job, and a result that waits for the job. */
 export async function construct(request: ConstructRequest): Promise<ConstructResponse> {
   const component = componentOf(request.getType());
   const jobDefinition = definitions[component.job] as Lifecycle;
   const resultDefinition = definitions[component.result] as Lifecycle;
   const names = [...new Set([...jobDefinition.argumentNames, ...resultDefinition.argumentNames])];
   const given = valuesOf(request.getInputs());
-  refuseUnknown(request, given, names);
+  rejectUnknown(request, given, names);
   const monitor = monitorAt(request.getMonitorendpoint());
 
   const { urn } = await register(monitor, registrationOf(request));
@@ -39,7 +39,7 @@ export async function construct(request: ConstructRequest): Promise<ConstructRes
   const args = new Map([...picked(given, resultDefinition), ["submittedJobId", jobId]]);
   const result = await register(monitor, childOf(request, urn, resultDefinition, args, job.urn));
 
-  const outputs = visible(result.values, resultDefinition, request.getDryrun());
+  const outputs = componentOutputs(result.values, resultDefinition, request.getDryrun());
   await monitor.registerOutputs(urn, structOf(outputs));
   return responseOf(urn, outputs, result.urn);
 }
@@ -52,15 +52,15 @@ function componentOf(type: string): Component {
   throw new NotFoundError(`The component ${truncate(type)}: ${unknownKeySentence(name, names)}`);
 }
 
-function refuseUnknown(request: ConstructRequest, given: Values, names: readonly string[]): void {
+function rejectUnknown(request: ConstructRequest, given: Values, names: readonly string[]): void {
   const known = names.filter((key) => !internal.includes(key));
   const other = [...given.keys()].find((key) => !known.includes(key));
   if (other === undefined) return;
   const title = `${request.getType().split(":").at(-1)} ${request.getName()}`;
-  throw new Error(`${title}: ${unknownKey(other, known)}. It takes ${known.join(", ")}.`);
+  throw new Error(`${title}: ${unknownKey(other, known)}. Expected one of ${known.join(", ")}.`);
 }
 
-/** The component itself, with what the program says of it. */
+/** Returns the registration of the component itself. */
 function registrationOf(request: ConstructRequest): RegisterResourceRequest {
   const registration = new RegisterResourceRequest();
   registration.setType(request.getType());
@@ -75,7 +75,7 @@ function registrationOf(request: ConstructRequest): RegisterResourceRequest {
   return registration;
 }
 
-/** One of its resources, under the same name; it depends on what the component depends on, for it does the work. */
+/** Returns the registration of a resource of the component. It has the same name and inherits the dependencies. */
 function childOf(
   request: ConstructRequest,
   parent: string,
@@ -94,25 +94,31 @@ function childOf(
   registration.setObject(structOf(args));
   const all = new Set([...request.getDependenciesList(), ...(jobUrn ? [jobUrn] : [])]);
   for (const key of args.keys()) {
-    const ofProgram = request.getInputdependenciesMap().get(key)?.getUrnsList() ?? [];
-    const urns = key === "submittedJobId" && jobUrn ? [jobUrn] : ofProgram;
+    const programUrns = request.getInputdependenciesMap().get(key)?.getUrnsList() ?? [];
+    const urns = key === "submittedJobId" && jobUrn ? [jobUrn] : programUrns;
     const dependencies = new RegisterResourceRequest.PropertyDependencies();
     dependencies.setUrnsList(urns);
     registration.getPropertydependenciesMap().set(key, dependencies);
     for (const urn of urns) all.add(urn);
   }
   registration.setDependenciesList([...all]);
-  passOn(request, registration, argumentNames);
+  passOptions(request, registration, argumentNames);
   const hooks = jobUrn ? request.getResourceHooks()?.serializeBinary() : undefined;
   if (hooks) registration.setHooks(RegisterResourceRequest.ResourceHooksBinding.deserializeBinary(hooks));
   inherit(registration, request);
   return registration;
 }
 
-/** Options that mean nothing to the component itself: they are for the resources that do its work. */
-function passOn(request: ConstructRequest, child: RegisterResourceRequest, names: readonly string[]): void {
-  // The engine would say that it cannot ignore what is not there.
-  const ignored = request.getIgnorechangesList().filter((path) => ["*", ...names].includes(firstOf(path)));
+/** Passes options on that have no effect on the component itself. */
+function passOptions(
+  request: ConstructRequest,
+  child: RegisterResourceRequest,
+  names: readonly string[],
+): void {
+  // The engine reports an error for an ignored property that does not exist.
+  const ignored = request
+    .getIgnorechangesList()
+    .filter((path) => ["*", ...names].includes(firstProperty(path)));
   child.setIgnorechangesList(ignored);
   child.setReplaceonchangesList(request.getReplaceonchangesList());
   child.setAdditionalsecretoutputsList(request.getAdditionalsecretoutputsList());
@@ -130,12 +136,12 @@ function passOn(request: ConstructRequest, child: RegisterResourceRequest, names
   }
 }
 
-/** The property that a path of the engine, as `parameters.minUserNum` or `["name"]`, begins with. */
-function firstOf(path: string): string {
+/** Returns the first property of an engine path, such as `parameters.minUserNum` or `["name"]`. */
+function firstProperty(path: string): string {
   return /[^.[\]"]+/.exec(path)?.[0] ?? "";
 }
 
-/** Options of the component that hold for each of its resources. */
+/** Sets options that apply to the component and to each of its resources. */
 function inherit(registration: RegisterResourceRequest, request: ConstructRequest): void {
   registration.setAcceptsecrets(true);
   registration.setSupportspartialvalues(true);
@@ -153,8 +159,8 @@ async function register(
   return { urn: registered.getUrn(), values: valuesOf(registered.getObject()) };
 }
 
-/** What a program sees of the component: what it sees of its second resource. */
-function visible(values: Values, definition: Lifecycle, isPreview: boolean): Values {
+/** Returns the outputs of the component, which are those of its result. */
+function componentOutputs(values: Values, definition: Lifecycle, isPreview: boolean): Values {
   const names = [...definition.argumentNames, ...definition.outputNames].filter(
     (key) => !internal.includes(key),
   );
@@ -186,7 +192,7 @@ function valuesOf(struct: Struct | undefined): Values {
   return new Map(struct ? [...struct.getFieldsMap().entries()] : []);
 }
 
-/** A struct of values as they are. */
+/** Creates a struct from unchanged values. */
 function structOf(values: Values): Struct {
   const struct = new Struct();
   for (const [key, value] of values) struct.getFieldsMap().set(key, value);

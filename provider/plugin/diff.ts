@@ -7,7 +7,7 @@ import { hasMembers } from "./values";
 
 type Kind = "ADD" | "DELETE" | "UPDATE";
 
-/** What changes, with the place of each value that differs; what needs a replacement says so. */
+/** Converts a difference to the engine's format, with the path of each changed value. */
 export function diffResponse(difference: Difference, olds: Properties, news: Properties): DiffResponse {
   const { changes, changed, replaces, deleteBeforeReplace } = difference;
   const { DIFF_SOME, DIFF_NONE } = DiffResponse.DiffChanges;
@@ -20,7 +20,7 @@ export function diffResponse(difference: Difference, olds: Properties, news: Pro
   for (const key of changed) {
     // The keys inside a secret are secret too.
     const found = isSecret(key) ? [] : [...differences(key, olds[key], news[key])];
-    // What is replaced for another reason than its arguments has none that differs.
+    // A replacement for a different reason than the arguments has no changed values.
     for (const [path, kind] of found.length > 0 ? found : [[key, "UPDATE"] as const]) {
       const diff = new PropertyDiff();
       diff.setKind(PropertyDiff.Kind[replaces.includes(key) ? (`${kind}_REPLACE` as const) : kind]);
@@ -30,19 +30,19 @@ export function diffResponse(difference: Difference, olds: Properties, news: Pro
   return reply;
 }
 
-/** The places at which two values differ, in the engine's notation: `queries[0].value`, `schema["a b"]`. */
+/** Finds the paths where two values differ, in the engine's notation: `queries[0].value`, `schema["a b"]`. */
 function* differences(path: string, before: unknown, after: unknown): Generator<readonly [string, Kind]> {
-  // The engine keeps no null, so that null and absent are the same to it.
+  // The engine stores no null, so null and absent are equal.
   if (isDeepStrictEqual(before ?? null, after ?? null)) return;
   if (before == null) yield [path, "ADD"];
   else if (after == null) yield [path, "DELETE"];
   else if (hasMembers(before) && hasMembers(after) && Array.isArray(before) === Array.isArray(after)) {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
-      yield* differences(path + step(key, Array.isArray(before)), before[key], after[key]);
+      yield* differences(path + pathStep(key, Array.isArray(before)), before[key], after[key]);
   } else yield [path, "UPDATE"];
 }
 
-function step(key: string, isIndex: boolean): string {
+function pathStep(key: string, isIndex: boolean): string {
   if (isIndex) return `[${key}]`;
   return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 }

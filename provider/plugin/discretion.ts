@@ -3,16 +3,16 @@ import { maskingSecrets } from "../run/secrecy";
 import type { Properties } from "../run/state-entry";
 import { fromStruct, secretsIn } from "./values";
 
-/** Where requests hold properties. */
-const places = ["getNews", "getOlds", "getProperties", "getInputs", "getArgs"];
+/** Getters of requests that return properties. */
+const propertyGetters = ["getNews", "getOlds", "getProperties", "getInputs", "getArgs"];
 
-/** Answers a request; what is sealed in it or in the configuration is neither in an error nor in what is said meanwhile. */
-export function discreetly<Request extends object, Reply>(
+/** Handles a request, and masks the secrets in it and in the configuration in errors and messages. */
+export function withMaskedSecrets<Request extends object, Reply>(
   request: Request,
   work: (request: Request) => Promise<Reply>,
-  ofConfiguration: Properties = {},
+  configurationSecrets: Properties = {},
 ): Promise<Reply> {
   const getters = request as Record<string, (() => Struct | undefined) | undefined>;
-  const secrets = places.map((place) => secretsIn(fromStruct(getters[place]?.call(request))));
-  return maskingSecrets([ofConfiguration, ...secrets], () => work(request));
+  const secrets = propertyGetters.map((getter) => secretsIn(fromStruct(getters[getter]?.call(request))));
+  return maskingSecrets([configurationSecrets, ...secrets], () => work(request));
 }

@@ -5,20 +5,20 @@ import type * as anything from "google-protobuf/google/protobuf/any_pb";
 import { PartialStateError } from "../lifecycle/failure";
 import { toStruct } from "./values";
 
-/** Something was asked for that the plugin does not have. */
+/** Error if the plugin does not have a requested type or function. */
 export class NotFoundError extends Error {
   override readonly name = "NotFoundError";
 }
 
-/** An error as the engine takes it; one after which a part of the state is to be kept carries that part. */
+/** Converts an error to the engine's format. A PartialStateError includes the state to store. */
 export function failureOf(error: Error): Partial<StatusObject> {
   const code = error instanceof NotFoundError ? status.NOT_FOUND : status.UNKNOWN;
-  // Half a character, as where a text was cut, cannot be sent.
+  // Truncated text may end in half a surrogate pair, which cannot be sent.
   const failure = { code, details: Buffer.from(error.message).toString() };
-  return error instanceof PartialStateError ? { ...failure, metadata: keeping(error) } : failure;
+  return error instanceof PartialStateError ? { ...failure, metadata: partialState(error) } : failure;
 }
 
-function keeping({ id, properties, reasons, message }: PartialStateError): Metadata {
+function partialState({ id, properties, reasons, message }: PartialStateError): Metadata {
   const { ErrorResourceInitFailed } = require("@pulumi/pulumi/proto/provider_pb") as typeof provider;
   const { Status } = require("@pulumi/pulumi/proto/status_pb") as typeof statuses;
   const { Any } = require("google-protobuf/google/protobuf/any_pb") as typeof anything;

@@ -9,19 +9,19 @@ import type { Lifecycle } from "../lifecycle/protocol";
 import type { Properties } from "../run/state-entry";
 import { pluginTypePrefix } from "../run/urn";
 
-/** What `pulumi import` finds under an id: the id in the state, and what the engine would otherwise have stored. */
+/** Object that `pulumi import` found: its id and its properties for the state. */
 export interface Imported {
   readonly id: string;
   readonly state: Properties;
 }
 
 interface Importer {
-  /** How the id of an import is written. */
+  /** Format of the id for `pulumi import`. */
   readonly form: string;
   find(client: Client, ...ids: readonly string[]): Promise<Imported | undefined>;
 }
 
-/** What the API can read, by definition; the program must be told so much that its next preview is empty. */
+/** Importers of the resource types that the API can read. They return enough properties for an empty next preview. */
 const importers: Readonly<Record<string, Importer>> = {
   EventDataset: {
     form: "EVENT_DATASET_ID",
@@ -29,7 +29,7 @@ const importers: Readonly<Record<string, Importer>> = {
       const found = await undefinedIfMissing(client.call(routes.getEventDataset, { eventDatasetId: id }));
       if (!found) return undefined;
       const { name, numShards, attributeSchema = null } = found;
-      // A schema that is there counts as declared; otherwise one that somebody sets later is noticed.
+      // An existing schema counts as declared. Without one, a schema that is set later is reported as drift.
       const schema = attributeSchema === null ? { __inferred: "null" } : { attributeSchema };
       return { id, state: { name, numShards, ...schema } };
     },
@@ -55,7 +55,7 @@ const importers: Readonly<Record<string, Importer>> = {
   ClusteringJob: ofJob(["clusterType", "modelId", "parameters"], submitted),
 };
 
-/** Finds what is to be imported; undefined where there is no such object. */
+/** Reads the object to import. Undefined if it does not exist. */
 export async function importedState(
   definition: Lifecycle,
   given: string,
@@ -66,15 +66,15 @@ export async function importedState(
   if (!importer) throw unreadable(definition, given, "imported");
   const ids = given.split("/");
   if (ids.length !== importer.form.split("/").length || ids.includes(""))
-    throw new Error(`${type}: to import it, write its id as ${importer.form}, not ${truncate(given)}`);
+    throw new Error(`Cannot import ${type} ${truncate(given)}: its id must have the form ${importer.form}`);
   const found = await importer.find(await clientHere(), ...ids);
   if (!found) return undefined;
   const state = withDefaults(args, withoutNulls(found.state));
   return { id: found.id, state: { ...state, __made: randomUUID().slice(0, 8) } };
 }
 
-/** Refuses to confirm what a program looks up with a state of its own, where the API cannot read it. */
-export function refuseUnreadable(definition: Lifecycle, id: string): void {
+/** Fails if a program looks up a resource, such as with `get`, that the API cannot read. */
+export function assertReadable(definition: Lifecycle, id: string): void {
   if (!importers[definition.type]) throw unreadable(definition, id, "looked up");
 }
 
@@ -85,24 +85,24 @@ function unreadable(definition: Lifecycle, id: string, done: string): Error {
   );
 }
 
-/** How a program gets at what the API cannot read. */
+/** Explains how to use an object that the API cannot read. */
 function remedyOf({ type, argumentNames }: Lifecycle, shown: string): string {
   if (argumentNames.includes("existingId"))
     return `Declare it with its arguments and existingId: "${shown}"; \`pulumi up\` adopts it.`;
   if (type === "TrainingJob")
     return (
-      'Declare the model that it has trained, a Model with existingId: "MODEL_ID"; `pulumi up` adopts it. ' +
-      `Or import it as ${pluginTypePrefix}Model with the id ${importers.Model?.form}.`
+      'Declare its model as a Model with existingId: "MODEL_ID"; `pulumi up` adopts it. ' +
+      `Or import the model as ${pluginTypePrefix}Model with the id ${importers.Model?.form}.`
     );
   return (
-    "Declare the records with their source, and their dataset with existingId; `pulumi up` sends them again, and " +
-    "those with the same ids are replaced."
+    "Declare the records with their source, and their dataset with existingId; `pulumi up` uploads them again and " +
+    "replaces records with the same ids."
   );
 }
 
 type Place = (projectId: string, jobId: string) => Imported;
 
-/** A resource that holds the result of a job, which must be there. */
+/** Importer of a resource with the result of a job, which must have succeeded. */
 function ofEndedJob(fields: readonly string[], place: Place): Importer {
   return ofJob(fields, place, (job) => {
     if (!hasSucceeded(job))
@@ -110,8 +110,8 @@ function ofEndedJob(fields: readonly string[], place: Place): Importer {
   });
 }
 
-/** What the record of a job says of the resource that submitted it or holds its result; the first field tells its kind. */
-function ofJob(fields: readonly string[], place: Place, refuse: (job: Job) => void = () => {}): Importer {
+/** Importer of a job or of its result. Only the expected kind of job has the first field. */
+function ofJob(fields: readonly string[], place: Place, assertJob: (job: Job) => void = () => {}): Importer {
   return {
     form: "PROJECT_ID/JOB_ID",
     async find(client, projectId = "", jobId = "") {
@@ -120,9 +120,9 @@ function ofJob(fields: readonly string[], place: Place, refuse: (job: Job) => vo
       const data = Object.entries(job.jobData ?? {}).filter(([key]) => fields.includes(key));
       if (!data.some(([key, value]) => key === fields[0] && value != null))
         throw new Error(
-          `job ${truncate(jobId)} of project ${truncate(projectId)} is another kind of job: ${job.jobType}`,
+          `job ${truncate(jobId)} of project ${truncate(projectId)} is a different kind of job: ${job.jobType}`,
         );
-      refuse(job);
+      assertJob(job);
       const { id, state } = place(projectId, jobId);
       return { id, state: { projectId, name: job.name, ...Object.fromEntries(data), ...state } };
     },

@@ -7,7 +7,7 @@ import { pluginTypePrefix } from "../run/urn";
 import { NotFoundError } from "./failure";
 import { fromStruct, toStruct, unsealed, withoutNullProperties } from "./values";
 
-/** Answers a lookup of a program. */
+/** Runs a lookup of a program. */
 export async function invoke(
   request: InvokeRequest,
   clientHere: () => Promise<Client>,
@@ -20,15 +20,17 @@ export async function invoke(
     );
   const args = withoutNullProperties(unsealed(fromStruct(request.getArgs())));
   const reply = new InvokeResponse();
-  reply.setReturn(toStruct(discreet(await lookUp(await clientHere(), name as keyof typeof lookups, args))));
+  reply.setReturn(
+    toStruct(withSecretUrl(await lookUp(await clientHere(), name as keyof typeof lookups, args))),
+  );
   return reply;
 }
 
-/** Whoever has the address of a result needs no further credentials: it is secret, as the resource has it. */
-function discreet(
-  answer: object & { readonly jobResult?: { readonly downloadUrl?: unknown } | null },
+/** Marks a download URL as secret, because it needs no credentials. */
+function withSecretUrl(
+  reply: object & { readonly jobResult?: { readonly downloadUrl?: unknown } | null },
 ): object {
-  const { jobResult } = answer;
-  if (jobResult?.downloadUrl == null) return answer;
-  return { ...answer, jobResult: { ...jobResult, downloadUrl: seal(jobResult.downloadUrl) } };
+  const { jobResult } = reply;
+  if (jobResult?.downloadUrl == null) return reply;
+  return { ...reply, jobResult: { ...jobResult, downloadUrl: seal(jobResult.downloadUrl) } };
 }

@@ -1,31 +1,32 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasCreated, isCreating } from "../recovery/in-flight";
 import { setEngineAddress } from "./binding";
-import { isAnswering, listen } from "./server";
+import { isBusy, listen } from "./server";
 
-/** How long answers may take once the engine has asked to end; it kills the process after 5 s. */
-const patienceMs = 1_000;
+/** Time for pending replies after the engine has sent a signal. The engine kills the process after 5 s. */
+const shutdownMs = 1_000;
 
 /**
- * `pulumi-resource-recommender`: the engine starts it with its own address, reads the port from the first line of its
- * output, and speaks Pulumi's protocol with it. It loads the SDK's protocol alone: all of the SDK takes half a second.
+ * Starts `pulumi-resource-recommender`. The engine passes its own address, reads the port from the first line of the
+ * output, and calls the plugin with Pulumi's protocol. Only the protocol of the SDK is loaded, because the whole SDK
+ * takes half a second.
  */
 async function main(): Promise<void> {
-  // With --logflow, options for the log come before it.
+  // With --logflow, logging options precede the address.
   setEngineAddress(process.argv.slice(2).find((arg) => /:\d+$/.test(arg)));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void end());
   const { port } = await listen();
   process.stdout.write(`${port}\n`);
 }
 
-/** The engine asks every plugin to end when a run is over. What creates is finished first, and the engine gets its id. */
+/** Ends the plugin when the engine asks for it at the end of a run. Creates finish first, so the engine gets their ids. */
 async function end(): Promise<void> {
-  const until = performance.now() + patienceMs;
-  while (isCreating() || (isAnswering() && performance.now() < until)) await sleep(20);
-  // The last answer is on its way.
+  const until = performance.now() + shutdownMs;
+  while (isCreating() || (isBusy() && performance.now() < until)) await sleep(20);
+  // The last reply may still be in transit.
   await sleep(20);
-  // What cannot be erased now, the next run erases when it sees the id in the state.
-  if (hasCreated()) await (await import("./stored.js")).eraseWhatIsStored().catch(() => {});
+  // If this fails, the next run erases the entries, because it sees the ids in the state.
+  if (hasCreated()) await (await import("./stored.js")).eraseStoredEntries().catch(() => {});
   process.exit(0);
 }
 

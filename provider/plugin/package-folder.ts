@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
-/** The top folder of the package: above dist/ if this is compiled. */
+/** Returns the root directory of the package, which is above dist/ in compiled code. */
 export function packageFolder(): string {
-  const folder = join(__dirname, "../..");
-  return folder.endsWith("dist") ? join(folder, "..") : folder;
+  const directory = join(__dirname, "../..");
+  return directory.endsWith("dist") ? join(directory, "..") : directory;
 }

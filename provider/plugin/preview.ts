@@ -3,12 +3,12 @@ import type { Lifecycle } from "../lifecycle/protocol";
 import type { Properties } from "../run/state-entry";
 import { unknownValue } from "../run/unknown-value";
 
-/** The output that is the id of the object itself: `eventDatasetId` of an EventDataset. No update changes it. */
+/** Returns the name of the output with the id of the object, such as `eventDatasetId`. No update changes it. */
 export function idOutput({ type }: Pick<Lifecycle, "type">): string {
   return `${type.charAt(0).toLowerCase()}${type.slice(1)}Id`;
 }
 
-/** What a program sees of a resource that is to be created: its arguments, and the id where an object is adopted. */
+/** Returns the outputs in the preview of a create: the arguments, and the id if an object is adopted. */
 export function previewOfCreate(definition: Lifecycle, inputs: Properties): Properties {
   const { existingId } = inputs;
   const id = idOutput(definition);
@@ -16,7 +16,7 @@ export function previewOfCreate(definition: Lifecycle, inputs: Properties): Prop
   return { ...unknownOutputs(definition), ...inputs, ...(isAdopted && { [id]: existingId }) };
 }
 
-/** What a program sees of a resource that is to be changed: the outputs may change, but not where no argument does. */
+/** Returns the outputs in the preview of an update. They are unknown if an argument changes, except stable ones. */
 export function previewOfUpdate(definition: Lifecycle, olds: Properties, news: Properties): Properties {
   const changes = definition.argumentNames.some(
     (key) => !isDeepStrictEqual(olds[key] ?? null, news[key] ?? null),

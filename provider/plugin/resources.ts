@@ -26,9 +26,9 @@ import { components } from "./components";
 import { checkFailure } from "./config";
 import { diffResponse } from "./diff";
 import { NotFoundError } from "./failure";
-import { importedState, refuseUnreadable } from "./import";
+import { assertReadable, importedState } from "./import";
 import { idOutput, previewOfCreate, previewOfUpdate } from "./preview";
-import { storing } from "./stored";
+import { rememberState } from "./stored";
 import { fromStruct, sealedLike, toStruct, unsealed, withoutNullProperties, withSealed } from "./values";
 
 export async function check(request: CheckRequest): Promise<CheckResponse> {
@@ -40,12 +40,12 @@ export async function check(request: CheckRequest): Promise<CheckResponse> {
   const news: Properties = { ...given, __urn: urn };
   const { inputs, failures } =
     hidden.length > 0 ? { inputs: given, failures: hidden } : await lifecycleOf(urn).check(olds, news);
-  // Remembers where the name comes from: an alias under another name renames nothing.
+  // Stores whether the program sets the name, so an alias with a new logical name renames nothing.
   const named = { ...inputs, ...(news.name !== undefined && { __named: true }) };
   const reply = new CheckResponse();
-  // The hash of what is secret could be guessed from.
+  // A hash of secret content is secret too, because the content could be guessed from it.
   const origin = { ...raw, contentHash: raw.contentHash ?? [raw.source, raw.mapping] };
-  reply.setInputs(toStruct(sealedLike(declared(named), origin)));
+  reply.setInputs(toStruct(sealedLike(engineInputs(named), origin)));
   reply.setFailuresList(failures.map(checkFailure));
   return reply;
 }
@@ -74,8 +74,13 @@ export async function create(request: CreateRequest, maySwitchBack: boolean): Pr
     reply.setProperties(toStruct(state(previewOfCreate(definition, inputs))));
     return reply;
   }
-  const { id, outs } = await keepingPart(definition, urn, definition.create(inputs, callOf(request)), state);
-  storing(definition.type, urn, id, outs);
+  const { id, outs } = await sealPartialState(
+    definition,
+    urn,
+    definition.create(inputs, callOf(request)),
+    state,
+  );
+  rememberState(definition.type, urn, id, outs);
   reply.setId(id);
   reply.setProperties(toStruct(state(outs)));
   return reply;
@@ -89,25 +94,25 @@ export async function read(
   const urn = request.getUrn();
   const definition = lifecycleOf(urn);
   const [raw, rawInputs] = [fromStruct(request.getProperties()), fromStruct(request.getInputs())];
-  // An import has no state yet, but an id.
+  // An import has an id but no state.
   const isImport = Object.keys(raw).length === 0;
-  // What a program looks up has a state that it was given; those that were stored here have tokens.
+  // A lookup by a program has state without a token. Resources that this package has stored have one.
   if (!isImport && raw.__made === undefined && raw.__urn === undefined)
-    refuseUnreadable(definition, request.getId());
-  const row = isImport
+    assertReadable(definition, request.getId());
+  const stored = isImport
     ? await importedState(definition, request.getId(), clientHere)
-    : { id: request.getId(), state: inState(raw, urn) };
+    : { id: request.getId(), state: lifecycleState(raw, urn) };
   const reply = new ReadResponse();
-  if (!row) return reply;
-  const found = await definition.read(row.id, { ...row.state, __urn: urn });
+  if (!stored) return reply;
+  const found = await definition.read(stored.id, { ...stored.state, __urn: urn });
   reply.setId(found.id);
-  const { __firstName, __named } = isImport ? { __named: true } : origin(rawInputs, found.inputs ?? {});
-  // A dynamic provider reads what is declared out of the state alone.
+  const { __firstName, __named } = isImport ? { __named: true } : nameOrigin(rawInputs, found.inputs ?? {});
+  // A dynamic provider reads the arguments from the state only.
   const props = { ...found.props, ...(__firstName && { __firstName }) };
   reply.setProperties(
     toStruct(stateOf(definition, props, maySwitchBack || raw.__provider !== undefined, raw)),
   );
-  const inputs = declared({
+  const inputs = engineInputs({
     ...found.inputs,
     ...(__firstName && { __firstName }),
     ...(__named && { __named }),
@@ -120,7 +125,7 @@ export async function update(request: UpdateRequest, maySwitchBack: boolean): Pr
   const urn = request.getUrn();
   const definition = lifecycleOf(urn);
   const [rawOlds, raw] = [fromStruct(request.getOlds()), fromStruct(request.getNews())];
-  const [olds, news] = [inState(rawOlds, urn), { ...unsealed(raw), __urn: urn }];
+  const [olds, news] = [lifecycleState(rawOlds, urn), { ...unsealed(raw), __urn: urn }];
   const state = (properties: object) =>
     stateOf(definition, properties as Properties, maySwitchBack, raw, rawOlds);
   const reply = new UpdateResponse();
@@ -129,21 +134,21 @@ export async function update(request: UpdateRequest, maySwitchBack: boolean): Pr
     return reply;
   }
   const id = request.getId();
-  const { outs } = await keepingPart(
+  const { outs } = await sealPartialState(
     definition,
     urn,
     definition.update(id, olds, news, callOf(request)),
     state,
   );
-  storing(definition.type, urn, id, outs);
+  rememberState(definition.type, urn, id, outs);
   reply.setProperties(toStruct(state(outs)));
   return reply;
 }
 
-/** No delete waits for a job, so that there is nothing for `customTimeouts` to limit. */
+/** Deletes a resource. `customTimeouts` does not apply, because no delete waits for a job. */
 export async function remove(request: DeleteRequest): Promise<void> {
   const urn = request.getUrn();
-  await lifecycleOf(urn).delete(request.getId(), inState(fromStruct(request.getProperties()), urn));
+  await lifecycleOf(urn).delete(request.getId(), lifecycleState(fromStruct(request.getProperties()), urn));
 }
 
 function lifecycleOf(urn: string): Lifecycle {
@@ -163,8 +168,8 @@ function lifecycleOf(urn: string): Lifecycle {
 }
 
 /**
- * Why hidden arguments are refused. What the classes of this package add is not, nor what the inputs hold already: an
- * import and `ignoreChanges` hand them back.
+ * Rejects hidden arguments. Allows those that the classes of this package add, and those in the old inputs, because an
+ * import and `ignoreChanges` pass them back.
  */
 function hiddenFaults(olds: Properties, given: Properties): Fault[] {
   const own = ({ __unresolved: _, ...rest }: Properties) => Object.entries(rest);
@@ -173,14 +178,14 @@ function hiddenFaults(olds: Properties, given: Properties): Fault[] {
   return reasons.map((reason) => ({ property: "", reason }));
 }
 
-/** What the lifecycles get of a row. State of before rows had tokens is told apart by the URN that it holds. */
-function inState(raw: Properties, urn: string): Properties {
+/** Converts state for a lifecycle. State without a token, from an earlier version, uses its URN as the token. */
+function lifecycleState(raw: Properties, urn: string): Properties {
   const state = unpackUrn(unsealed(raw));
   const token = state.__made ?? state.__urn;
   return { ...state, __urn: urn, ...(token !== undefined && { __made: token }) };
 }
 
-/** What the engine stores as outputs: secret where it was, where it repeats a secret, and where the definition says so. */
+/** Converts outputs for the engine. Marks values as secret if they were, if they repeat a secret, or if the definition requires it. */
 function stateOf(
   definition: Lifecycle,
   { __urn, __made, __provider, __firstName, __named: _, ...rest }: Properties,
@@ -190,7 +195,7 @@ function stateOf(
   const state = {
     ...rest,
     ...(__firstName !== logicalName(__urn) && { __firstName }),
-    // The engine names the resource in every request; a dynamic provider looks for it, and for its lifecycle, in the state.
+    // A dynamic provider reads the URN and its lifecycle from the state.
     ...packUrn(__made, maySwitchBack ? __urn : undefined),
     ...(maySwitchBack && { __provider: stub(definition.type) }),
   };
@@ -198,21 +203,21 @@ function stateOf(
   return withSealed(sealed, [...definition.secretOutputs, ...propertiesWithSecrets(definition, sealed)]);
 }
 
-/** Where a name comes from; one that was given by hand since is not the program's. */
-function origin(before: Properties, now: Properties): Properties {
+/** Returns the origin of the name. A name that was changed in the service is not the program's. */
+function nameOrigin(before: Properties, now: Properties): Properties {
   if (before.__named || before.__firstName !== undefined) return before;
-  // A dynamic provider has kept the URN instead.
+  // A dynamic provider has stored the URN instead.
   const first = before.__urn ? logicalName(before.__urn) : before.name;
   return first === now.name ? before : { ...before, __firstName: first as string };
 }
 
-/** What the engine stores as inputs. */
-function declared({ __urn, __provider, ...rest }: Properties): Properties {
+/** Converts inputs for the engine. */
+function engineInputs({ __urn, __provider, ...rest }: Properties): Properties {
   return withoutNullProperties(rest);
 }
 
-/** Seals what an error keeps like any other state. */
-function keepingPart<T>(
+/** Marks secrets in the state of a PartialStateError, as in any other state. */
+function sealPartialState<T>(
   { type }: Lifecycle,
   urn: string,
   work: Promise<T>,
@@ -220,14 +225,14 @@ function keepingPart<T>(
 ): Promise<T> {
   return work.catch((error) => {
     if (error instanceof PartialStateError) {
-      storing(type, urn, error.id, error.properties as Properties);
+      rememberState(type, urn, error.id, error.properties as Properties);
       error.properties = state(error.properties);
     }
     throw error;
   });
 }
 
-/** The time that `customTimeouts` allows. */
+/** Returns the timeout from `customTimeouts`. */
 function callOf(request: { getTimeout(): number }): { timeoutMs?: number } {
   return request.getTimeout() > 0 ? { timeoutMs: request.getTimeout() * 1000 } : {};
 }

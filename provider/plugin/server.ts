@@ -23,36 +23,36 @@ const clientHere = async (): Promise<Client> => {
 
 const maySwitchBack = () => configuration?.maySwitchBack === true;
 
-// Loaded when they are first asked for: the engine waits for the port and for the handshake, which need none of it.
+// Loaded on demand: the engine waits for the port and the handshake, which need none of it.
 const config = () => import("./config.js");
 const resources = () => import("./resources.js");
 
-/** What the engine may ask of the plugin; it gets "unimplemented" for anything else. */
+/** Methods of the plugin. The engine gets "unimplemented" for any other. */
 const service: Partial<IResourceProviderServer> = {
-  handshake: answering(async (request) => {
+  handshake: handler(async (request) => {
     setEngineAddress(request.getEngineAddress());
     const reply = new ProviderHandshakeResponse();
     reply.setAcceptSecrets(true);
     return reply;
   }),
-  attach: answering(async (request) => {
+  attach: handler(async (request) => {
     setEngineAddress(request.getAddress());
     return new Empty();
   }),
-  getPluginInfo: answering(async () => {
+  getPluginInfo: handler(async () => {
     const reply = new PluginInfo();
     reply.setVersion(version);
     return reply;
   }),
-  getSchema: answering(async () => {
+  getSchema: handler(async () => {
     const reply = new GetSchemaResponse();
     reply.setSchema(readFileSync(join(packageFolder(), "schema.json"), "utf8"));
     return reply;
   }),
 
-  checkConfig: discreet(async (request) => (await config()).checkConfig(request)),
-  diffConfig: discreet(async (request) => (await config()).diffConfig(request)),
-  configure: discreet(async (request) => {
+  checkConfig: maskedHandler(async (request) => (await config()).checkConfig(request)),
+  diffConfig: maskedHandler(async (request) => (await config()).diffConfig(request)),
+  configure: maskedHandler(async (request) => {
     const { configurationOf, configureResponse } = await config();
     const given = configurationOf(request);
     configuration = given;
@@ -66,27 +66,27 @@ const service: Partial<IResourceProviderServer> = {
     return configureResponse();
   }),
 
-  check: discreet(async (request) => (await resources()).check(request)),
-  diff: discreet(async (request) => (await resources()).diff(request)),
-  create: discreet(async (request) => (await resources()).create(request, maySwitchBack())),
-  read: discreet(async (request) => (await resources()).read(request, maySwitchBack(), clientHere)),
-  update: discreet(async (request) => (await resources()).update(request, maySwitchBack())),
-  delete: discreet(async (request) => {
+  check: maskedHandler(async (request) => (await resources()).check(request)),
+  diff: maskedHandler(async (request) => (await resources()).diff(request)),
+  create: maskedHandler(async (request) => (await resources()).create(request, maySwitchBack())),
+  read: maskedHandler(async (request) => (await resources()).read(request, maySwitchBack(), clientHere)),
+  update: maskedHandler(async (request) => (await resources()).update(request, maySwitchBack())),
+  delete: maskedHandler(async (request) => {
     await (await resources()).remove(request);
     return new Empty();
   }),
-  invoke: discreet(async (request) => (await import("./invoke.js")).invoke(request, clientHere)),
-  // The program waits for it, but not once the engine has asked to end; what it registers is created by calls of its own.
-  construct: discreet(async (request) => (await import("./construct.js")).construct(request), false),
+  invoke: maskedHandler(async (request) => (await import("./invoke.js")).invoke(request, clientHere)),
+  // At the end of a run nobody waits for it. Its resources are created by separate calls.
+  construct: maskedHandler(async (request) => (await import("./construct.js")).construct(request), false),
 
-  // It comes at the end of every run too. A call that creates is finished all the same.
-  cancel: answering(async () => {
+  // Also called at the end of every run. A create still finishes.
+  cancel: handler(async () => {
     cancel();
     return new Empty();
   }),
 };
 
-/** Serves the plugin on a free port of this machine, until it is stopped. */
+/** Serves the plugin on a free local port, until it is stopped. */
 export function listen(): Promise<{ readonly port: number; stop(): void }> {
   const unlimited = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
   const server = new Server(unlimited);
@@ -98,39 +98,39 @@ export function listen(): Promise<{ readonly port: number; stop(): void }> {
   });
 }
 
-let underWay = 0;
+let pendingCalls = 0;
 
-/** Whether the engine waits for an answer. */
-export function isAnswering(): boolean {
-  return underWay > 0;
+/** Whether the engine waits for a reply. */
+export function isBusy(): boolean {
+  return pendingCalls > 0;
 }
 
-/** `isAwaited`: whether the engine waits for the answer at the end of a run too. */
-function answering<Request, Reply>(
+/** Creates a handler. `isAwaited`: whether the engine waits for the reply at the end of a run too. */
+function handler<Request, Reply>(
   work: (request: Request) => Promise<Reply>,
   isAwaited = true,
 ): handleUnaryCall<Request, Reply> {
   const count = isAwaited ? 1 : 0;
   return ({ request }, callback) => {
-    underWay += count;
+    pendingCalls += count;
     work(request)
       .then(
         (reply) => callback(null, reply),
         (error: Error) => callback(failureOf(error)),
       )
       .finally(() => {
-        underWay -= count;
+        pendingCalls -= count;
       });
   };
 }
 
-/** The same for requests whose properties may be secret. */
-function discreet<Request extends object, Reply>(
+/** Creates a handler of requests whose properties may be secret. */
+function maskedHandler<Request extends object, Reply>(
   work: (request: Request) => Promise<Reply>,
   isAwaited?: boolean,
 ): handleUnaryCall<Request, Reply> {
-  return answering(async (request: Request) => {
-    const { discreetly } = await import("./discretion.js");
-    return discreetly(request, work, configuration?.secrets);
+  return handler(async (request: Request) => {
+    const { withMaskedSecrets } = await import("./discretion.js");
+    return withMaskedSecrets(request, work, configuration?.secrets);
   }, isAwaited);
 }

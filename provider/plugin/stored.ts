@@ -3,26 +3,26 @@ import { cliStackState } from "../run/stack-state";
 import { isSameEntry, type Properties, type StateEntry, stateEntryOf } from "../run/state-entry";
 import { unsealed } from "./values";
 
-/** How long the state may take to be read at the end of a run; the engine kills the process after 5 s. */
+/** Timeout for reading the state at the end of a run. The engine kills the process after 5 s. */
 const timeoutMs = 3_000;
 
-/** What this process has told the engine, and the values by which the journal knows what was created. */
-const told = new Map<string, { readonly row: StateEntry; readonly values: ReadonlySet<unknown> }>();
+/** State that this process has returned to the engine, by URN, and the values that identify its journal entries. */
+const returned = new Map<string, { readonly row: StateEntry; readonly values: ReadonlySet<unknown> }>();
 
-/** Remembers what the engine is about to store. */
-export function storing(type: string, urn: string, id: string, state: Properties): void {
-  told.set(urn, {
+/** Remembers state that the engine is about to store. */
+export function rememberState(type: string, urn: string, id: string, state: Properties): void {
+  returned.set(urn, {
     row: { ...stateEntryOf(type, id, state), urn },
     values: new Set([id, ...Object.values(unsealed(state))]),
   });
 }
 
 /**
- * Erases from the journal what the state of the stack holds by now. A program in TypeScript has done so, for the engine
- * tells it; in any other language nobody is told, and a later creation would resume what is long stored.
+ * Erases the journal entries of objects that are in the stack's state. A TypeScript program has done this already. In
+ * other languages nothing reports what was stored, and a later create would resume an object that is already stored.
  */
-export async function eraseWhatIsStored(): Promise<void> {
-  const open = [...told.values()].filter(({ row }) => entriesOf(row.urn).length > 0);
+export async function eraseStoredEntries(): Promise<void> {
+  const open = [...returned.values()].filter(({ row }) => entriesOf(row.urn).length > 0);
   const [first] = open;
   if (!first) return;
   const rows = await cliStackState({ timeoutMs }).entries(first.row);

@@ -3,12 +3,12 @@ import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/st
 import { isSealed, seal } from "../run/sealed-value";
 import type { Properties } from "../run/state-entry";
 
-/** Properties as the engine sends them: secret values are sealed. */
+/** Converts properties from the engine's format. Secret values are sealed. */
 export function fromStruct(struct: Struct | undefined): Properties {
   return (struct?.toJavaScript() ?? {}) as Properties;
 }
 
-/** Properties as the engine takes them; what is undefined is left out. */
+/** Converts properties to the engine's format. Omits undefined values. */
 export function toStruct(values: object): Struct {
   return Struct.fromJavaScript(JSON.parse(JSON.stringify(values)) as Record<string, JavaScriptValue>);
 }
@@ -18,7 +18,7 @@ export function withoutNullProperties(properties: Properties): Properties {
   return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== null));
 }
 
-/** The same value in the clear, for the lifecycles. */
+/** Unwraps sealed values, for the lifecycles. */
 export function unsealed<T>(value: T): T {
   return opened(value) as T;
 }
@@ -30,12 +30,12 @@ function opened(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, opened(inner)]));
 }
 
-/** Whether a value is secret, or a part of it. */
-function holdsSecret(value: unknown): boolean {
-  return isSealed(value) || (hasMembers(value) && Object.values(value).some(holdsSecret));
+/** Whether a value or a part of it is secret. */
+function containsSecret(value: unknown): boolean {
+  return isSealed(value) || (hasMembers(value) && Object.values(value).some(containsSecret));
 }
 
-/** The secret values among properties, by the names of what they are in. */
+/** Returns the secret values in properties, by property name. */
 export function secretsIn(properties: Properties): Properties {
   const found = Object.entries(properties).map(([key, value]) => [key, [...sealedIn(value)]] as const);
   return Object.fromEntries(found.filter(([, values]) => values.length > 0));
@@ -47,20 +47,20 @@ function* sealedIn(value: unknown): Generator<unknown> {
 }
 
 /**
- * Seals what was secret where the values come from: the news before the olds. A value that is none of theirs may hold a
- * part of one, so that it is sealed where any of them was.
+ * Seals values that were secret in their origins, which are in order of precedence. A value that matches no origin may
+ * contain a part of one, so it is sealed if any of them was.
  */
 export function sealedLike(values: object, ...origins: readonly Properties[]): Properties {
   const sealed = Object.entries(values).map(([key, value]) => {
     const candidates = origins.flatMap((origin) => (origin[key] === undefined ? [] : [origin[key]]));
     const origin = candidates.find((one) => isDeepStrictEqual(opened(one), value));
-    return [key, sealedBy(value, origin ?? candidates.find(holdsSecret))];
+    return [key, sealedBy(value, origin ?? candidates.find(containsSecret))];
   });
   return Object.fromEntries(sealed);
 }
 
 function sealedBy(value: unknown, origin: unknown): unknown {
-  if (value == null || !holdsSecret(origin)) return value;
+  if (value == null || !containsSecret(origin)) return value;
   if (isSealed(origin) || !hasMembers(origin) || !hasMembers(value)) return seal(value);
   if (Array.isArray(value)) {
     if (!Array.isArray(origin) || origin.length !== value.length) return seal(value);
@@ -73,7 +73,7 @@ function sealedBy(value: unknown, origin: unknown): unknown {
   return Object.fromEntries(members);
 }
 
-/** Seals the named values. */
+/** Seals the values of these keys. */
 export function withSealed(values: Properties, keys: readonly string[]): Properties {
   const sealed = keys.filter((key) => values[key] != null).map((key) => [key, seal(values[key])]);
   return { ...values, ...Object.fromEntries(sealed) };

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { deployment } from "../deployment";
 import { type Pinned, pinnedIn } from "../run/pinned";
 import { DeploymentJob, type DeploymentJobArgs } from "./deployment-job";
-import { Resource, siblingOptions } from "./resource";
+import { jobOptions, Resource } from "./resource";
 
 /** Check that runs after each deployment. */
 export interface DeploymentCheck {
@@ -66,9 +66,9 @@ export class Deployment extends Resource {
   constructor(name: string, args: DeploymentArgs, options?: pulumi.CustomResourceOptions) {
     const { check, rollback, existingId, ...asked } = args;
     const submitted = withoutModels(asked, pinnedModels(name));
-    const jobOptions = siblingOptions(options, "Deployment", "DeploymentJob");
+    const ownOptions = jobOptions(options, "Deployment", "DeploymentJob");
     const submittedJobId =
-      existingId === undefined ? new DeploymentJob(name, submitted, jobOptions).jobId : undefined;
+      existingId === undefined ? new DeploymentJob(name, submitted, ownOptions).jobId : undefined;
     super(Deployment.lifecycle, name, { ...submitted, check, rollback, existingId, submittedJobId }, options);
   }
 

@@ -45,9 +45,8 @@ function lookup<N extends Name>(name: N): Lookup<CallInput<(typeof lookups)[N]>,
 function outputForm<Args, Result>(from: Lookup<Args, Result>): LookupOutput<Args, Result> {
   return (args, options) => {
     const given = pulumi.output(args);
-    const { isSecret } = given as unknown as { readonly isSecret: Promise<boolean> };
     const answer = given.apply(async (known) => {
-      const secrets = (await isSecret) ? [{ ...(known as object) }] : [];
+      const secrets = (await pulumi.isSecret(given)) ? [{ ...(known as object) }] : [];
       return maskingSecrets(secrets, () => from(known as Args, options));
     });
     return answer as pulumi.Output<unknown> as pulumi.Output<Result>;

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Json, JsonMap } from "../../contract";
 import { deletedAfterReplacement, model, type Quality } from "../model";
-import { Resource, siblingOptions } from "./resource";
+import { jobOptions, Resource } from "./resource";
 import { TrainingJob, type TrainingJobArgs } from "./training-job";
 
 /** Arguments of a `Model`. */
@@ -51,7 +51,7 @@ export class Model extends Resource {
     const { existingId, triggers, ...model } = args;
     if (existingId === undefined) {
       const training = { ...model, triggers: triggers ?? [] } as TrainingJobArgs;
-      const job = new TrainingJob(name, training, siblingOptions(options, "Model", "TrainingJob"));
+      const job = new TrainingJob(name, training, jobOptions(options, "Model", "TrainingJob"));
       super(Model.lifecycle, name, { ...model, submittedJobId: job.jobId }, options);
     } else super(Model.lifecycle, name, args, options);
     // In a preview, an output of the provider would be unknown. The id is known unless the model is replaced.

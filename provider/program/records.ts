@@ -29,7 +29,7 @@ export function declareRecords(args: RecordsArgs<object, object>): pulumi.Inputs
   const { source, mapping } = args;
   // An output costs a promise for each value, so records without outputs skip it.
   if (isPlain([source, mapping])) return { ...args, source: engineForm(source) };
-  // The lifecycle takes the hash; what stands in its place until then is secret where the content or the mapping is.
+  // The lifecycle computes the hash. This placeholder is secret if the content or the mapping is.
   const contentHash = pulumi.all([source, mapping]).apply(() => "");
   return { ...args, source: pulumi.output(source).apply(engineForm), contentHash };
 }

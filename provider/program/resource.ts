@@ -5,6 +5,7 @@ import type { Rules } from "../lifecycle/definition";
 import { eraseStored } from "../recovery/journal";
 import { aliasesOf, currentBinding, tokenOf } from "./binding";
 import { checkConfiguration, checkDeclaration, secretSettings } from "./program-check";
+import { isKnown } from "./sdk-internals";
 import { traceProgram } from "./source-position";
 
 /** A resource of the recommendation service. */
@@ -19,29 +20,30 @@ export abstract class Resource extends pulumi.CustomResource {
     const secret = [...secretOutputs, ...(given.additionalSecretOutputs ?? [])];
     const binding = currentBinding();
     const options = {
-      ...{ ...given, aliases: aliasesOf(type, binding, given.aliases) },
+      ...given,
+      aliases: aliasesOf(type, binding, given.aliases),
       ...(secret.length > 0 && { additionalSecretOutputs: secret }),
     };
     if (given.provider === undefined) checkConfiguration(binding);
     checkDeclaration(`${type} ${name}`, args, options, binding);
     const token = tokenOf(type, binding);
     const properties: pulumi.Inputs = {
-      // What is left out gets its default from the lifecycle, and the program an output for it.
+      // The lifecycle sets defaults. Declaring every property gives the program an output for it.
       ...Object.fromEntries([...outputNames, ...argumentNames].map((key) => [key, undefined])),
       ...args,
     };
-    // An update meets values that are not known only after another resource has failed; the provider would miss them.
+    // During an update, a value is unknown only if another resource has failed. The provider must know these arguments.
     if (!pulumi.runtime.isDryRun())
-      properties.__unresolved = namesWhere(args, async ({ isKnown }) => !(await isKnown));
+      properties.__unresolved = namesWhere(args, async (output) => !(await isKnown(output)));
     const urn = pulumi.createUrn(name, token, options.parent);
     if (binding === "dynamic") {
       properties.__provider = stub(type);
-      // The engine hands a dynamic provider what is secret like anything else.
-      properties.__secret = namesWhere(args, ({ isSecret }) => isSecret, secretSettings());
-      // A dynamic provider cannot tell the engine which arguments changed, so that it decides on the option itself.
+      // The engine does not report to a dynamic provider which arguments are secret.
+      properties.__secret = namesWhere(args, pulumi.isSecret, secretSettings());
+      // A dynamic provider cannot report changed arguments to the engine, so it applies the option itself.
       if (options.replaceOnChanges?.length) properties.__replaceOn = options.replaceOnChanges;
-      // Nor does it know whose lifecycle it runs; its messages would name no resource.
-      // A promise, not an output: an output would depend on the parent, and through it on every sibling.
+      // A dynamic provider does not know the URN, which its messages need. This is a promise because an output would
+      // depend on the parent, and through it on every sibling.
       properties.__urn = new Promise((resolve) => urn.apply(resolve));
     }
     const restore = traceProgram();
@@ -50,34 +52,30 @@ export abstract class Resource extends pulumi.CustomResource {
     } finally {
       restore();
     }
-    // The engine tells the program an id when the state holds it.
-    const told = outputNames.map((key) => (this as unknown as Record<string, pulumi.Output<unknown>>)[key]);
-    pulumi.all([urn, this.id, ...told]).apply(([whose, ...values]) => onStored(whose as string, values));
+    // The id becomes known to the program after the engine has stored it.
+    const outputs = outputNames.map(
+      (key) => (this as unknown as Record<string, pulumi.Output<unknown>>)[key],
+    );
+    pulumi.all([urn, this.id, ...outputs]).apply(([ownUrn, ...values]) => onStored(ownUrn as string, values));
   }
 }
 
-/** What the SDK knows of an output beside its value. */
-interface Known {
-  readonly isKnown: Promise<boolean>;
-  readonly isSecret: Promise<boolean>;
-}
-
-/** The arguments of which something is so, and others; undefined where there are none. */
+/** Returns the names of the arguments that match a predicate, plus `others`. Undefined if there are none. */
 async function namesWhere(
   args: pulumi.Inputs,
-  isSo: (output: Known) => Promise<boolean>,
+  predicate: (output: pulumi.Output<unknown>) => Promise<boolean>,
   others: readonly string[] = [],
 ): Promise<string[] | undefined> {
   const names = await Promise.all(
     Object.entries(args).map(async ([name, value]) =>
-      (await isSo(pulumi.output(value) as unknown as Known)) ? [name] : [],
+      (await predicate(pulumi.output(value))) ? [name] : [],
     ),
   );
   const all = [...names.flat(), ...others];
   return all.length > 0 ? all : undefined;
 }
 
-/** What cannot be forgotten here is forgotten by the next run, which sees the id in the state. */
+/** Erases the journal entries of a stored resource. If that fails, the next run does it, because it sees the id in the state. */
 async function onStored(urn: string, values: readonly unknown[]): Promise<void> {
   try {
     await eraseStored(urn, new Set(values));
@@ -87,10 +85,10 @@ async function onStored(urn: string, values: readonly unknown[]): Promise<void> 
 }
 
 /**
- * The options of a resource for one that stands beside it under the same name.
- * Aliases that name the type are those of the sibling; hooks belong to the resource itself.
+ * Returns the options of a resource for its job, which has the same name. Types in aliases become the type of the job.
+ * Hooks apply only to the resource itself.
  */
-export function siblingOptions(
+export function jobOptions(
   options: pulumi.CustomResourceOptions | undefined,
   type: string,
   sibling: string,
@@ -98,7 +96,7 @@ export function siblingOptions(
   const { hooks: _, aliases, additionalSecretOutputs: __, ...rest } = options ?? {};
   if (rest.import !== undefined && currentBinding() === "plugin") {
     throw new pulumi.RunError(
-      `${type}: with the option import, set existingId too; without it a ${sibling} is submitted.`,
+      `${type}: with the option import, set existingId too. Otherwise a ${sibling} would be submitted.`,
     );
   }
   const own = new RegExp(`(recommender:(?:index:)?)${type}(?=::|$)`, "g");

@@ -1,22 +1,19 @@
 import { dirname, sep } from "node:path";
+import { droppedFrames } from "./sdk-internals";
 
-/** The SDK drops its own four frames and that of the class that extends it. */
-const DROPPED = 5;
-
-/** Where all files lie that a program's declaration goes through. */
+/** Directory of the code of this package that runs in a program. */
 const provider = dirname(__dirname) + sep;
 
 /**
- * Until the returned function is called, stack traces go from the SDK straight to the user's program: the engine keeps
- * them in the state of each resource, where the line of the program is what helps, and the frames of this package and
- * of what loaded the program are a third of all bytes. (A hook switches Node's own `--enable-source-maps` off; the
- * lines are those of the compiled file then.)
+ * Removes the frames of this package and of Node from stack traces, until the returned function is called. The engine
+ * stores the trace of each resource in the state, where these frames would be a third of all bytes. The hook disables
+ * Node's `--enable-source-maps`, so lines then refer to the compiled file.
  */
 export function traceProgram(): () => void {
   const { prepareStackTrace } = Error;
   const format = prepareStackTrace ?? ((error, frames) => [error, ...frames].join("\n    at "));
   Error.prepareStackTrace = (error, frames) =>
-    format(error, [...frames.slice(0, DROPPED), ...frames.slice(DROPPED).filter(isOfProgram)]);
+    format(error, [...frames.slice(0, droppedFrames), ...frames.slice(droppedFrames).filter(isOfProgram)]);
   return () => {
     Error.prepareStackTrace = prepareStackTrace;
   };

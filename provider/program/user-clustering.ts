@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { clusteringJob, userClustering } from "../user-clustering";
-import { Resource, siblingOptions } from "./resource";
+import { jobOptions, Resource } from "./resource";
 
 /** What to cluster. */
 export type ClusterType = "user";
@@ -73,7 +73,7 @@ export class UserClustering extends Resource {
     const { existingId, ...jobArgs } = args;
     const submittedJobId =
       existingId === undefined
-        ? new ClusteringJob(name, jobArgs, siblingOptions(options, "UserClustering", "ClusteringJob")).jobId
+        ? new ClusteringJob(name, jobArgs, jobOptions(options, "UserClustering", "ClusteringJob")).jobId
         : undefined;
     super(UserClustering.lifecycle, name, { ...args, submittedJobId }, options);
   }

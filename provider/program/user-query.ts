@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { queryingJob, userQuery } from "../user-query";
-import { Resource, siblingOptions } from "./resource";
+import { jobOptions, Resource } from "./resource";
 
 /** Limits for a user's usage of one value of an item attribute. */
 export interface UsageCondition {
@@ -98,7 +98,7 @@ export class UserQuery extends Resource {
     const { existingId, ...jobArgs } = args;
     const submittedJobId =
       existingId === undefined
-        ? new QueryingJob(name, jobArgs, siblingOptions(options, "UserQuery", "QueryingJob")).jobId
+        ? new QueryingJob(name, jobArgs, jobOptions(options, "UserQuery", "QueryingJob")).jobId
         : undefined;
     super(UserQuery.lifecycle, name, { ...args, submittedJobId }, options);
   }

@@ -153,7 +153,7 @@ describe("the engine's own options", () => {
     );
     await workspace.stack.setConfig("recommender:baseurl", { value: "https://recommender.example.com" });
     expect(await refused(dataset("x", "{ numShards: 1 }"))).toMatch(
-      /recommender:baseurl is unknown; did you mean baseUrl\? Take it out with `pulumi config rm recommender:baseurl`/,
+      /recommender:baseurl is unknown; did you mean baseUrl\? Remove it with `pulumi config rm recommender:baseurl`/,
     );
     await workspace.stack.removeConfig("recommender:baseurl");
   });

@@ -113,7 +113,7 @@ describe("keys, tokens and secret addresses", () => {
     const { stdout } = await workspace.stack.preview();
     for (const key of ["apiKey", "clientSecret"]) {
       const fix = `pulumi config set --secret recommender:${key}`;
-      expect(stdout).toContain(`recommender:${key} is kept in the clear. Encrypt it: ${fix}`);
+      expect(stdout).toContain(`recommender:${key} is stored as plain text. Encrypt it with \`${fix}`);
     }
   });
 

@@ -90,7 +90,7 @@ export function stackReport(parts: Partial<StackReport> = {}): StackReport {
         whole: false,
       },
     ],
-    warnings: ["recommender:apiKey is kept in the clear."],
+    warnings: ["recommender:apiKey is stored as plain text."],
     fixes: commands.all,
     ...parts,
   };

@@ -49,7 +49,7 @@ test("what the address means is said once for a provider, without a secret", asy
 test("what the stack pins holds for a provider of the program's own too, and is no input of it", async () => {
   const pins = JSON.stringify({ it: { generatorModelId: "m-former" } });
   expect((await plugin.checkConfig({ ...remote, pinnedModels: pins })).failures).toEqual([
-    expect.stringMatching(/recommender:pinnedModels is unknown.*Take it out of the provider's inputs/),
+    expect.stringMatching(/recommender:pinnedModels is unknown.*Remove it from the provider's inputs/),
   ]);
   const env = { PULUMI_CONFIG: JSON.stringify({ pinnedModels: pins, baseUrl: "https://elsewhere" }) };
   const own = await PluginProcess.start(shortKeys(observed.config), { name: "mine", env });
@@ -156,7 +156,7 @@ describe("what a promotion demands through the environment", () => {
     });
     const job = await own.create("TrainingJob", { projectId, algorithmId, name: "it", triggers: [] });
     const news = { projectId, algorithmId, name: "it", submittedJobId: job.id };
-    await expect(own.create("Model", news)).rejects.toThrow(/at least 1\.0000 is required/);
+    await expect(own.create("Model", news)).rejects.toThrow(/requires at least 1\.0000/);
     await own.stop();
   });
 });

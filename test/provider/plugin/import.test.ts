@@ -97,20 +97,20 @@ test("a query and a clustering are imported by their projects and jobs, with the
     expect(isSealed(state.downloadUrl)).toBe(true);
   }
   await expect(plugin.read("UserQuery", `${projectId}/${clustering.jobId}`)).rejects.toThrow(
-    /another kind of job/,
+    /a different kind of job/,
   );
 });
 
-test("what is not there is not imported, and an id of the wrong form says which form it has", async () => {
+test("an object that does not exist is not imported, and the error about a malformed id shows the right form", async () => {
   expect((await plugin.read("EventDataset", "gone")).id).toBe("");
   expect((await plugin.read("Model", `${projectId}/gone`)).id).toBe("");
   await expect(plugin.read("Model", modelId)).rejects.toThrow(
-    /write its id as PROJECT_ID\/MODEL_ID, not model-/,
+    /Cannot import Model model-.*: its id must have the form PROJECT_ID\/MODEL_ID/,
   );
 });
 
 test.each(["Project", "Algorithm", "UserDataset", "ItemDataset"])(
-  "the API cannot read a %s, so that an import says how to adopt it",
+  "the API cannot read a %s, so the error of an import explains how to adopt it",
   async (type) => {
     await expect(plugin.read(type, "x-1")).rejects.toThrow(
       `${type} x-1 cannot be imported: the API cannot read it. Declare it with its arguments and existingId: "x-1"; ` +
@@ -120,20 +120,20 @@ test.each(["Project", "Algorithm", "UserDataset", "ItemDataset"])(
 );
 
 test.each(["UserRecords", "ItemRecords", "EventRecords"])(
-  "the API cannot read %s, so that an import says how to declare them",
+  "the API cannot read %s, so the error of an import explains how to declare them",
   async (type) => {
     await expect(plugin.read(type, "x-1")).rejects.toThrow(
       `${type} x-1 cannot be imported: the API cannot read it. Declare the records with their source, and their ` +
-        "dataset with existingId; `pulumi up` sends them again, and those with the same ids are replaced.",
+        "dataset with existingId; `pulumi up` uploads them again and replaces records with the same ids.",
     );
   },
 );
 
-test("the API cannot read a training job, so that an import says how to adopt its model", async () => {
+test("the API cannot read a training job, so the error of an import explains how to adopt its model", async () => {
   await expect(plugin.read("TrainingJob", "x-1")).rejects.toThrow(
-    "TrainingJob x-1 cannot be imported: the API cannot read it. Declare the model that it has trained, a Model with " +
+    "TrainingJob x-1 cannot be imported: the API cannot read it. Declare its model as a Model with " +
       'existingId: "MODEL_ID"; `pulumi up` adopts it. ' +
-      "Or import it as recommender:index:Model with the id PROJECT_ID/MODEL_ID.",
+      "Or import the model as recommender:index:Model with the id PROJECT_ID/MODEL_ID.",
   );
 });
 
