@@ -39,6 +39,6 @@ test("Node lists the HTTP/2 server of a dynamic provider among its active handle
   const server = createServer().listen(0);
   await once(server, "listening");
   const handles = (process as unknown as { _getActiveHandles(): object[] })._getActiveHandles();
-  expect(handles.map(({ constructor }) => constructor.name)).toContain("Http2Server");
+  expect(handles.map((handle) => handle.constructor.name)).toContain("Http2Server");
   await new Promise((resolve) => server.close(resolve));
 });
