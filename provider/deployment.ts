@@ -145,7 +145,7 @@ export const deployment = lifecycle({
     return { ...(checkFailed && { checkFailed }), ...(__rollbackOf && { __rollbackOf }) };
   },
 
-  async update(projectId, olds, news, context) {
+  async update(_projectId, olds, news, context) {
     const submitted = news.submittedJobId ?? "";
     const { __rollbackOf: failedJobId, rolledBackJobId = "" } = olds;
     // The previous models may be live already, so the outcome of the rollback must be known first.
