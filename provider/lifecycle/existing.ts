@@ -102,11 +102,14 @@ export async function orphan(id: string, type: OrphanType | undefined, context: 
 /** Reports that an object may be orphaned, because its create got no response. */
 export async function orphanLostCreation(lost: LostCall, entry: StateEntry, context: Context): Promise<void> {
   const { resolvedCalls, claims } = context.run;
-  // If the other binding has created the replacement, it has already reported the call.
-  if (resolvedCalls.has(lost.key) || (await claims.isReplaced(entry))) return;
+  // The other binding has already reported the call. A killed run of this binding may not have.
+  if (resolvedCalls.has(lost.key) || (await claims.isMovedToOtherBinding(entry))) return;
   await reportOrphans(context);
   const what = `the create of ${lost.at} got no response`;
-  await log.warn(context.urn, `${context.title}: ${what}; if it succeeded, its object is orphaned`);
+  await log.warn(
+    context.urn,
+    `${context.title}: ${what}; if it succeeded and you have not adopted its object, the object is orphaned`,
+  );
 }
 
 /** Records at the service that this stack uses an adopted object, so it is no orphan. */

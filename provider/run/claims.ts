@@ -48,14 +48,16 @@ export class Claims {
     return [...stored, ...added];
   }
 
-  /** Releases an entry without an object. Returns whether the resource has another entry. */
-  async isReplaced(entry: StateEntry): Promise<boolean> {
+  /** Releases an entry without an object. Returns whether the other binding has created an entry for the resource. */
+  async isMovedToOtherBinding(entry: StateEntry): Promise<boolean> {
     this.#stored ??= this.#read(entry);
     const others = (await this.#stored)
       .all()
       .filter((other) => !isSameEntry(other, entry) && !this.isReleased(other));
     this.#released.add(entry);
-    return others.some(({ urn }) => canonicalUrn(urn) === canonicalUrn(entry.urn));
+    return others.some(
+      ({ urn }) => canonicalUrn(urn) === canonicalUrn(entry.urn) && isOfPlugin(urn) !== isOfPlugin(entry.urn),
+    );
   }
 
   /** Whether this run has released an entry. */

@@ -192,6 +192,23 @@ test("whatever happens to a run, the next ones bring the service to what is decl
   process.stdout.write(`${tried} sequences, seed ${seed}\n`);
 });
 
+test("a create without a response is reported although the run that replaced its placeholder was killed", async () => {
+  proxy.clear();
+  proxy.hidesKeys = true;
+  said.length = 0;
+  const world = new World(observed, proxy, bindings, said, {
+    bindingChoice: { isTypeScript: true, bindings: ["dynamic"] },
+  });
+  try {
+    await world.up(first, { how: "loseReply", at: 4 });
+    world.changeMachine();
+    await world.up(first, { how: "killBefore", at: 8 }, "ItemDataset");
+    await world.recover(first);
+  } finally {
+    await world.close();
+  }
+});
+
 test("two datasets that are replaced at once are each created once more", async () => {
   proxy.clear();
   proxy.hidesKeys = false;
