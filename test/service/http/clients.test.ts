@@ -182,7 +182,7 @@ describe("a client with scopes of its own", () => {
     ["an empty name", "", ["read"], /lower-case letters/],
     ["a name with a line break", "a\nb", ["read"], /"a\\nb" cannot be/],
     ["a name that is too long", "a".repeat(65), ["read"], /1 to 64/],
-    ["the name of the key's holders", "key", ["read"], /the service's own key/],
+    ["the name of the key's holders", "key", ["read"], /callers with the key of the service/],
     ["no scope", "x", [" "], /at least one scope/],
     ["a path that is nearly one", "x", ["/creat-project"], /did you mean \/create-project\?/],
     ["a path without its slash", "x", ["get-job"], /did you mean \/get-job\?/],

@@ -195,7 +195,9 @@ describe("a forgotten user", () => {
     await forget();
     const { status, body } = await api.raw(jobResult?.downloadUrl as string);
     expect(status).toBe(404);
-    expect(body.error.message).toMatch(/events of one were deleted since; submit the job again/);
+    expect(body.error.message).toMatch(
+      /events of a user whom it may list were deleted. Submit the job again/,
+    );
   });
 
   test("is remembered by a hash, until no earlier model is left", async () => {
