@@ -172,7 +172,7 @@ describe("the package as a user gets it", () => {
     await expect(run("npx", serve, { cwd: folder })).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
-        "run `npm install @aws-sdk/client-s3 @aws-sdk/lib-storage @aws-sdk/s3-request-presigner`",
+        "Run `npm install @aws-sdk/client-s3 @aws-sdk/lib-storage @aws-sdk/s3-request-presigner`",
       ),
     });
   });
