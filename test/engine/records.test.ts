@@ -81,7 +81,7 @@ describe("records through the real engine", () => {
 
   test("a preview fails for a target event type that no source has, before anything is created", async () => {
     await workspace.setProgram(program(twoUsers).replace('"buy"', '"bui"'));
-    await expect(workspace.stack.preview()).rejects.toThrow(/nothing to learn from: .*Did you mean "buy"\?/s);
+    await expect(workspace.stack.preview()).rejects.toThrow(/no events to train on: .*Did you mean "buy"\?/s);
     await workspace.setProgram(program(twoUsers));
     expect(observed.calls()).toEqual([]);
   });
