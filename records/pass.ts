@@ -16,23 +16,30 @@ export class Pass {
   #accepted = 0;
   #bytes = 0;
   #failure: Error | undefined;
-  readonly rejects: Rejects;
   readonly #totalBytes: number;
   readonly #limit: ConcurrencyLimit;
 
-  constructor(
+  private constructor(
     readonly options: UploadOptions,
     readonly plan: Plan,
-    /** Called before each batch is sent. */
     readonly onSending: () => void,
+    readonly rejects: Rejects,
   ) {
-    this.rejects = new Rejects(options.rejectsFile, options.redact);
     this.#limit = new ConcurrencyLimit(options.parallel);
     this.#totalBytes = bytesIn(options.files);
   }
 
-  /** Runs the pass. */
-  async run(): Promise<Omit<UploadResult, "token">> {
+  /** Makes a pass over the source of an upload. `onSending` is called before each batch is sent. */
+  static async run(
+    options: UploadOptions,
+    plan: Plan,
+    onSending: () => void,
+  ): Promise<Omit<UploadResult, "token">> {
+    const rejects = await Rejects.open(options.rejectsFile, options.files, options.redact);
+    return new Pass(options, plan, onSending, rejects).#run();
+  }
+
+  async #run(): Promise<Omit<UploadResult, "token">> {
     // A file that changed during the pass explains most other errors, so that error is reported first.
     await this.#pass().finally(() => assertUnchanged(this.options.files));
     if (this.#failure) throw this.#failure;

@@ -1,7 +1,12 @@
-import { open, realpath, stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { open, realpath, rm, stat } from "node:fs/promises";
 
 /** Number of bytes to read from a file to recognise a rejects file. */
 const firstBytes = 64 * 1024;
+
+/** Step for the user if a file cannot be the rejects file. */
+export const chooseFile = "Choose a different file (rejectsFile, --rejects).";
 
 /** File of a source. */
 interface Source {
@@ -10,8 +15,28 @@ interface Source {
   readonly content?: Buffer | undefined;
 }
 
-/** Whether a file is a rejects file of this package, by its first line. */
-export async function isRejectsFile(path: string): Promise<boolean> {
+/** Formats a line of a rejects file. Its digest proves later that this package wrote the line and nobody changed it. */
+export function rejectLine(reject: object): string {
+  const text = JSON.stringify(reject);
+  return `${text.slice(0, -1)},"digest":"${digestOf(text)}"}`;
+}
+
+const digestAtEnd = /,"digest":"([\da-f]{16})"\}$/;
+
+function isRejectLine(line: string): boolean {
+  const found = digestAtEnd.exec(line);
+  return found !== null && found[1] === digestOf(`${line.slice(0, found.index)}}`);
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(`pulumi-recommender rejected ${text}`).digest("hex").slice(0, 16);
+}
+
+/**
+ * Whether a file looks like a rejects file, by its first line. A glob leaves such files out. Overwriting one needs the proof
+ * of `assertRejectsFile`.
+ */
+export async function isLikeRejectsFile(path: string): Promise<boolean> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(firstBytes), 0, firstBytes, 0);
@@ -24,20 +49,44 @@ export async function isRejectsFile(path: string): Promise<boolean> {
 }
 
 /**
- * Fails if the path for rejected records is a source, also through a link, or any other file that is not a rejects file:
- * it would be overwritten.
+ * Fails if the path for rejected records is a source, also through a link, or an existing file that this package has not
+ * written completely, line by line. An upload replaces or deletes the file.
  */
 export async function assertRejectsFile(path: string, sources: readonly Source[]): Promise<void> {
   const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory())
+    throw new Error(`cannot write the rejects file: ${path} is a directory. ${chooseFile}`);
   if (!found?.isFile()) return;
-  const choose = "Choose a different file (rejectsFile, --rejects).";
   const real = await realpath(path);
   for (const { path: source, displayName, content } of sources) {
     if (content) continue;
     const { dev, ino } = await stat(source);
     if ((dev === found.dev && ino === found.ino) || (await realpath(source)) === real)
-      throw new Error(`the rejects file ${path} is the source ${displayName}. ${choose}`);
+      throw new Error(`the rejects file ${path} is the source ${displayName}. ${chooseFile}`);
   }
-  if (found.size > 0 && !(await isRejectsFile(path)))
-    throw new Error(`${path} exists and is not a rejects file, so it is not overwritten. ${choose}`);
+  if (!(await hasOnlyRejectLines(path)))
+    throw new Error(
+      `${path} exists and has content that is not from an upload, so it is not overwritten. ` +
+        "Move or delete it, or choose a different file (rejectsFile, --rejects).",
+    );
+}
+
+/** Deletes the rejects file of an earlier upload. Fails if an upload must not overwrite the file. */
+export async function removeRejectsFile(path: string, sources: readonly Source[]): Promise<void> {
+  await assertRejectsFile(path, sources);
+  const found = await stat(path).catch(() => undefined);
+  // Devices such as /dev/null must stay, and so must a link to the file.
+  if (found?.isFile()) await rm(await realpath(path), { force: true });
+}
+
+/** Whether a file consists of unchanged lines of rejects files. False for an empty file, because nothing proves its origin. */
+async function hasOnlyRejectLines(path: string): Promise<boolean> {
+  if (!(await isLikeRejectsFile(path))) return false;
+  let rest = "";
+  for await (const chunk of createReadStream(path, "utf8")) {
+    const lines = `${rest}${chunk}`.split("\n");
+    rest = lines.pop() as string;
+    if (!lines.every(isRejectLine)) return false;
+  }
+  return rest === "";
 }

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import { closeSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, lstatSync, openSync, writeSync } from "node:fs";
+import { chooseFile, rejectLine, removeRejectsFile } from "./rejects-file";
+import type { SourceFile } from "./source";
 
 /** Rejected record and its reason. */
 export interface Reject {
@@ -27,16 +29,22 @@ export class Rejects {
   first: Omit<Reject, "record"> | undefined;
   #file: number | undefined;
 
-  constructor(
+  private constructor(
     readonly path: string,
-    /** Removes values from a reason. Set if records are secret; then the file contains only reasons. */
-    private readonly redact?: (reason: string) => string,
-  ) {
-    this.#attempt(() => {
-      // A device, such as /dev/null, must not be deleted.
-      const found = statSync(path, { throwIfNoEntry: false });
-      if (!found || found.isFile() || found.isDirectory()) rmSync(path, { force: true });
-    });
+    private readonly redact: ((reason: string) => string) | undefined,
+  ) {}
+
+  /**
+   * Deletes the file of the last upload. Fails if the user has written or changed it, or if it is a source.
+   * @param redact removes values from a reason; set if records are secret, and then the file contains only reasons
+   */
+  static async open(
+    path: string,
+    sources: readonly SourceFile[],
+    redact?: (reason: string) => string,
+  ): Promise<Rejects> {
+    await removeRejectsFile(path, sources);
+    return new Rejects(path, redact);
   }
 
   add(given: Reject): void {
@@ -44,9 +52,9 @@ export class Rejects {
     const reject = this.#redacted(given);
     this.first ??= reject;
     const { record, ...rest } = reject;
-    const line = JSON.stringify({ ...rest, ...(record !== undefined && { record: jsonOf(record) }) });
+    const line = rejectLine({ ...rest, ...(record !== undefined && { record: jsonOf(record) }) });
     this.#attempt(() => {
-      this.#file ??= openSync(this.path, "w", 0o600);
+      this.#file ??= this.#create();
       writeSync(this.#file, `${line}\n`);
     });
   }
@@ -61,6 +69,12 @@ export class Rejects {
     this.#file = undefined;
   }
 
+  #create(): number {
+    const found = lstatSync(this.path, { throwIfNoEntry: false });
+    // A file that appeared after the check must not be overwritten. Devices and links exist already.
+    return openSync(this.path, !found || found.isFile() ? "wx" : "w", 0o600);
+  }
+
   #attempt(work: () => void): void {
     try {
       work();
@@ -68,7 +82,7 @@ export class Rejects {
       const { first } = this;
       const rejected = first ? `${first.source}:${first.line} was rejected (${first.reason}), but ` : "";
       const problem = `cannot write the rejects file: ${(error as Error).message}`;
-      throw new Error(`${rejected}${problem}. Choose a different file (rejectsFile, --rejects).`);
+      throw new Error(`${rejected}${problem}. ${chooseFile}`);
     }
   }
 }

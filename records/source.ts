@@ -7,7 +7,7 @@ import { type Rows, SourceError } from "./formats/row";
 import { bytesOf, type Readable } from "./formats/text";
 import { inlineFormat, isInline, readInline } from "./inline";
 import type { Mapping } from "./mapping/mapping";
-import { isRejectsFile } from "./rejects-file";
+import { isLikeRejectsFile } from "./rejects-file";
 
 /** Prefix of the placeholder for the content hash of an unreadable source. The reason follows. */
 export const unreadable = "unreadable: ";
@@ -49,7 +49,7 @@ export async function findFiles(source: string, format?: Format): Promise<Source
     throw new SourceError(displayPath(source), undefined, `no such file in ${process.cwd()}`);
   }
   const matching = (await glob(source, { absolute: true })).sort();
-  const areRejects = await Promise.all(matching.map(isRejectsFile));
+  const areRejects = await Promise.all(matching.map(isLikeRejectsFile));
   const paths = matching.filter((_, at) => !areRejects[at]);
   if (paths.length === 0) {
     throw new SourceError(source, undefined, `no file in ${process.cwd()} matches this pattern`);

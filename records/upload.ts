@@ -32,11 +32,11 @@ export async function upload(options: UploadOptions): Promise<UploadResult> {
   const writer = new Writer(options, journal, token);
   try {
     let plan = new Plan(journal, bytesIn(files));
-    let uploaded = await new Pass(options, plan, () => writer.begin()).run();
+    let uploaded = await Pass.run(options, plan, () => writer.begin());
     if (plan.mustRestart) {
       journal.restart();
       plan = new Plan(journal, bytesIn(files));
-      uploaded = await new Pass(options, plan, () => writer.begin()).run();
+      uploaded = await Pass.run(options, plan, () => writer.begin());
     }
     const { recordCount, failedCount } = uploaded;
     journal.finish({ recordCount, failedCount }, plan.outcomes);

@@ -62,9 +62,14 @@ export interface ResourceDefinition<Args extends object, Outputs extends object>
   readonly stableOutputs?: readonly (keyof Outputs & string)[];
   /**
    * Returns the properties that mark the state as unsettled: an update is due even if no argument changes. A refresh stores
-   * them, because the engine then drops its notes of a killed run. Undefined if the state is settled.
+   * them, because the engine then drops its notes of a killed run. Undefined if the state is settled. `declared` has the
+   * arguments in the program, unless a refresh runs without the program.
    */
-  unsettled?(state: Args & Outputs, resource: StoredResource): Promise<Properties | undefined>;
+  unsettled?(
+    state: Args & Outputs,
+    resource: StoredResource,
+    declared?: Args,
+  ): Promise<Properties | undefined>;
   /** Type in the service's list of orphans, if the API cannot delete the object. */
   readonly orphanType?: OrphanType;
   /** Called if no other resource of the stack references the object. Without it, the object is orphaned. */

@@ -112,7 +112,7 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     const isUpdated =
       effective.length > 0 ||
       (isReverted && definition.redo === true) ||
-      (await this.#unsettled(id, olds)) !== undefined;
+      (await this.#unsettled(id, olds, news)) !== undefined;
     const calls = isUpdated && replaces.length === 0 ? definition.calls(news as Args).update : [];
     const fault = await scopeFault(calls, declaration, this.#settings());
     if (fault) throw new Error(fault);
@@ -154,7 +154,7 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     this.#rejectUnknown(news);
     const location = rejectGone(await this.#locate(id, olds), this.#settings());
     // If only the address of the service has changed, the state is rewritten without a call.
-    const isSettled = !olds.__partial && (await this.#unsettled(id, olds)) === undefined;
+    const isSettled = !olds.__partial && (await this.#unsettled(id, olds, news)) === undefined;
     const isUnchanged =
       location === "moved" && isSettled && compare(definition, id, olds, news).effective.length === 0;
     if (!definition.update || isUnchanged) return { outs: this.#stored({ ...olds, ...news }, {}) };
@@ -221,9 +221,13 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     return { ...rest, ...outputs, ...serviceProperties(this.#settings()) };
   }
 
-  #unsettled(id: string, state: Properties): Promise<Properties | undefined> | undefined {
+  #unsettled(
+    id: string,
+    state: Properties,
+    declared?: Properties,
+  ): Promise<Properties | undefined> | undefined {
     const resource = { id, urn: state.__urn, run: runOf(this.#settings()), settings: this.#settings() };
-    return this.definition.unsettled?.(state as Args & Outputs, resource);
+    return this.definition.unsettled?.(state as Args & Outputs, resource, declared as Args | undefined);
   }
 
   #locate(id: string, state: Properties): Promise<Location> {

@@ -55,7 +55,7 @@ export interface EventRecordsArgs extends RecordsArgs<EventRecord, EventMapping>
  * Events from files or from the program, uploaded to a dataset. Events that you remove from the source stay in the dataset.
  *
  * They are uploaded again when the content changes. Moving a file is not a change. Changes of `parallel`, `maxFailures`,
- * `numShards` and `rejectsFile` apply from the next upload.
+ * `numShards` and `rejectsFile` apply from the next upload. If `maxFailures` is below `failedCount`, the upload is repeated.
  */
 export class EventRecords extends Resource {
   declare readonly eventDatasetId: pulumi.Output<string>;

@@ -30,7 +30,7 @@ export interface UserRecordsArgs extends RecordsArgs<UserRecord, UserMapping> {
  * Users from files or from the program, uploaded to a dataset. Users that you remove from the source stay in the dataset.
  *
  * They are uploaded again when the content changes. Moving a file is not a change. Changes of `parallel`, `maxFailures`,
- * `numShards` and `rejectsFile` apply from the next upload.
+ * `numShards` and `rejectsFile` apply from the next upload. If `maxFailures` is below `failedCount`, the upload is repeated.
  */
 export class UserRecords extends Resource {
   declare readonly userDatasetId: pulumi.Output<string>;

@@ -173,11 +173,7 @@ async function uploadRecords(
     urn,
     `${formatCount(recordCount)} ${kind.type}${recordCount === 1 ? "" : "s"} uploaded${again}`,
   );
-  if (failedCount > 0)
-    await log.warn(
-      urn,
-      `${formatCount(failedCount)} ${failedCount === 1 ? "record was" : "records were"} rejected; see ${rejectsFile}`,
-    );
+  if (failedCount > 0) await log.warn(urn, rejectedText(failedCount, rejectsFile));
   return { recordCount, failedCount, __upload: token, ...superseding };
 }
 
@@ -196,6 +192,12 @@ function progressReporter({ urn, clock }: Context): (progress: Progress) => void
     const share = Math.min(100, Math.floor((100 * bytes) / Math.max(1, totalBytes)));
     void log.progress(urn, `${formatCount(recordCount)} records, ${share} %`);
   };
+}
+
+function rejectedText(count: number, rejectsFile: string): string {
+  const rejected = count === 1 ? "1 record was rejected" : `${formatCount(count)} records were rejected`;
+  const condition = `if the source changes or maxFailures is below ${formatCount(count)}`;
+  return `${rejected}; see ${rejectsFile}. The upload is repeated ${condition}.`;
 }
 
 function formatCount(count: number): string {

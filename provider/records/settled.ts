@@ -50,11 +50,13 @@ const unreadableState =
 
 /**
  * Returns the properties that mark the state as unsettled if the dataset may differ from it. A failed upload has marked the
- * state. A killed upload has left a note of the engine in the state and a journal on its machine.
+ * state. A killed upload has left a note of the engine in the state and a journal on its machine. If the program now allows
+ * fewer rejected records than there were, the upload runs again and sends them again.
  */
 export async function unsettledProperties(
   state: Properties,
   { id, urn, run, settings }: StoredResource,
+  declared?: Properties,
 ): Promise<Properties | undefined> {
   const { __upload: recorded, __partial, __superseded } = state;
   const { finished, open } = new UploadJournal({
@@ -64,9 +66,14 @@ export async function unsettledProperties(
   });
   const { unrecorded } = await killedUploads(run, urn, __superseded);
   const mayDiffer = __partial === true || isInDoubt({ recorded, unrecorded, finished, open });
-  if (!mayDiffer) return undefined;
+  if (!mayDiffer) return hasTooManyRejects(state, declared) ? {} : undefined;
   await run.warnOnce(urn, unrecorded === "unknown" ? unreadableState : unfinished);
   return { __partial: true, __upload: "" };
+}
+
+function hasTooManyRejects({ failedCount }: Properties, declared: Properties = {}): boolean {
+  const { maxFailures } = declared;
+  return typeof failedCount === "number" && typeof maxFailures === "number" && failedCount > maxFailures;
 }
 
 /** Returns the id of the service in the upload journal, without a connection. */

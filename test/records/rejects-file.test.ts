@@ -1,5 +1,6 @@
-import { existsSync, linkSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, linkSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Client } from "../../client/client";
 import { findFiles } from "../../records/source";
 import { Loading, userLines } from "./loading";
 import { runCommand } from "./run-command";
@@ -12,6 +13,11 @@ afterAll(() => loading.end());
 
 const content = `${userLines(0, 2)}{"name":"no id"}\n`;
 const at = (name: string) => join(loading.folder.path, name);
+
+const linked = (name: string, link: () => void): string => {
+  link();
+  return at(name);
+};
 
 describe("a rejects file that is the source", () => {
   test.each<[string, (source: string) => string]>([
@@ -33,11 +39,6 @@ describe("a rejects file that is the source", () => {
     expect(loading.upserts()).toBe(0);
   });
 
-  const linked = (name: string, link: () => void): string => {
-    link();
-    return at(name);
-  };
-
   test("is refused by the command line too", async () => {
     const id = await loading.dataset("users");
     const source = loading.folder.write("named.ndjson", content);
@@ -47,14 +48,83 @@ describe("a rejects file that is the source", () => {
   });
 });
 
-test("a file of the user that is not a rejects file is neither deleted nor overwritten", async () => {
-  const id = await loading.dataset("users");
-  const source = loading.folder.write("source.ndjson", content);
-  const notes = loading.folder.write("notes.txt", "dear diary\n");
-  await expect(loading.upload("users", id, source, { rejectsFile: notes })).rejects.toThrow(
-    /notes\.txt exists and is not a rejects file, so it is not overwritten/,
-  );
-  expect(readFileSync(notes, "utf8")).toBe("dear diary\n");
+describe("an existing file that an upload has not written", () => {
+  const reject = '{"source":"x","line":1,"reason":"y"}\n';
+
+  test.each([
+    ["a text", "dear diary\n"],
+    ["an empty file", ""],
+    ["a file whose first line looks like a rejected record", `${reject}my notes\n`],
+    ["a file of lines that look like rejected records", reject.repeat(2)],
+    ["a line with a digest of the user", reject.replace("}", ',"digest":"0123456789abcdef"}')],
+  ])("is neither overwritten nor deleted: %s", async (_, text) => {
+    const id = await loading.dataset("users");
+    const notes = loading.folder.write("notes.txt", text);
+    for (const lines of [content, userLines(0, 2)]) {
+      const source = loading.folder.write("source.ndjson", lines);
+      await expect(loading.upload("users", id, source, { rejectsFile: notes })).rejects.toThrow(
+        /notes\.txt exists and has content that is not from an upload, .*Move or delete it/,
+      );
+      expect(readFileSync(notes, "utf8")).toBe(text);
+    }
+    expect(loading.upserts()).toBe(0);
+  });
+
+  test("is not overwritten if it appears during the upload", async () => {
+    const id = await loading.dataset("users");
+    const source = loading.folder.write("source.ndjson", userLines(0, 3));
+    const late = at("late.ndjson");
+    const send = async () => {
+      writeFileSync(late, "dear diary\n");
+      return { succeedIds: ["u0", "u1"], failedIds: ["u2"] };
+    };
+    const client = Object.assign(Object.create(loading.observed.client), { send }) as Client;
+    await expect(loading.upload("users", id, source, { rejectsFile: late, client })).rejects.toThrow(
+      /cannot write the rejects file: EEXIST/,
+    );
+    expect(readFileSync(late, "utf8")).toBe("dear diary\n");
+  });
+});
+
+describe("the rejects file of the last upload", () => {
+  const rejected = async () => {
+    const id = await loading.dataset("users");
+    const rejectsFile = at(`rejects-of-${id}.ndjson`);
+    const options = { rejectsFile, maxFailures: 9 };
+    const source = loading.folder.write("again.ndjson", `${content}{"name":"\u2028"}\n`);
+    await loading.upload("users", id, source, options);
+    return { id, source, options, rejectsFile };
+  };
+
+  test("is deleted by an upload without rejected records", async () => {
+    const { id, source, options, rejectsFile } = await rejected();
+    expect(readFileSync(rejectsFile, "utf8").split("\n")).toHaveLength(3);
+    loading.folder.write("again.ndjson", userLines(0, 2));
+    await loading.upload("users", id, source, options);
+    expect(existsSync(rejectsFile)).toBe(false);
+  });
+
+  test.each<[string, (text: string) => string]>([
+    ["a note of the user", (text) => `${text}my notes\n`],
+    ["an edited line", (text) => text.replace("no id", "Ada")],
+    ["an incomplete last line", (text) => text.slice(0, -9)],
+  ])("stays if it has %s", async (_, edit) => {
+    const { id, source, options, rejectsFile } = await rejected();
+    const edited = edit(readFileSync(rejectsFile, "utf8"));
+    writeFileSync(rejectsFile, edited);
+    loading.folder.write("again.ndjson", userLines(0, 2));
+    await expect(loading.upload("users", id, source, options)).rejects.toThrow(/is not overwritten/);
+    expect(readFileSync(rejectsFile, "utf8")).toBe(edited);
+  });
+
+  test("is replaced through a link, and the link stays", async () => {
+    const { id, source, options, rejectsFile } = await rejected();
+    const link = linked(`link-${id}.ndjson`, () => symlinkSync(rejectsFile, at(`link-${id}.ndjson`)));
+    loading.folder.write("again.ndjson", content);
+    await loading.upload("users", id, source, { ...options, rejectsFile: link });
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(readFileSync(rejectsFile, "utf8").split("\n")).toHaveLength(2);
+  });
 });
 
 test("a glob does not match a rejects file, whatever its name, and a second run sees no change", async () => {

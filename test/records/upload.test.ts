@@ -110,6 +110,7 @@ describe("records that are refused", () => {
       id: "u2",
       reason: "too tall",
       record: { user_id: "u2", attributes: {} },
+      digest: expect.stringMatching(/^[0-9a-f]{16}$/),
     });
   });
 });

@@ -67,3 +67,23 @@ test("secret records are nowhere in what is stored or said", async () => {
   expect(JSON.stringify([inputs, state, plugin.said, plugin.errors])).not.toContain("hush-1");
   for (const { contentHash } of [inputs, state]) expect(contentHash).toEqual(secret(expect.any(String)));
 });
+
+test("rejected records within maxFailures are sent again only if maxFailures becomes less", async () => {
+  const declared = {
+    source: [{ userId: "u9" }, { userId: "too-long".repeat(100) }],
+    rejectsFile: join(folder, "rejects.ndjson"),
+  };
+  const { id, inputs, state } = await load({ ...declared, maxFailures: 1 });
+  expect(state).toMatchObject({ recordCount: 1, failedCount: 1 });
+  const withLimit = async (maxFailures: number) =>
+    (await plugin.check("UserRecords", { userDatasetId, ...declared, maxFailures }, inputs)).inputs;
+  for (const limit of [1, 2]) {
+    const { changes } = await plugin.diff("UserRecords", id, state, await withLimit(limit));
+    expect(changes).toBe(false);
+  }
+  const strict = await withLimit(0);
+  expect((await plugin.diff("UserRecords", id, state, strict)).changes).toBe(true);
+  observed.calls();
+  await expect(plugin.update("UserRecords", id, state, strict)).rejects.toThrow(/1 record was rejected/);
+  expect(observed.calls().filter((call) => call.includes("/upsert-dataset-users"))).toHaveLength(1);
+});
