@@ -55,9 +55,6 @@ export function formatRelativeTime(ts: number, now: number): string {
 /** Formats a time to the second, in the time zone of the browser. */
 export const formatExactTime = (ts: number): string => exactTime.format(ts);
 
-/** Formats the day of a time. */
-export const formatDate = (ts: number): string => yearTime.format(ts);
-
 /** Formats a score or a metric with a fixed number of digits. Scores below -1e29 mark missing values. */
 export function formatDecimal(value: Maybe, digits = 3): string {
   return value == null || value < -1e29 ? "–" : value.toFixed(digits);

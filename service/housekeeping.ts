@@ -5,7 +5,6 @@ import type { ServerContext } from "./http/context";
 import { removeForgottenUsers } from "./serving/forgetting";
 import { cleanUpTombstones, modelsWithForgotten } from "./store/forgotten";
 import { dropRefusals } from "./store/history/refusals";
-import { recordSizes } from "./store/history/sizes";
 import { createIndexes } from "./store/indexes";
 import { timeIn } from "./store/time";
 import { logBytes, longLogBytes } from "./store/write-ahead-log";
@@ -48,10 +47,7 @@ export async function keepLogShort(context: ServerContext): Promise<void> {
   }
 }
 
-/**
- * Deletes expired and unreferenced data, and records the sizes of the datasets. Ages are measured by the clock of the
- * database if processes share it.
- */
+/** Deletes expired and unreferenced data. Ages are measured by the clock of the database if processes share it. */
 export async function cleanUp(context: ServerContext): Promise<void> {
   const { store, clock, idempotency } = context;
   const now = await timeIn(store.db, clock.now());
@@ -63,7 +59,6 @@ export async function cleanUp(context: ServerContext): Promise<void> {
   await store.exclusively(async (db) => {
     await cleanUpTombstones(db);
     await dropRefusals(db, now);
-    await recordSizes(db, now);
   });
 }
 

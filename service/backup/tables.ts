@@ -16,7 +16,6 @@ const isBackedUp: Record<keyof Tables, boolean> = {
   forgotten_users: true,
   idempotency_keys: true,
   refusals: true,
-  dataset_sizes: true,
   orphans: true,
   holders: true,
   stable_addresses: true,

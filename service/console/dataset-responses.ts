@@ -41,13 +41,6 @@ export interface DatasetResponse extends DatasetSummary {
   readonly sampled: number;
   readonly attributes: readonly AttributeSummary[];
   readonly events: EventsSummary | null;
-  /** Recent growth, or null if it is too irregular or too short to give a rate. */
-  readonly growth: {
-    readonly perDay: number;
-    readonly days: number;
-    /** When the dataset will be full at this rate, or null if that is more than ten years away. */
-    readonly fullTs: number | null;
-  } | null;
   readonly refusals: Rejections;
 }
 

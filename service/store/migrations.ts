@@ -124,9 +124,6 @@ const migrations: Record<string, Migration> = {
     `create table refusals (
       dataset integer not null, day integer not null, reason text not null, records bigint not null,
       last_ts bigint not null, last text not null, primary key (dataset, day, reason))`,
-    `create table dataset_sizes (
-      dataset integer not null, day integer not null, ts bigint not null, records bigint not null,
-      primary key (dataset, day))`,
   ),
   "09-forgetting": statements(
     // Count of deletions up to which forgotten users were removed from the model's file.

@@ -21,7 +21,6 @@ export interface Tables {
   clients: ClientTable;
   console_sessions: ConsoleSessionTable;
   refusals: RefusalTable;
-  dataset_sizes: DatasetSizeTable;
   orphans: OrphanTable;
   holders: HolderTable;
   stable_addresses: StableAddressTable;
@@ -74,14 +73,6 @@ export interface RefusalTable {
   last_ts: number;
   /** The last few rejected records, as JSON. */
   last: string;
-}
-
-/** Number of records in a dataset, stored once a day. */
-export interface DatasetSizeTable {
-  dataset: number;
-  day: number;
-  ts: number;
-  records: number;
 }
 
 /** A user or an item. */

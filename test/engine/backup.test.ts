@@ -45,8 +45,8 @@ test("a stack whose service moved to PostgreSQL goes on with its address and key
   await api.close();
   await service.close();
   await done("export", at("backup-2"), "--store", database.url);
-  // Each service has a key of its own, and notes by itself how large datasets are, once a day.
-  const held = async (name: string) => ({ ...(await contentsOf(at(name))), key: [], dataset_sizes: [] });
+  // Each service has its own key.
+  const held = async (name: string) => ({ ...(await contentsOf(at(name))), key: [] });
   expect(await held("backup-2")).toEqual(await held("backup"));
   await database.drop();
   await done("restore", at("backup-2"), "--data", at("back"));

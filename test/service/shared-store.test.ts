@@ -102,7 +102,7 @@ describe("a migration", () => {
   afterAll(() => db.destroy());
 
   test("does not block others while a long transaction locks a table, and reports it when it gives up", async () => {
-    await other.query(`drop table clients, console_sessions, refusals, dataset_sizes, orphans, stable_addresses, holders;
+    await other.query(`drop table clients, console_sessions, refusals, orphans, stable_addresses, holders;
       alter table jobs drop column request_id; alter table records drop column forgotten;
       alter table models drop column seen_seq, drop column forgotten_until;
       alter table forgotten_users drop column hashed; alter table instance drop column tombstone_key;

@@ -1,6 +1,6 @@
 import { useRef } from "preact/hooks";
 import type { DatasetResponse, OverviewResponse } from "../../../service/console/responses";
-import { capitalize, formatCompact, formatDate, formatNumber, formatPercent, plural } from "../../format";
+import { capitalize, formatNumber, formatPercent, plural } from "../../format";
 import { liveStatus } from "../../live";
 import { AsCode, serviceOptions, serviceUrl, statusCommands } from "../../parts/as-code";
 import { Card, Figure, Id, Meter, Name, Time } from "../../parts/basics";
@@ -107,7 +107,6 @@ function OneDataset({ id }: { id: string }) {
                 </Figure>
                 <Figure name="Full">{formatPercent(one.records / one.capacity)}</Figure>
                 <Figure name="Fullest shard">{formatNumber(Math.max(...one.shards, 0))}</Figure>
-                <FullOn of={one} />
                 <Figure name="Created">
                   <Time ts={one.createdTs} />
                 </Figure>
@@ -126,26 +125,6 @@ function OneDataset({ id }: { id: string }) {
         </>
       )}
     </Load>
-  );
-}
-
-/** The day on which the dataset will be full at its recent growth, if that can be estimated. */
-function FullOn({ of: { growth, records, capacity } }: { of: DatasetResponse }) {
-  if (records >= capacity) return null;
-  if (growth === null)
-    return (
-      <Figure name="Full on" hint="Available after at least three days of steady growth">
-        <small>unknown</small>
-      </Figure>
-    );
-  return (
-    <Figure name="Full on">
-      {growth.fullTs === null ? "in over 10 years" : formatDate(growth.fullTs)}{" "}
-      <small>
-        at {growth.perDay < 1 ? "less than one" : formatCompact(growth.perDay)} per day, as in the last{" "}
-        {plural(Math.round(growth.days), "day")}
-      </small>
-    </Figure>
   );
 }
 

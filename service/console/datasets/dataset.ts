@@ -4,7 +4,6 @@ import { notFound, shortened } from "../../base/error";
 import type { Context } from "../../handlers/handler";
 import type { Db } from "../../store/database";
 import { refusalsKeptDays, refusalsOf } from "../../store/history/refusals";
-import { growthOf } from "../../store/history/sizes";
 import type { Dataset } from "../../store/tables";
 import type { AttributeSummary, DatasetResponse, DatasetSummary } from "../responses";
 import { datasetSummaries, projectChoices } from "../rows";
@@ -40,7 +39,6 @@ export async function datasetResponse(
     projects: await projectChoices(db, { datasetId: id, limit: 50 }),
     ...(await attributesOf(db, dataset)),
     events,
-    growth: await growthOf(db, dataset, { ts: now, records: short.records }, short.capacity),
     refusals: {
       days: refusalsKeptDays,
       reasons: reasons.slice(0, maxReasons),
