@@ -80,6 +80,12 @@ const forbidden = [
     to: { path: "^service/", pathNot: "^service/(index|embedded)\\.ts$" },
   },
   {
+    name: "dialects-in-store-only",
+    comment: "Only service/store knows which database it uses. Ask `store.isShared` instead.",
+    from: { path: "^service/", pathNot: "^service/store/" },
+    to: { path: "^service/store/dialect\\.ts$" },
+  },
+  {
     name: "console-by-response-types",
     comment: "The console runs in a browser and may import only the types of responses from the service.",
     from: { path: "^console/" },

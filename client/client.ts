@@ -153,7 +153,7 @@ export class Client {
     return this.#options.whoami ?? "recommender whoami";
   }
 
-  /** Whether a read also gets a response that does not come from the service. */
+  /** Whether the address is wrong: a read, too, gets a response that does not come from the service. */
   async #isWrongAddress(signal: AbortSignal | undefined): Promise<boolean> {
     const error = await this.call(routes.listEventDatasets, {}, { signal }).catch((thrown) => thrown);
     return isForeign(error) || error instanceof ReplyError;

@@ -73,7 +73,7 @@ export interface ServingCheck {
   readonly maxLatencyMs?: number | undefined;
 }
 
-/** Whether a project has a live deployment. Any response of the service proves it, except one that nothing is deployed. */
+/** Whether a project has a live deployment. Any response of the service proves it, except one that says otherwise. */
 export async function isServing(
   userId: string | undefined,
   servingUri: string | null | undefined,

@@ -221,5 +221,7 @@ function replacedBy(live: Live, state: State & Outputs): Partial<State & Outputs
 /** Fails a refresh if it cannot check the recommendation call: neither "serving" nor "not serving" would be true. */
 function failUnknown(error: Error): never {
   if (isUnreachable(error)) throw error;
-  throw new Error(`cannot tell whether the project serves: ${error.message}`, { cause: error });
+  throw new Error(`cannot tell whether the project has a live deployment: ${error.message}`, {
+    cause: error,
+  });
 }

@@ -108,7 +108,7 @@ function deploymentOf({ stack, resolveId }: OpenService, options: RecommendOptio
   if (options.servingUri !== undefined) return undefined;
   if (!stack) {
     if (options.deployment !== undefined)
-      throw new Error("--deployment is a deployment of a stack. Pass --stack too.");
+      throw new Error("--deployment selects a deployment of a stack. Pass --stack too.");
     return undefined;
   }
   const id = resolveId("Deployment", options.deployment, "--deployment");

@@ -9,7 +9,7 @@ export async function openAutomationStack(name: string, workspace: LocalWorkspac
   // Selecting the stack would change which stack the user's own `pulumi` commands work on.
   workspace.selectStack = async () => {};
   const stack = await Stack.select(name, workspace);
-  // After each update, the API reads the outputs twice and the history once. No command uses them.
+  // After each update, the Automation API reads the outputs twice and the history once. No command uses them.
   stack.outputs = async () => ({});
   stack.info = async () => undefined;
   return stack;

@@ -72,7 +72,7 @@ export async function dataDirectoryOf({ data, ...options }: DataOptions): Promis
   const directory = embeddedDirectory(settings.baseUrl);
   if (directory !== undefined) return directory;
   throw new Error(
-    `Stack ${options.stack} uses a service at an address, which has no local data directory. ` +
+    `Stack ${options.stack} uses the service at ${settings.baseUrl}, which has no local data directory. ` +
       "Choose a stack with an embedded service, or pass --data DIR.",
   );
 }

@@ -118,7 +118,7 @@ function typescriptLiteral(value: unknown): string {
 const objectKey = (key: string): string =>
   key === "__proto__" ? `["${key}"]` : /^[A-Za-z_$][\w$]*$/.test(key) ? key : quoted(key);
 
-/** Returns a value in Python. API names become snake_case; names that users chose stay as they are. */
+/** Formats a value as a Python literal. API names become snake_case; names that users chose stay as they are. */
 function pythonLiteral(value: unknown, isOwn: boolean): string {
   if (typeof value === "string") return quoted(value);
   if (typeof value === "boolean") return value ? "True" : "False";

@@ -34,7 +34,7 @@ export async function locationOf(state: Properties, settings: Settings): Promise
   if (isSameAddress) return "gone";
   throw new Error(
     `This resource belongs to the service at ${service}, but ${baseUrl} is configured. Set recommender:baseUrl or ` +
-      `RECOMMENDER_BASE_URL, or the baseUrl of the resource's provider, to ${service}. If both addresses are of the same ` +
+      `RECOMMENDER_BASE_URL, or the baseUrl of the resource's provider, to ${service}. If both addresses belong to the same ` +
       `service, set RECOMMENDER_SERVICE_MOVED=1${doubt ? ` (${doubt})` : ""}.`,
   );
 }

@@ -28,7 +28,7 @@ export interface UserClusteringArgs {
 }
 
 /**
- * A submitted clustering job. A `UserClustering` waits for it and has the result.
+ * A submitted clustering job. A `UserClustering` waits for it and outputs the result.
  *
  * In TypeScript, `UserClustering` declares this job for you. In other languages, `UserClusteringResult` declares both.
  */

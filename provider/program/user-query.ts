@@ -53,7 +53,7 @@ export interface UserQueryArgs {
 }
 
 /**
- * A submitted querying job. A `UserQuery` waits for it and has the result.
+ * A submitted querying job. A `UserQuery` waits for it and outputs the result.
  *
  * In TypeScript, `UserQuery` declares this job for you. In other languages, `UserQueryResult` declares both.
  */

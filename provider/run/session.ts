@@ -29,7 +29,7 @@ export class Run {
   /** Projects whose deployment this run has shut down. */
   readonly shutDown = new Set<string>();
 
-  // Steps. A resource in `inState` is created again only as a replacement, and `replacedByDiff` is part of `replacing`
+  // Steps. If this run creates a resource in `inState`, it replaces it. `replacedByDiff` is a subset of `replacing`,
   // unless a lost create is retried.
   /** Resources that were in the state when they were checked. */
   readonly inState = new Set<Urn>();

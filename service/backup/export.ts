@@ -260,7 +260,9 @@ class Export {
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (!/^(ENOSPC|EDQUOT|EFBIG|EROFS|EIO)$/.test(code ?? "")) throw error;
-      throw new Error(`Cannot write ${name} to ${this.dir} (${message}). Free space there.`);
+      throw new Error(
+        `Cannot write ${name} to ${this.dir} (${message}). Free space there, or choose another directory.`,
+      );
     } finally {
       await file.close();
     }

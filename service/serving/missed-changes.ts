@@ -33,7 +33,7 @@ export class MissedChanges {
     this.changes.length = 0;
     this.end.abort(
       new Error(
-        "More was written while the deployment was built than can be kept in memory; it is tried again.",
+        "Too many changes arrived while the deployment was being built; the service builds it again.",
       ),
     );
   }

@@ -53,8 +53,8 @@ export async function refusePending(db: Kysely<Tables>, location: string): Promi
     ? [`database ${withoutPassword(location)}`, `--store ${withoutPassword(location)}`]
     : [`data directory ${dirname(location)}`, `--data ${dirname(location)}`];
   throw new Error(
-    `The ${what} lacks tables of this version of recommender, and this command does not create them. ` +
-      `Start the service of this version to create them: \`recommender serve ${option}\`.`,
+    `The ${what} lacks tables that this version of recommender needs, and this command does not create them. ` +
+      `To create them, start this version of the service: \`recommender serve ${option}\`.`,
   );
 }
 

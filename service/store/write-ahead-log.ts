@@ -10,7 +10,7 @@ export const lateCheckpointPages = 8 * checkpointPages;
 
 const pageBytes = 4096;
 
-/** Bytes of the log at which a thread copies it into the database. */
+/** Size of the log in bytes at which a thread copies it into the database. */
 export const longLogBytes = checkpointPages * pageBytes;
 
 /** Returns the size of the log of an embedded database. */

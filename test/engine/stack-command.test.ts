@@ -139,6 +139,6 @@ test("status and stop find the embedded service of a stack", async () => {
     "recommender:tokenCommand": { value: "echo token" },
   });
   expect((await run("status", ...stack)).err).toBe(
-    "Stack test uses a service at an address, which has no local data directory. Choose a stack with an embedded service, or pass --data DIR.\n",
+    "Stack test uses the service at https://api.example.com, which has no local data directory. Choose a stack with an embedded service, or pass --data DIR.\n",
   );
 });

@@ -146,7 +146,7 @@ describe("a refresh of a deployment with a check", () => {
     await deployed(what);
     proxy.on(call, fault, always);
     expect(await messageOf(stack.refresh("Deployment", what))).toMatch(
-      /cannot tell whether the project serves: /,
+      /cannot tell whether the project has a live deployment: /,
     );
   });
 });

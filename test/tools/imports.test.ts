@@ -153,6 +153,15 @@ describe("import rules", () => {
     ]);
   });
 
+  test("reject a dialect of SQL outside of the store", async () => {
+    const found = await violations({
+      "service/store/dialect.ts": "export const value = 1;\n",
+      "service/store/queue.ts": 'export { value } from "./dialect";\n',
+      "service/jobs/runner.ts": 'export { value } from "../store/dialect";\n',
+    });
+    expect(found).toEqual(["dialects-in-store-only: service/jobs/runner.ts → service/store/dialect.ts"]);
+  });
+
   test("reject a new directory that has no layer", async () => {
     const found = await violations({
       "service/http/server.ts": 'export { value } from "../cellar/wine";\n',

@@ -34,7 +34,7 @@ function checkJava(): void {
   if (version >= 17) return;
   const found = version === 0 ? `${java} cannot be run` : `${java} is version ${version}`;
   throw new Error(
-    `npm run test:spark needs Java 17 or newer, and ${found}. Install it (on Debian and Ubuntu: ` +
+    `npm run test:spark needs Java 17 or newer, but ${found}. Install it (on Debian and Ubuntu: ` +
       "apt-get install openjdk-17-jre-headless), or set JAVA_HOME to where it is.",
   );
 }

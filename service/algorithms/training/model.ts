@@ -29,7 +29,7 @@ export interface G1Parameters {
   readonly damping?: number;
   /** Weight of users who chose the same items, relative to the vectors; 0 leaves them out. */
   readonly neighbours?: number;
-  /** How much the scores by neighbours fall with an item's popularity: 0 not at all, 1 in proportion. */
+  /** How much neighbour scores fall with an item's popularity: 0 not at all, 1 in proportion. */
   readonly popularityExponent?: number;
   /** Weights of other event types, relative to the target event. */
   readonly eventWeights?: EventWeights;

@@ -17,7 +17,7 @@ export interface SearchContext {
 /** What a phase passes to the next one. */
 interface SearchState {
   readonly best: Point;
-  /** Points with different weighting and damping, the preferred one first. They are compared once for each length. */
+  /** Points with different weighting and damping, the preferred one first. They are compared once per vector length. */
   readonly candidates: readonly Point[];
 }
 

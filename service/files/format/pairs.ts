@@ -74,7 +74,7 @@ export class StoredPairs {
     if (!allWithin(items, 0, this.items - 1))
       throw new FormatError("has interactions with items beyond the last item");
     if (!allWithin(weights, smallest, largest))
-      throw new FormatError("has interaction_weights that are not above 0 and finite");
+      throw new FormatError("has interaction_weights that are not positive finite numbers");
   }
 }
 

@@ -123,7 +123,7 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
       shape.every((length, at) => length === undefined || length === section.shape[at]);
     if (section.dtype !== dtype || !fits) {
       const wanted = `${dtype} [${shape.map((length) => length ?? "any").join(", ")}]`;
-      throw new FormatError(`has a section ${name} of ${given} instead of ${wanted}`);
+      throw new FormatError(`has a section ${name} of type ${given} instead of ${wanted}`);
     }
     const length = section.shape.reduce((product, one) => product * one, 1);
     const width = arrays[dtype].BYTES_PER_ELEMENT;
@@ -137,7 +137,7 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
     const { dtype, offset, bytes } = sectionOf(name);
     const width = arrays[dtype].BYTES_PER_ELEMENT;
     if (from > to || to * width > Math.min(bytes, size - begin - offset))
-      throw new FormatError(`has a section ${name} without the numbers from ${from} to ${to}`);
+      throw new FormatError(`has a section ${name} that does not cover the range ${from} to ${to}`);
     return begin + offset + from * width;
   };
   const checkHash = (sha256: string, sum: Buffer, name: string) => {

@@ -28,7 +28,7 @@ export interface Location {
   readonly url?: string;
 }
 
-/** Selects the local copy of a file. */
+/** Options that select the local copy of a file. */
 export interface CopyOptions {
   /** Discards the local copy first. */
   readonly refresh?: boolean;

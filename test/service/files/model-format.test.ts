@@ -205,7 +205,7 @@ describe("a model's file", () => {
     ["not aligned", { offset: 4 }, "do not fit its shape"],
     ["of another length", { bytes: 4 }, "do not fit its shape"],
     ["huge, and so many bytes", { shape: [60, 2 ** 31], bytes: 60 * 2 ** 33 }, "[60, 2147483648] instead"],
-    ["of another kind", { dtype: "uint32" }, "of uint32 [60, 16] instead of float32"],
+    ["of another kind", { dtype: "uint32" }, "of type uint32 [60, 16] instead of float32"],
     ["of an unknown kind", { dtype: "float64" }, "dtype"],
   ])("with a section that is %s is rejected", async (_, change, message) => {
     const sections = { ...header.sections, user_vectors: { ...header.sections.user_vectors, ...change } };
