@@ -17,11 +17,11 @@ const starts = 15;
 const dist = join(__dirname, "..", "dist/console");
 
 async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "recommender-bench-"));
+  const directory = mkdtempSync(join(tmpdir(), "recommender-bench-"));
   try {
-    const start = await startCost(folder);
-    const calls = await recommendationsWithThePageOpen(folder);
-    const service = await startService({ dataDir: join(folder, "shop"), log: "none" });
+    const start = await startCost(directory);
+    const calls = await recommendationsWithThePageOpen(directory);
+    const service = await startService({ dataDir: join(directory, "shop"), log: "none" });
     const projectId = await seed(service, shop());
     const headers = await signIn(service);
     const datasetId = await fill(service, projectId);
@@ -30,19 +30,19 @@ async function main(): Promise<void> {
     await service.close();
     conclude(start, calls, { ...views, firstViewMs });
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
 /** Alternates starts with and without the console, and returns the fastest of each. Other work can only slow a start down. */
-async function startCost(folder: string) {
+async function startCost(directory: string) {
   const took = { with: [] as number[], without: [] as number[] };
   // A service with a public address is reachable from other machines, so its console is off.
   const off = ["--public-url", "https://shop.example"];
   for (let turn = 0; turn < starts; turn++) {
     const kinds = ["with", "without"] as const;
     for (const kind of turn % 2 === 0 ? kinds : kinds.toReversed()) {
-      const process = await startProcess("--data", join(folder, kind), ...(kind === "with" ? [] : off));
+      const process = await startProcess("--data", join(directory, kind), ...(kind === "with" ? [] : off));
       took[kind].push(process.readyMs);
       await process.kill();
     }

@@ -66,13 +66,13 @@ async function rounds(stack: BenchStack, expected: number): Promise<Round[]> {
   return measured;
 }
 
-async function reported({ folder, environment }: BenchStack): Promise<{ seconds: number; found: Report }> {
+async function reported({ directory, environment }: BenchStack): Promise<{ seconds: number; found: Report }> {
   const began = performance.now();
   const child = spawn(
     process.execPath,
     [command, "drift", "--stack", "bench", "--json", "--fail-on", "none"],
     {
-      cwd: folder,
+      cwd: directory,
       env: { ...process.env, ...environment },
       stdio: ["ignore", "pipe", "inherit"],
     },

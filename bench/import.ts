@@ -22,13 +22,13 @@ interface Imported {
 
 /** Alternates between the two, so other work on the machine affects both. */
 async function bench(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "recommender-bench-"));
-  const service = await startProcess("--data", join(folder, "data"));
+  const directory = mkdtempSync(join(tmpdir(), "recommender-bench-"));
+  const service = await startProcess("--data", join(directory, "data"));
   try {
-    const file = (name: string) => join(folder, `${name}.ndjson`);
+    const file = (name: string) => join(directory, `${name}.ndjson`);
     for (const name of ["events", "few", "many"] as const) await writeEvents(file(name), shape[name]);
     const api = connect(service);
-    const into = (name: string) => importEvents(folder, service, file(name));
+    const into = (name: string) => importEvents(directory, service, file(name));
     await into("few")(await dataset(api, shape.few));
 
     const bareSeconds: number[] = [];
@@ -45,7 +45,7 @@ async function bench(): Promise<void> {
     conclude({ bareSeconds, imports, again, few, many });
   } finally {
     service.kill();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
@@ -60,14 +60,14 @@ function bare(file: string, { url, key }: ServiceProcess, datasetId: string): Pr
 }
 
 /** Runs the command as users do. A preloaded script prints its peak memory. */
-function importEvents(folder: string, { url, key }: ServiceProcess, file: string) {
-  const peakFile = join(folder, "peak");
-  const preload = join(folder, "peak.cjs");
+function importEvents(directory: string, { url, key }: ServiceProcess, file: string) {
+  const peakFile = join(directory, "peak");
+  const preload = join(directory, "peak.cjs");
   const write = `require("fs").writeFileSync(${JSON.stringify(peakFile)}, String(process.resourceUsage().maxRSS))`;
   writeFileSync(preload, `process.on("exit", () => ${write});`);
   const env = {
     ...process.env,
-    XDG_STATE_HOME: join(folder, "state"),
+    XDG_STATE_HOME: join(directory, "state"),
     RECOMMENDER_BASE_URL: url,
     RECOMMENDER_API_KEY: key,
     RECOMMENDER_TOKEN_URL: `${url}/oauth/token`,

@@ -16,8 +16,8 @@ const heldOutShare = 0.2;
 const splits = [1, 2, 3, 4, 5].slice(0, Number(process.env.BENCH_DIVISIONS ?? 5));
 
 async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "recommender-bench-"));
-  const service = await startProcess("--data", join(folder, "data"), "--plan-shards", "10000");
+  const directory = mkdtempSync(join(tmpdir(), "recommender-bench-"));
+  const service = await startProcess("--data", join(directory, "data"), "--plan-shards", "10000");
   try {
     const films = await movieLens();
     const recommender = await Recommender.of(films, service);
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
     conclude(warm, latest, cold, others);
   } finally {
     service.kill();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 

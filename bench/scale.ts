@@ -11,12 +11,12 @@ import { newDatabase } from "./service/database";
 const [few, some, many] = [1, 5, 10];
 
 async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "recommender-scale-"));
+  const directory = mkdtempSync(join(tmpdir(), "recommender-scale-"));
   const postgres = await startPostgres({ durable: true });
   try {
     const figures: Figures[] = [];
     for (const parts of [few, some, many]) {
-      const data = join(folder, `data-${parts}`);
+      const data = join(directory, `data-${parts}`);
       const service = await startProcess("--data", data, "--plan-shards", String(20 * parts));
       figures.push(await ended(service, measure("embedded", service, parts), async () => bytesIn(data)));
       rmSync(data, { recursive: true });
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
     conclude(figures);
   } finally {
     await postgres.stop();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
@@ -45,8 +45,8 @@ async function ended(
   return filled;
 }
 
-function bytesIn(folder: string): number {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
+function bytesIn(directory: string): number {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".db"))
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 }

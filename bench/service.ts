@@ -21,14 +21,14 @@ const rates = { embedded: 3000, postgres: 2000 };
 const fewer = 4;
 
 async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "recommender-bench-"));
+  const directory = mkdtempSync(join(tmpdir(), "recommender-bench-"));
   const postgres = await startPostgres({ durable: true });
   try {
     const events = generateEvents(shape);
     const embedded = await measure(events, {
-      bare: (name) => join(folder, `${name}.db`),
-      start: async () => [await startProcess("--data", join(folder, "data"))],
-      startEmpty: () => startProcess("--data", join(folder, "again")),
+      bare: (name) => join(directory, `${name}.db`),
+      start: async () => [await startProcess("--data", join(directory, "data"))],
+      startEmpty: () => startProcess("--data", join(directory, "again")),
     });
     const store = await newDatabase(postgres.url, "service");
     const shared = await measure(events, {
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
     conclude(embedded, shared, { few: ofFew, all: ofAll }, gain);
   } finally {
     await postgres.stop();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 

@@ -5,17 +5,17 @@ rem project, gets the package that `recommender plugin install` ran from.
 setlocal
 set "main=dist\provider\plugin\main.js"
 set "package=%~dp0.."
-set "folder=%CD%"
+set "directory=%CD%"
 :look
 if exist "%package%\%main%" goto run
-set "package=%folder%\node_modules\pulumi-recommender"
+set "package=%directory%\node_modules\pulumi-recommender"
 if exist "%package%\%main%" goto run
 rem The examples are inside a clone of the package itself.
-set "package=%folder%"
+set "package=%directory%"
 if exist "%package%\%main%" goto run
-for %%A in ("%folder%\..") do set "above=%%~fA"
-if "%above%"=="%folder%" goto installed
-set "folder=%above%"
+for %%A in ("%directory%\..") do set "above=%%~fA"
+if "%above%"=="%directory%" goto installed
+set "directory=%above%"
 goto look
 :installed
 set "package="

@@ -29,10 +29,10 @@ export async function withClients<T>(
 }
 
 function databaseIn(dataDir: string): string {
-  const folder = dataDirectoryAt(dataDir);
-  if (isDataDirectory(folder)) return folder.database;
+  const dataDirectory = dataDirectoryAt(dataDir);
+  if (isDataDirectory(dataDirectory)) return dataDirectory.database;
   throw new Error(
-    `There is no data of a service in ${folder.path}. Run \`recommender serve --data ${dataDir}\` first, ` +
+    `There is no data of a service in ${dataDirectory.path}. Run \`recommender serve --data ${dataDir}\` first, ` +
       "or pass a different directory with --data.",
   );
 }

@@ -31,27 +31,31 @@ export interface Opened {
 }
 
 /** Opens the log, the secrets and the database. */
-export async function open(folder: DataDirectory, files: Files, options: StartOptions): Promise<Opened> {
+export async function open(
+  dataDirectory: DataDirectory,
+  files: Files,
+  options: StartOptions,
+): Promise<Opened> {
   const stop = new AbortController();
   const clock = options.clock ?? systemClock;
   const role = options.role ?? "all";
   const processId = newId("process");
   const isShared = options.store !== undefined;
-  const { log, end } = createLog(options.log ?? "file", folder, isShared ? { processId, role } : {});
-  const key = isShared ? requireKey(options) : secretText(folder.keyFile, "rk_");
-  const ownSecret = isShared ? undefined : secretText(folder.secretFile);
+  const { log, end } = createLog(options.log ?? "file", dataDirectory, isShared ? { processId, role } : {});
+  const key = isShared ? requireKey(options) : secretText(dataDirectory.keyFile, "rk_");
+  const ownSecret = isShared ? undefined : secretText(dataDirectory.secretFile);
   // The heartbeat is written first: a restore that begins from now on sees that the database is in use.
   const opening = isShared
     ? { register: (db: Db) => writeHeartbeat(db, { id: processId, role }) }
     : { hasLogThread: true };
-  const store = await openStore(options.store ?? folder.database, opening);
+  const store = await openStore(options.store ?? dataDirectory.database, opening);
   const context = {
     options: resolveOptions(options),
     clock,
     log,
     metrics: new Metrics(),
     recentCalls: new RecentCalls(() => clock.now()),
-    folder,
+    dataDirectory,
     files,
     secrets: { key, signing: ownSecret ?? (await signingSecret(store)) },
     store,

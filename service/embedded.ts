@@ -51,7 +51,7 @@ export interface Existing {
 }
 
 /** Exit code of a service that did not start because another process has the data directory. */
-export const folderBusyExitCode = 3;
+export const directoryBusyExitCode = 3;
 
 /** How long to wait for a service whose process is running. Starting takes many times longer on a busy machine. */
 const startMs = 600_000;
@@ -65,14 +65,14 @@ export async function embedded(
   dir: string,
   { idleMinutes = 30, patienceMs = 30_000 }: { idleMinutes?: number; patienceMs?: number } = {},
 ): Promise<Embedded> {
-  const folder = dataDirectoryAt(dir);
-  refuseForeign(folder);
-  const wasThere = isDataDirectory(folder);
+  const dataDirectory = dataDirectoryAt(dir);
+  refuseForeign(dataDirectory);
+  const wasThere = isDataDirectory(dataDirectory);
   const began = Date.now();
   let silentSince = began;
   let child: ReturnType<typeof startDetached> | undefined;
   for (;;) {
-    const found = await findRunning(folder);
+    const found = await findRunning(dataDirectory);
     if (found) {
       const started = found.pid === child?.pid;
       // Otherwise the process that this call started would take over the directory when the other service stops.
@@ -80,14 +80,14 @@ export async function embedded(
       return { ...found, started, created: started && !wasThere };
     }
     const now = Date.now();
-    if (child || !hasStarted(folder)) silentSince = now;
-    const limitMs = isServedByFirstVersion(folder) ? runningFileDelayMs : patienceMs;
-    if (now - silentSince > limitMs || now - began > startMs) throw new Error(timeoutMessage(folder));
-    if (!isLocked(folder)) child ??= startDetached(folder, idleMinutes);
-    if (child?.ended() === folderBusyExitCode) child = undefined;
+    if (child || !hasStarted(dataDirectory)) silentSince = now;
+    const limitMs = isServedByFirstVersion(dataDirectory) ? runningFileDelayMs : patienceMs;
+    if (now - silentSince > limitMs || now - began > startMs) throw new Error(timeoutMessage(dataDirectory));
+    if (!isLocked(dataDirectory)) child ??= startDetached(dataDirectory, idleMinutes);
+    if (child?.ended() === directoryBusyExitCode) child = undefined;
     else if (child?.ended() !== undefined) {
       throw new Error(
-        `The service on ${folder.path} failed to start. See ${folder.logFile}, or run \`recommender serve --data ${folder.path}\`.`,
+        `The service on ${dataDirectory.path} failed to start. See ${dataDirectory.logFile}, or run \`recommender serve --data ${dataDirectory.path}\`.`,
       );
     }
     await sleep(25);
@@ -96,17 +96,17 @@ export async function embedded(
 
 /** Finds a data directory without creating or starting anything. Returns undefined if the directory has no data. */
 export async function existing(dir: string): Promise<Existing | undefined> {
-  const folder = dataDirectoryAt(dir);
-  if (!isDataDirectory(folder)) return undefined;
-  return { dir: folder.path, running: await findRunning(folder) };
+  const dataDirectory = dataDirectoryAt(dir);
+  if (!isDataDirectory(dataDirectory)) return undefined;
+  return { dir: dataDirectory.path, running: await findRunning(dataDirectory) };
 }
 
 /** Finds the service that runs on a data directory. It has to prove that it knows the key before the key is sent to it. */
-export async function findRunning(folder: DataDirectory): Promise<Reachable | undefined> {
-  if (!isLocked(folder) || !existsSync(folder.keyFile)) return undefined;
-  const { url, pid, instanceId } = readRunning(folder) ?? {};
+export async function findRunning(dataDirectory: DataDirectory): Promise<Reachable | undefined> {
+  if (!isLocked(dataDirectory) || !existsSync(dataDirectory.keyFile)) return undefined;
+  const { url, pid, instanceId } = readRunning(dataDirectory) ?? {};
   if (url === undefined || pid === undefined || instanceId === undefined) return undefined;
-  const key = readSecret(folder.keyFile);
+  const key = readSecret(dataDirectory.keyFile);
   const challenge = randomBytes(24).toString("base64url");
   try {
     const response = await fetch(`${url}/proof?challenge=${challenge}`, {
@@ -121,37 +121,37 @@ export async function findRunning(folder: DataDirectory): Promise<Reachable | un
   }
 }
 
-function isServedByFirstVersion(folder: DataDirectory): boolean {
-  const running = readRunning(folder);
-  return running !== undefined && isFirstVersionService(running) && isLocked(folder);
+function isServedByFirstVersion(dataDirectory: DataDirectory): boolean {
+  const running = readRunning(dataDirectory);
+  return running !== undefined && isFirstVersionService(running) && isLocked(dataDirectory);
 }
 
 /** Whether a process has locked the directory and published its address. */
-function hasStarted(folder: DataDirectory): boolean {
-  return readRunning(folder)?.url !== undefined && isLocked(folder);
+function hasStarted(dataDirectory: DataDirectory): boolean {
+  return readRunning(dataDirectory)?.url !== undefined && isLocked(dataDirectory);
 }
 
-function timeoutMessage(folder: DataDirectory): string {
-  if (isLocked(folder)) return notAnswering(folder);
-  return `The service on ${folder.path} did not start within ${startMs / 60_000} minutes. See ${folder.logFile}.`;
+function timeoutMessage(dataDirectory: DataDirectory): string {
+  if (isLocked(dataDirectory)) return notAnswering(dataDirectory);
+  return `The service on ${dataDirectory.path} did not start within ${startMs / 60_000} minutes. See ${dataDirectory.logFile}.`;
 }
 
 /** Message for a process that has the data directory but does not respond. */
-export function notAnswering(folder: DataDirectory, path = folder.path): string {
-  const { pid } = readRunning(folder) ?? {};
-  const why = isServedByFirstVersion(folder)
+export function notAnswering(dataDirectory: DataDirectory, path = dataDirectory.path): string {
+  const { pid } = readRunning(dataDirectory) ?? {};
+  const why = isServedByFirstVersion(dataDirectory)
     ? "is version 0.1.0 and cannot be used by this version"
-    : `does not respond (see ${folder.logFile})`;
+    : `does not respond (see ${dataDirectory.logFile})`;
   return (
     `The data directory ${path} is in use by ${pid === undefined ? "a process" : `process ${pid}`}, which ${why}. ` +
     `Run \`recommender stop --data ${path}\` and try again. The data is kept.`
   );
 }
 
-function startDetached(folder: DataDirectory, idleMinutes: number) {
-  ensureDirectory(folder.path);
-  const log = openSync(folder.logFile, "a", 0o600);
-  const options = ["--data", folder.path, "--idle-minutes", String(idleMinutes), "--json"];
+function startDetached(dataDirectory: DataDirectory, idleMinutes: number) {
+  ensureDirectory(dataDirectory.path);
+  const log = openSync(dataDirectory.logFile, "a", 0o600);
+  const options = ["--data", dataDirectory.path, "--idle-minutes", String(idleMinutes), "--json"];
   const child = spawn(
     process.execPath,
     [...processArguments(), modulePath("cli/main"), "serve", ...options],

@@ -9,12 +9,12 @@ export { type Clock, ManualClock, systemClock } from "./base/clock";
 export { foldScopes } from "./base/scopes";
 export { type ClientsPlace, withClients } from "./clients";
 export {
+  directoryBusyExitCode,
   type Embedded,
   type Existing,
   embedded,
   existing,
   findRunning,
-  folderBusyExitCode,
   notAnswering,
   type Reachable,
 } from "./embedded";

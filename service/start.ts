@@ -37,21 +37,23 @@ export interface Service {
 
 /** Starts the recommendation service in this process. */
 export async function startService(options: StartOptions = {}): Promise<Service> {
-  const newFolder = () =>
+  const newDirectory = () =>
     options.store === undefined ? mkdtempSync(join(tmpdir(), "recommender-")) : createCopiesDirectory();
-  const folder = dataDirectoryAt(options.dataDir ?? newFolder());
+  const dataDirectory = dataDirectoryAt(options.dataDir ?? newDirectory());
   // Processes that share a database have to share their models and results too.
   const { files: url = options.store } = options;
-  const files = openFiles(url === undefined ? { folder: folder.path } : { folder: folder.copies, url });
-  createDataDirectory(folder);
-  const unlock = lockDataDirectory(folder);
+  const files = openFiles(
+    url === undefined ? { directory: dataDirectory.path } : { directory: dataDirectory.copies, url },
+  );
+  createDataDirectory(dataDirectory);
+  const unlock = lockDataDirectory(dataDirectory);
   try {
     // A process that now finds the directory locked can report which process has it.
-    writeRunning(folder, { pid: process.pid });
-    restrictAccess(folder);
+    writeRunning(dataDirectory, { pid: process.pid });
+    restrictAccess(dataDirectory);
     // Trainers of a killed process may have left files.
-    rmSync(folder.work, { recursive: true, force: true });
-    return await serveFolder(await open(folder, files, options), unlock, options);
+    rmSync(dataDirectory.work, { recursive: true, force: true });
+    return await serveDirectory(await open(dataDirectory, files, options), unlock, options);
   } catch (error) {
     files.close();
     unlock();
@@ -59,14 +61,14 @@ export async function startService(options: StartOptions = {}): Promise<Service>
     if (options.store !== undefined && isOutage(error)) throw unusable(error, options.store);
     const { code, message } = error as NodeJS.ErrnoException;
     if (!/^(ENOSPC|EDQUOT|EFBIG|EROFS)$/.test(code ?? "")) throw error;
-    throw new Error(`The service cannot write to ${folder.path} (${message}). Free space there.`, {
+    throw new Error(`The service cannot write to ${dataDirectory.path} (${message}). Free space there.`, {
       cause: error,
     });
   }
 }
 
-async function serveFolder(opened: Opened, unlock: () => void, options: StartOptions): Promise<Service> {
-  const { folder, files, store, clock, log, secrets, addresses } = opened.context;
+async function serveDirectory(opened: Opened, unlock: () => void, options: StartOptions): Promise<Service> {
+  const { dataDirectory, files, store, clock, log, secrets, addresses } = opened.context;
   const sweeper = new Sweeper(opened.context);
   const context = await compose(opened, sweeper, options);
   let lastUse = clock.now();
@@ -82,7 +84,7 @@ async function serveFolder(opened: Opened, unlock: () => void, options: StartOpt
         () => context.jobs.close(),
         () => (store.isShared ? opened.processes.leave() : undefined),
         () => sweeper.settled,
-        () => removeRunning(folder),
+        () => removeRunning(dataDirectory),
         () => store.close(),
         () => files.close(),
         opened.endLog,
@@ -90,7 +92,7 @@ async function serveFolder(opened: Opened, unlock: () => void, options: StartOpt
       ],
       log,
     ).then(() => {
-      if (options.dataDir === undefined) rmSync(folder.path, { recursive: true, force: true });
+      if (options.dataDir === undefined) rmSync(dataDirectory.path, { recursive: true, force: true });
     });
     return closed;
   };
@@ -99,12 +101,12 @@ async function serveFolder(opened: Opened, unlock: () => void, options: StartOpt
   try {
     if (store.isShared) void sendHeartbeats(context, opened.processes);
     await recover(context, warnings);
-    const url = await listen(app, folder, options, warnings);
+    const url = await listen(app, dataDirectory, options, warnings);
     addresses.localUrl = url;
     startBackgroundWork(context);
-    writeRunning(folder, { pid: process.pid, url, instanceId: store.instanceId });
+    writeRunning(dataDirectory, { pid: process.pid, url, instanceId: store.instanceId });
     for (const warning of warnings) log.warn(warning);
-    log.info({ url, dataDir: folder.path }, "ready");
+    log.info({ url, dataDir: dataDirectory.path }, "ready");
   } catch (error) {
     await close();
     throw error;
@@ -115,10 +117,10 @@ async function serveFolder(opened: Opened, unlock: () => void, options: StartOpt
   }
   return {
     url: addresses.localUrl,
-    dataDir: folder.path,
-    place: store.isShared ? withoutPassword(store.location) : folder.path,
+    dataDir: dataDirectory.path,
+    place: store.isShared ? withoutPassword(store.location) : dataDirectory.path,
     key: secrets.key,
-    keyFile: folder.keyFile,
+    keyFile: dataDirectory.keyFile,
     warnings,
     idle: () => context.jobs.idle(),
     close,

@@ -75,9 +75,9 @@ function transcript(body: string, run: (command: string, without?: "progress") =
 
 /** Creates a directory like that of a reader: the package is installed, the engine and the CLI are on PATH. */
 export function workplace(engineBin: string) {
-  const folder = mkdtempSync(join(tmpdir(), "recommender-docs-"));
+  const directory = mkdtempSync(join(tmpdir(), "recommender-docs-"));
   const shop = mkdtempSync(join(tmpdir(), "shop-"));
-  const at = (...names: string[]) => join(folder, ...names);
+  const at = (...names: string[]) => join(directory, ...names);
   for (const name of ["bin", "home", "state"]) mkdirSync(at(name));
   symlinkSync(join(root, "dist/cli/main.js"), at("bin/recommender"));
   const installed = join(shop, "node_modules/pulumi-recommender");
@@ -113,7 +113,7 @@ export function workplace(engineBin: string) {
     close() {
       const served = globSync("*/data.db", { cwd: shop, dot: true });
       for (const file of served) this.run(`recommender stop --data '${dirname(file)}'`);
-      for (const used of [folder, shop]) rmSync(used, { recursive: true, force: true });
+      for (const used of [directory, shop]) rmSync(used, { recursive: true, force: true });
     },
   };
 }

@@ -22,13 +22,13 @@ runCommand(async () => {
   });
   const { writeRelease } = require("./release/write.js");
   const release = await writeRelease({
-    folder: values.out === undefined ? path.join(root, "release") : path.resolve(values.out),
+    directory: values.out === undefined ? path.join(root, "release") : path.resolve(values.out),
     only: values.only ?? [],
     pluginDownloadURL: values["plugin-download-url"],
   });
   if (values.json) return console.log(JSON.stringify(release));
-  const folder = path.relative(process.cwd(), release.folder) || ".";
-  console.log(`\n${folder}${" ".repeat(Math.max(1, 67 - folder.length))}bytes`);
+  const directory = path.relative(process.cwd(), release.directory) || ".";
+  console.log(`\n${directory}${" ".repeat(Math.max(1, 67 - directory.length))}bytes`);
   for (const { file, bytes } of release.files)
     console.log(`  ${file.padEnd(56)}${bytes.toLocaleString("en").padStart(14)}`);
   for (const warning of release.warnings) console.log(`warning: ${warning}`);

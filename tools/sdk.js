@@ -10,7 +10,7 @@ const { installPackages, root } = require("./setup.js");
  */
 runCommand(async () => {
   await installPackages();
-  const folder = path.join(root, "sdk");
+  const directory = path.join(root, "sdk");
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { "plugin-download-url": { type: "string" } },
@@ -18,9 +18,9 @@ runCommand(async () => {
   const wanted = positionals.length > 0 ? positionals : languages;
   const unknown = wanted.find((language) => !languages.includes(language));
   if (unknown) throw new Error(`Unknown language: ${unknown}. Use one of: ${languages.join(", ")}.`);
-  await generateSdks(folder, wanted, values["plugin-download-url"]);
+  await generateSdks(directory, wanted, values["plugin-download-url"]);
   for (const language of wanted) {
-    const missing = await buildSdk(folder, language);
+    const missing = await buildSdk(directory, language);
     console.log(`sdk/${language}: generated${missing ? `, not built: ${missing}` : " and built"}`);
   }
 });

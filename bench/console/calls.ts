@@ -10,10 +10,10 @@ const [rounds, callsPerRound] = [9, 4000];
  * Measures recommendations of two services, alternating between them with each call. An open page follows first one
  * service, then the other. Other work on the machine slows both, and constant differences between the two cancel out.
  */
-export async function recommendationsWithThePageOpen(folder: string) {
-  const seedFile = join(folder, "shop.json");
+export async function recommendationsWithThePageOpen(directory: string) {
+  const seedFile = join(directory, "shop.json");
   writeFileSync(seedFile, JSON.stringify(shop()));
-  const start = (name: string) => startProcess("--data", join(folder, name), "--seed", seedFile);
+  const start = (name: string) => startProcess("--data", join(directory, name), "--seed", seedFile);
   const services = [await start("one"), await start("other")] as const;
   const asks = await Promise.all(services.map(asking));
   const ratios: number[] = [];

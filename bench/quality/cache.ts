@@ -5,11 +5,15 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 /** The directory for downloads. It is outside the repository because the licenses of the data forbid redistribution. */
-const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "pulumi-recommender", "quality");
+const directory = join(
+  process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"),
+  "pulumi-recommender",
+  "quality",
+);
 
 /** Returns a directory in the cache, and creates it once. An interrupted run leaves no partial directory. */
 async function once(name: string, make: (into: string) => void | Promise<void>): Promise<string> {
-  const made = join(folder, name);
+  const made = join(directory, name);
   if (existsSync(made)) return made;
   const unfinished = `${made}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
@@ -53,7 +57,7 @@ export function pythonFor(name: string, requirements: string): string {
 }
 
 function python(name: string, packages: string[]): string {
-  const environment = join(folder, `venv-${name}`);
+  const environment = join(directory, `venv-${name}`);
   const python = join(environment, "bin", "python");
   // An environment contains its own path, so it cannot be created elsewhere and renamed.
   const done = join(environment, "installed");

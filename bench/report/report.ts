@@ -3,7 +3,7 @@ import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 
 /** The directory of the committed results, one file for each benchmark. */
-export const resultsFolder = join(__dirname, "..", "results");
+export const resultsDirectory = join(__dirname, "..", "results");
 
 /** A goal of a benchmark, and whether this run reached it. */
 export interface Goal {
@@ -52,7 +52,7 @@ export function report(name: string, { ratios, goals, absolute, shape, rows }: O
     memoryBytes: totalmem(),
     node: process.version,
   };
-  mkdirSync(resultsFolder, { recursive: true });
+  mkdirSync(resultsDirectory, { recursive: true });
   const results = { ratios, goals, absolute, machine, ...(shape && { shape }), ...(rows && { rows }) };
-  writeFileSync(join(resultsFolder, `${name}.json`), `${JSON.stringify(results, null, 2)}\n`);
+  writeFileSync(join(resultsDirectory, `${name}.json`), `${JSON.stringify(results, null, 2)}\n`);
 }

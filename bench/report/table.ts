@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Goal, type Outcome, resultsFolder } from "./report";
+import { type Goal, type Outcome, resultsDirectory } from "./report";
 
 const document = join(__dirname, "..", "..", "docs", "performance.md");
 const marks = { begin: "<!-- results: begin -->", end: "<!-- results: end -->" };
@@ -19,7 +19,7 @@ export function updateDocument(): void {
 }
 
 function tables(): string {
-  const files = readdirSync(resultsFolder).filter((file) => file.endsWith(".json"));
+  const files = readdirSync(resultsDirectory).filter((file) => file.endsWith(".json"));
   return files.sort().map(tableOf).join("\n");
 }
 
@@ -28,7 +28,7 @@ function tableOf(file: string): string {
     goals,
     machine,
     rows: beside = [],
-  } = JSON.parse(readFileSync(join(resultsFolder, file), "utf8")) as Pick<Outcome, "rows"> & {
+  } = JSON.parse(readFileSync(join(resultsDirectory, file), "utf8")) as Pick<Outcome, "rows"> & {
     goals: Goal[];
     machine: { cpu: string; cores: number; memoryBytes: number; node: string };
   };

@@ -30,27 +30,31 @@ export interface Ran {
 /** A Pulumi project with a file backend, and engine commands on it. */
 export class BenchStack {
   private constructor(
-    readonly folder: string,
+    readonly directory: string,
     readonly environment: Readonly<Record<string, string>>,
   ) {}
 
   static async create(program: Program, environment: Record<string, string>): Promise<BenchStack> {
-    const folder = realpathSync(mkdtempSync(join(tmpdir(), "recommender-bench-up-")));
+    const directory = realpathSync(mkdtempSync(join(tmpdir(), "recommender-bench-up-")));
     for (const name of ["home", "state", "node_modules/pulumi-recommender"]) {
-      mkdirSync(join(folder, name), { recursive: true });
+      mkdirSync(join(directory, name), { recursive: true });
     }
-    symlinkSync(join(repository, "node_modules/@pulumi"), join(folder, "node_modules/@pulumi"), "junction");
-    const installed = join(folder, "node_modules/pulumi-recommender");
+    symlinkSync(
+      join(repository, "node_modules/@pulumi"),
+      join(directory, "node_modules/@pulumi"),
+      "junction",
+    );
+    const installed = join(directory, "node_modules/pulumi-recommender");
     symlinkSync(join(repository, "dist"), join(installed, "dist"), "junction");
     cpSync(join(repository, "package.json"), join(installed, "package.json"));
     const isOurs = program === "dynamic" || program === "plugin";
-    cpSync(join(__dirname, "programs", `${isOurs ? "ours" : program}.ts`), join(folder, "index.ts"));
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "up", private: true }));
+    cpSync(join(__dirname, "programs", `${isOurs ? "ours" : program}.ts`), join(directory, "index.ts"));
+    writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "up", private: true }));
     const plugins = { providers: [{ name: "recommender", path: join(repository, "plugin") }] };
-    writeFileSync(join(folder, "Pulumi.yaml"), JSON.stringify({ name: "up", runtime: "nodejs", plugins }));
-    const stack = new BenchStack(folder, {
-      PULUMI_HOME: join(folder, "home"),
-      PULUMI_BACKEND_URL: `file://${join(folder, "state")}`,
+    writeFileSync(join(directory, "Pulumi.yaml"), JSON.stringify({ name: "up", runtime: "nodejs", plugins }));
+    const stack = new BenchStack(directory, {
+      PULUMI_HOME: join(directory, "home"),
+      PULUMI_BACKEND_URL: `file://${join(directory, "state")}`,
       PULUMI_CONFIG_PASSPHRASE: "bench",
       PULUMI_SKIP_UPDATE_CHECK: "1",
       PULUMI_NODEJS_TRANSPILE_ONLY: "true",
@@ -65,7 +69,7 @@ export class BenchStack {
   async run(command: readonly string[], environment: Record<string, string> = {}): Promise<Ran> {
     const began = performance.now();
     const child = spawn("sh", ["-c", timed, "sh", "pulumi", ...command, "--non-interactive"], {
-      cwd: this.folder,
+      cwd: this.directory,
       env: { ...process.env, ...this.environment, ...environment },
       stdio: ["ignore", "pipe", "pipe", "pipe"],
     });
@@ -92,11 +96,11 @@ export class BenchStack {
 
   /** Returns the size of the state file. */
   get stateBytes(): number {
-    return readFileSync(join(this.folder, "state/.pulumi/stacks/up/bench.json")).length;
+    return readFileSync(join(this.directory, "state/.pulumi/stacks/up/bench.json")).length;
   }
 
   dispose(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
   }
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Command } from "commander";
 import { version } from "../../package.json";
-import { packageFolder } from "../../provider/plugin/package-folder";
+import { packageDirectory } from "../../provider/plugin/package-directory";
 import { examples } from "../terminal/examples";
 import { type OutputOptions, print, withJsonErrors } from "../terminal/output";
 
@@ -40,7 +40,7 @@ export function addPlugin(program: Command): void {
 
 /** Installs the start script with the path of this package, which runs for programs that have not installed it. */
 async function install(): Promise<void> {
-  const installed = packageFolder();
+  const installed = packageDirectory();
   const copy = await mkdtemp(join(tmpdir(), "recommender-plugin-"));
   try {
     await cp(join(installed, "plugin"), copy, { recursive: true });

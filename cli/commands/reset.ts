@@ -18,26 +18,26 @@ export function addReset(program: Command): void {
       const { deleteData, dataDirectoryAt, isDataDirectory, lockDataDirectory, refuseForeign } = await import(
         "../../service/embedded.js"
       );
-      const folder = dataDirectoryAt(data);
-      refuseForeign(folder);
-      const exists = isDataDirectory(folder);
+      const dataDirectory = dataDirectoryAt(data);
+      refuseForeign(dataDirectory);
+      const exists = isDataDirectory(dataDirectory);
       let otherFiles: string[] = [];
       if (exists) {
-        await confirm(`Delete all data in ${folder.path}?`, yes);
+        await confirm(`Delete all data in ${dataDirectory.path}?`, yes);
         await stop(data);
-        const unlock = lockDataDirectory(folder);
+        const unlock = lockDataDirectory(dataDirectory);
         try {
-          otherFiles = deleteData(folder);
+          otherFiles = deleteData(dataDirectory);
         } finally {
           unlock();
         }
       }
-      print(options, { reset: exists, dataDir: folder.path, kept: otherFiles }, () => {
-        if (!exists) return `There is no service data in ${folder.path}\n`;
+      print(options, { reset: exists, dataDir: dataDirectory.path, kept: otherFiles }, () => {
+        if (!exists) return `There is no service data in ${dataDirectory.path}\n`;
         const what =
           otherFiles.length > 0
-            ? `the data in ${folder.path}. Other files stay: ${otherFiles.join(", ")}`
-            : folder.path;
+            ? `the data in ${dataDirectory.path}. Other files stay: ${otherFiles.join(", ")}`
+            : dataDirectory.path;
         return `Deleted ${what}\n`;
       });
     });

@@ -24,9 +24,9 @@ export function addStatus(program: Command): void {
         notAnswering,
         statusReply: schema,
       } = await import("../../service/embedded.js");
-      const folder = dataDirectoryAt(data);
-      const running = await findRunning(folder);
-      if (!running && isLocked(folder)) throw new Error(notAnswering(folder, data));
+      const dataDirectory = dataDirectoryAt(data);
+      const running = await findRunning(dataDirectory);
+      if (!running && isLocked(dataDirectory)) throw new Error(notAnswering(dataDirectory, data));
       if (!running)
         throw new Error(
           `No service is running for ${data}. Start one with \`recommender serve --data ${data}\`.${await stackHint(options)}`,

@@ -30,21 +30,21 @@ export async function stop(dir: string): Promise<number | undefined> {
   const { findRunning, dataDirectoryAt, isLocked, runningFileDelayMs, readRunning } = await import(
     "../../service/embedded.js"
   );
-  const folder = dataDirectoryAt(dir);
+  const dataDirectory = dataDirectoryAt(dir);
   const deadline = Date.now() + timeoutMs;
   let signalledPid: number | undefined;
   let owner: { readonly pid: number | undefined; readonly since: number } | undefined;
-  while (isLocked(folder)) {
-    const { pid, host = hostname() } = readRunning(folder) ?? {};
-    if (host !== hostname()) throw new Error(onOtherHost(folder, pid, host));
+  while (isLocked(dataDirectory)) {
+    const { pid, host = hostname() } = readRunning(dataDirectory) ?? {};
+    if (host !== hostname()) throw new Error(onOtherHost(dataDirectory, pid, host));
     if (pid !== owner?.pid) owner = { pid, since: Date.now() };
     if (pid !== undefined && pid !== signalledPid) {
       // The file may still contain the id of an earlier service, which another process may have now.
       const isSettled = Date.now() - (owner?.since ?? 0) >= runningFileDelayMs;
-      const isOwner = isSettled || (await findRunning(folder))?.pid === pid;
-      if (isOwner && terminate(pid, folder.path)) signalledPid = pid;
+      const isOwner = isSettled || (await findRunning(dataDirectory))?.pid === pid;
+      if (isOwner && terminate(pid, dataDirectory.path)) signalledPid = pid;
     }
-    if (Date.now() > deadline) throw new Error(stillLocked(folder, signalledPid));
+    if (Date.now() > deadline) throw new Error(stillLocked(dataDirectory, signalledPid));
     await sleep(20);
   }
   return signalledPid;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageFolder } from "../../provider/plugin/package-folder";
+import { packageDirectory } from "../../provider/plugin/package-directory";
 
 /** Type of an argument, as far as languages write its values differently. */
 export type Shape =
@@ -41,7 +41,7 @@ const prefix = "recommender:index:";
 let cached: Schema | undefined;
 
 function schema(): Schema {
-  cached ??= JSON.parse(readFileSync(join(packageFolder(), "schema.json"), "utf8")) as Schema;
+  cached ??= JSON.parse(readFileSync(join(packageDirectory(), "schema.json"), "utf8")) as Schema;
   return cached;
 }
 

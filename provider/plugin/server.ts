@@ -11,7 +11,7 @@ import { cancel } from "../run/cancellation";
 import { setEngineAddress } from "./binding";
 import type { Configuration } from "./config";
 import { failureOf } from "./failure";
-import { packageFolder } from "./package-folder";
+import { packageDirectory } from "./package-directory";
 
 let configuration: Configuration | undefined;
 
@@ -46,7 +46,7 @@ const service: Partial<IResourceProviderServer> = {
   }),
   getSchema: handler(async () => {
     const reply = new GetSchemaResponse();
-    reply.setSchema(readFileSync(join(packageFolder(), "schema.json"), "utf8"));
+    reply.setSchema(readFileSync(join(packageDirectory(), "schema.json"), "utf8"));
     return reply;
   }),
 

@@ -30,7 +30,7 @@ type OnProgress = (progress: Progress) => void;
 /** Writes a backup of all data at one moment to a directory. The service may be running. */
 export async function exportService(place: Place, dir: string, onProgress: OnProgress): Promise<Manifest> {
   const source = locate(place);
-  if (source.folder && !isDataDirectory(source.folder)) throw new Error(noDataIn(source));
+  if (source.dataDirectory && !isDataDirectory(source.dataDirectory)) throw new Error(noDataIn(source));
   const unlock = beginExport(resolve(dir));
   const db = connect(source.database);
   try {
@@ -49,8 +49,8 @@ export async function exportService(place: Place, dir: string, onProgress: OnPro
   }
 }
 
-function noDataIn({ name, folder }: Located): string {
-  const option = folder
+function noDataIn({ name, dataDirectory }: Located): string {
+  const option = dataDirectory
     ? "the data directory of a service with --data"
     : "the database of a service with --store";
   return `There is no data of a service in ${name}. Pass ${option}.`;
@@ -229,10 +229,10 @@ class Export {
   }
 
   private async writeSecrets(instance: Partial<Selectable<InstanceTable>> = {}): Promise<void> {
-    const { folder } = this.source;
+    const { dataDirectory } = this.source;
     const secrets = {
-      ...(folder
-        ? { key: existingSecret(folder.keyFile), secret: existingSecret(folder.secretFile) }
+      ...(dataDirectory
+        ? { key: existingSecret(dataDirectory.keyFile), secret: existingSecret(dataDirectory.secretFile) }
         : { secret: instance.signing_secret }),
       "tombstone-key": instance.tombstone_key,
     };

@@ -17,7 +17,7 @@ export interface Located {
   /** Directory, or URL without password, for messages. */
   readonly name: string;
   /** Undefined if the data is in PostgreSQL. */
-  readonly folder: DataDirectory | undefined;
+  readonly dataDirectory: DataDirectory | undefined;
   /** SQLite file or PostgreSQL URL. */
   readonly database: string;
   readonly files: Files;
@@ -25,11 +25,15 @@ export interface Located {
 
 /** Resolves a place without creating or connecting to anything. */
 export function locate({ dataDir, store, files = store }: Place): Located {
-  const folder = dataDirectoryAt(dataDir);
+  const dataDirectory = dataDirectoryAt(dataDir);
   return {
-    name: store === undefined ? folder.path : withoutPassword(store),
-    folder: store === undefined ? folder : undefined,
-    database: store ?? folder.database,
-    files: openFiles(files === undefined ? { folder: folder.path } : { folder: folder.copies, url: files }),
+    name: store === undefined ? dataDirectory.path : withoutPassword(store),
+    dataDirectory: store === undefined ? dataDirectory : undefined,
+    database: store ?? dataDirectory.database,
+    files: openFiles(
+      files === undefined
+        ? { directory: dataDirectory.path }
+        : { directory: dataDirectory.copies, url: files },
+    ),
   };
 }

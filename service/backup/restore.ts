@@ -79,20 +79,20 @@ export async function restoreService(
 }
 
 /** Locks the data directory, and creates it if necessary. */
-function lockTarget({ folder }: Located): () => void {
-  if (!folder) return () => undefined;
-  createDataDirectory(folder);
-  const unlock = lockDataDirectory(folder);
-  writeRunning(folder, { pid: process.pid });
-  restrictAccess(folder);
+function lockTarget({ dataDirectory }: Located): () => void {
+  if (!dataDirectory) return () => undefined;
+  createDataDirectory(dataDirectory);
+  const unlock = lockDataDirectory(dataDirectory);
+  writeRunning(dataDirectory, { pid: process.pid });
+  restrictAccess(dataDirectory);
   return () => {
-    removeRunning(folder);
+    removeRunning(dataDirectory);
     unlock();
   };
 }
 
-async function rejectIfInUse(db: Db, { name, folder }: Located): Promise<void> {
-  if (folder) return;
+async function rejectIfInUse(db: Db, { name, dataDirectory }: Located): Promise<void> {
+  if (dataDirectory) return;
   // A service that starts meanwhile waits for this lock, and then finds the restored data.
   await sql`lock table instance in access exclusive mode`.execute(db);
   const living = await livingProcesses(db);
@@ -103,11 +103,11 @@ async function rejectIfInUse(db: Db, { name, folder }: Located): Promise<void> {
   );
 }
 
-async function rejectIfNotEmpty(db: Db, { name, folder }: Located): Promise<void> {
+async function rejectIfNotEmpty(db: Db, { name, dataDirectory }: Located): Promise<void> {
   for (const table of backedUpTables) {
     const row = await db.selectFrom(table).select(sql.lit(1).as("is")).limit(1).executeTakeFirst();
     if (!row) continue;
-    const remedy = folder
+    const remedy = dataDirectory
       ? `Pass a different directory with --data, or delete the data with \`recommender reset --data ${name}\``
       : "Pass a different database with --store";
     throw new Error(
@@ -180,16 +180,16 @@ class Restore {
 
   /** Restores id, key and secret, so tokens, download addresses and stacks of the old service keep working. */
   private async restoreInstance(): Promise<void> {
-    const { folder } = this.target;
+    const { dataDirectory } = this.target;
     const secret = await textIn(this.dir, this.manifest, "secret");
     const key = await textIn(this.dir, this.manifest, "key");
     const { instanceId } = this.manifest;
     if (instanceId !== null) await this.db.updateTable("instance").set({ id: instanceId }).execute();
     const tombstone_key = await textIn(this.dir, this.manifest, "tombstone-key");
     if (tombstone_key) await this.db.updateTable("instance").set({ tombstone_key }).execute();
-    if (folder) {
-      if (secret) writeAtomically(folder.secretFile, `${secret}\n`);
-      if (key) writeAtomically(folder.keyFile, `${key}\n`);
+    if (dataDirectory) {
+      if (secret) writeAtomically(dataDirectory.secretFile, `${secret}\n`);
+      if (key) writeAtomically(dataDirectory.keyFile, `${key}\n`);
       return;
     }
     if (secret) await this.db.updateTable("instance").set({ signing_secret: secret }).execute();

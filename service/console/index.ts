@@ -220,12 +220,12 @@ async function openSession(context: Context, request: FastifyRequest, reply: Fas
 }
 
 async function sessionResponse(context: Context, visitor: Visitor): Promise<SessionResponse> {
-  const { store, addresses, folder } = context;
+  const { store, addresses, dataDirectory } = context;
   return {
     ...visitor,
     service: {
       url: addresses.url,
-      place: store.isShared ? withoutPassword(store.location) : folder.path,
+      place: store.isShared ? withoutPassword(store.location) : dataDirectory.path,
     },
     projects: await projectChoices(store.db, { limit: 200 }),
   };

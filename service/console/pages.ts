@@ -66,12 +66,12 @@ export async function sendPage(
 }
 
 async function readAssets(): Promise<Map<string, Asset>> {
-  const folder = buildDirectory("console");
-  const names = await readdir(folder);
+  const dataDirectory = buildDirectory("console");
+  const names = await readdir(dataDirectory);
   const plain = names.filter((name) => !name.endsWith(".gz"));
   return new Map(
     plain.map((name) => {
-      const read = (file: string) => readFileSync(join(folder, file));
+      const read = (file: string) => readFileSync(join(dataDirectory, file));
       const gzipped = names.includes(`${name}.gz`) ? read(`${name}.gz`) : undefined;
       return [
         name,

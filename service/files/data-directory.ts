@@ -68,19 +68,19 @@ const directories = {
 export const harmlessNames = new Set(["lost+found", ".DS_Store"]);
 
 /** Whether a directory contains the data of a service. */
-export function isDataDirectory(folder: DataDirectory): boolean {
-  return existsSync(folder.database) && existsSync(folder.lockFile);
+export function isDataDirectory(dataDirectory: DataDirectory): boolean {
+  return existsSync(dataDirectory.database) && existsSync(dataDirectory.lockFile);
 }
 
 /** Throws if a directory contains other files, because a service must not mix its files with them. */
-export function refuseForeign(folder: DataDirectory): void {
-  if (!existsSync(folder.path) || isDataDirectory(folder)) return;
-  const foreign = readdirSync(folder.path).find(
+export function refuseForeign(dataDirectory: DataDirectory): void {
+  if (!existsSync(dataDirectory.path) || isDataDirectory(dataDirectory)) return;
+  const foreign = readdirSync(dataDirectory.path).find(
     (name) => !fileNames.test(name) && !(name in directories) && !harmlessNames.has(name),
   );
   if (foreign === undefined) return;
   throw new Error(
-    `${folder.path} is not a data directory of recommender: it contains ${foreign}. ` +
+    `${dataDirectory.path} is not a data directory of recommender: it contains ${foreign}. ` +
       "Use a new or empty directory, such as one inside it.",
   );
 }
@@ -102,31 +102,32 @@ export function ensureDirectory(path: string): void {
 }
 
 /** Creates a data directory that only its owner can read, because it contains the key. */
-export function createDataDirectory(folder: DataDirectory): void {
-  refuseForeign(folder);
-  const inside = ["models", "results"].map((name) => join(folder.path, name));
-  for (const path of [folder.path, ...inside]) {
+export function createDataDirectory(dataDirectory: DataDirectory): void {
+  refuseForeign(dataDirectory);
+  const inside = ["models", "results"].map((name) => join(dataDirectory.path, name));
+  for (const path of [dataDirectory.path, ...inside]) {
     ensureDirectory(path);
     if (isOwnedByUser(path)) chmodSync(path, 0o700);
   }
   // Keeps the directory, and above all the key, out of Git repositories.
-  const ignore = join(folder.path, ".gitignore");
+  const ignore = join(dataDirectory.path, ".gitignore");
   if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
 }
 
 /** Makes the files readable by their owner only. SQLite creates its other files with the mode of the database. */
-export function restrictAccess(folder: DataDirectory): void {
-  if (!existsSync(folder.database)) closeSync(openSync(folder.database, "wx", 0o600));
-  for (const name of readdirSync(folder.path)) {
-    const path = join(folder.path, name);
+export function restrictAccess(dataDirectory: DataDirectory): void {
+  if (!existsSync(dataDirectory.database)) closeSync(openSync(dataDirectory.database, "wx", 0o600));
+  for (const name of readdirSync(dataDirectory.path)) {
+    const path = join(dataDirectory.path, name);
     if (fileNames.test(name) && isOwnedByUser(path)) chmodSync(path, 0o600);
   }
 }
 
 /** Deletes the data of a service, and the directory if it is empty then. Returns the names of the remaining files. */
-export function deleteData(folder: DataDirectory): string[] {
-  for (const [name, pattern] of Object.entries(directories)) deleteFiles(join(folder.path, name), pattern);
-  return deleteFiles(folder.path, fileNames);
+export function deleteData(dataDirectory: DataDirectory): string[] {
+  for (const [name, pattern] of Object.entries(directories))
+    deleteFiles(join(dataDirectory.path, name), pattern);
+  return deleteFiles(dataDirectory.path, fileNames);
 }
 
 /** Deletes matching files, and the directory if it is empty then. Returns the names of the remaining files. */
@@ -167,9 +168,9 @@ export function readSecret(file: string): string {
 }
 
 /** Reads the port of the service, if one was chosen. */
-export function readPort(folder: DataDirectory): number | undefined {
+export function readPort(dataDirectory: DataDirectory): number | undefined {
   try {
-    return Number(readFileSync(folder.portFile, "utf8")) || undefined;
+    return Number(readFileSync(dataDirectory.portFile, "utf8")) || undefined;
   } catch {
     return undefined;
   }

@@ -7,9 +7,9 @@ import { readRunning } from "./lock";
  * undefined if the id is unknown, such as for data of an older version.
  */
 export function instanceIn(dir: string): string | undefined {
-  const folder = dataDirectoryAt(dir);
-  if (!isDataDirectory(folder)) return "";
-  return readRunning(folder)?.instanceId ?? storedInstance(folder.database);
+  const dataDirectory = dataDirectoryAt(dir);
+  if (!isDataDirectory(dataDirectory)) return "";
+  return readRunning(dataDirectory)?.instanceId ?? storedInstance(dataDirectory.database);
 }
 
 function storedInstance(file: string): string | undefined {

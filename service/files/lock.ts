@@ -22,12 +22,12 @@ export class DataDirectoryBusyError extends Error {
 const lockPatienceMs = 1000;
 
 /** Locks the data directory for this process. The operating system releases the lock when the process dies. */
-export function lockDataDirectory(folder: DataDirectory): () => void {
+export function lockDataDirectory(dataDirectory: DataDirectory): () => void {
   for (;;) {
-    const before = lockFileId(folder);
-    const unlock = lockOnce(folder);
+    const before = lockFileId(dataDirectory);
+    const unlock = lockOnce(dataDirectory);
     // If the directory was reset meanwhile, this has locked a deleted file, which excludes nobody.
-    if (before !== undefined && before === lockFileId(folder)) return unlock;
+    if (before !== undefined && before === lockFileId(dataDirectory)) return unlock;
     unlock();
   }
 }
@@ -36,13 +36,13 @@ function lockFileId({ lockFile }: DataDirectory): bigint | undefined {
   return statSync(lockFile, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
-function lockOnce(folder: DataDirectory): () => void {
-  return lockFile(folder.lockFile, (cause) => {
-    const { pid, url } = readRunning(folder) ?? {};
+function lockOnce(dataDirectory: DataDirectory): () => void {
+  return lockFile(dataDirectory.lockFile, (cause) => {
+    const { pid, url } = readRunning(dataDirectory) ?? {};
     const process = pid === undefined ? "" : ` by process ${pid}${url === undefined ? "" : ` at ${url}`}`;
     return new DataDirectoryBusyError(
-      `The data directory ${folder.path} is already served${process}. Use that service, ` +
-        `stop it with \`recommender stop --data ${folder.path}\`, or set another directory with --data.`,
+      `The data directory ${dataDirectory.path} is already served${process}. Use that service, ` +
+        `stop it with \`recommender stop --data ${dataDirectory.path}\`, or set another directory with --data.`,
       { cause },
     );
   });
@@ -70,9 +70,9 @@ export function lockFile(
 }
 
 /** Whether a process serves the data directory, even if it hangs or is starting. */
-export function isLocked(folder: DataDirectory): boolean {
-  if (!existsSync(folder.lockFile)) return false;
-  const lock = new Database(folder.lockFile);
+export function isLocked(dataDirectory: DataDirectory): boolean {
+  if (!existsSync(dataDirectory.lockFile)) return false;
+  const lock = new Database(dataDirectory.lockFile);
   try {
     // Reading needs a shared lock, which the exclusive lock of a service excludes.
     lock.exec("SELECT count(*) FROM sqlite_master");
@@ -86,9 +86,9 @@ export function isLocked(folder: DataDirectory): boolean {
 }
 
 /** Reads the description of the running service. Only valid while the data directory is locked. */
-export function readRunning(folder: DataDirectory): Running | undefined {
+export function readRunning(dataDirectory: DataDirectory): Running | undefined {
   try {
-    const running = JSON.parse(readFileSync(folder.runningFile, "utf8")) as Running;
+    const running = JSON.parse(readFileSync(dataDirectory.runningFile, "utf8")) as Running;
     // A signal to a process id below 1 would reach a whole process group.
     return Number.isSafeInteger(running.pid) && running.pid > 0 ? running : undefined;
   } catch {
@@ -105,11 +105,11 @@ export function isFirstVersionService({ url, instanceId }: Running): boolean {
 }
 
 /** Writes the description of the running service. */
-export function writeRunning(folder: DataDirectory, running: Running): void {
-  writeAtomically(folder.runningFile, JSON.stringify({ host: hostname(), ...running }));
+export function writeRunning(dataDirectory: DataDirectory, running: Running): void {
+  writeAtomically(dataDirectory.runningFile, JSON.stringify({ host: hostname(), ...running }));
 }
 
 /** Deletes the description of the running service. */
-export function removeRunning(folder: DataDirectory): void {
-  rmSync(folder.runningFile, { force: true });
+export function removeRunning(dataDirectory: DataDirectory): void {
+  rmSync(dataDirectory.runningFile, { force: true });
 }

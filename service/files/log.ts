@@ -19,7 +19,7 @@ export interface Log {
 }
 
 /** Creates a structured log. Headers and bodies are never logged, so nothing has to be redacted. */
-export function createLog(target: LogTarget, folder: DataDirectory, fields: object = {}): Log {
+export function createLog(target: LogTarget, dataDirectory: DataDirectory, fields: object = {}): Log {
   const options = {
     base: { pid: process.pid, ...fields },
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -30,7 +30,7 @@ export function createLog(target: LogTarget, folder: DataDirectory, fields: obje
   if (typeof target === "object") return { log: pino(options, target), end: none };
   if (target === "stderr")
     return { log: pino(options, { write: (line) => orDrop(() => writeSync(2, line)) }), end: none };
-  const file = new LogFile(folder.logFile);
+  const file = new LogFile(dataDirectory.logFile);
   const log = pino(options, file);
   return {
     log,

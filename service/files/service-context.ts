@@ -29,7 +29,7 @@ export interface ServiceContext {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly recentCalls: RecentCalls;
-  readonly folder: DataDirectory;
+  readonly dataDirectory: DataDirectory;
   /** Storage of models and results. */
   readonly files: Files;
   readonly secrets: Secrets;

@@ -6,11 +6,11 @@ import { type DataDirectory, readPort, writeAtomically } from "../files/data-dir
 /** Listens and returns the base address. A data directory keeps its port, so a serving_uri stays valid. */
 export async function listen(
   app: FastifyInstance,
-  folder: DataDirectory,
+  dataDirectory: DataDirectory,
   { port = 0, host = "127.0.0.1", publicUrl }: { port?: number; host?: string; publicUrl?: string },
   warnings: string[],
 ): Promise<string> {
-  const storedPort = readPort(folder);
+  const storedPort = readPort(dataDirectory);
   try {
     await app.listen({ port: port || storedPort || 0, host });
   } catch (error) {
@@ -26,7 +26,7 @@ export async function listen(
     );
   }
   const chosen = (app.server.address() as AddressInfo).port;
-  if (chosen !== storedPort) writeAtomically(folder.portFile, `${chosen}\n`);
+  if (chosen !== storedPort) writeAtomically(dataDirectory.portFile, `${chosen}\n`);
   const everywhere = host === "0.0.0.0" || host === "::";
   if (everywhere && publicUrl === undefined) {
     warnings.push(

@@ -46,7 +46,7 @@ export const statusReply = z.object({
 
 /** Reads the status. Each upsert updates the counts of its shards, so no records are counted here. */
 export async function status(context: ServerContext): Promise<unknown> {
-  const { store, serving, pool, clock, folder, startedTs, addresses } = context;
+  const { store, serving, pool, clock, dataDirectory, startedTs, addresses } = context;
   const db = store.db;
   const datasets = await db
     .selectFrom("datasets")
@@ -79,7 +79,7 @@ export async function status(context: ServerContext): Promise<unknown> {
     version,
     url: addresses.url,
     pid: process.pid,
-    dataDir: store.isShared ? withoutPassword(store.location) : folder.path,
+    dataDir: store.isShared ? withoutPassword(store.location) : dataDirectory.path,
     instanceId: store.instanceId,
     uptimeSec: (clock.now() - startedTs) / 1000,
     memoryBytes: process.memoryUsage.rss(),

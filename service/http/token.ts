@@ -52,7 +52,7 @@ export class Tokens {
     if (caller && (caller === keyHolder || caller.name === id)) return caller;
     throw new ServiceError(
       "UNAUTHENTICATED",
-      "client_secret is neither the API key, which lies in the file `key` of the data folder, nor the secret of the " +
+      "client_secret is neither the API key, which lies in the file `key` of the data directory, nor the secret of the " +
         "client that client_id names; `recommender clients list` shows the clients that have not been revoked.",
     );
   }
@@ -164,7 +164,7 @@ function keyIn({ apikey }: IncomingHttpHeaders): string {
 
 function notOurs(): ServiceError {
   return unauthenticated(
-    "The APIKey is not this service's: neither the key, which lies in the file `key` of the data folder, nor the " +
+    "The APIKey is not this service's: neither the key, which lies in the file `key` of the data directory, nor the " +
       "secret of a client that has not been revoked.",
   );
 }

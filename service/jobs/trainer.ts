@@ -38,8 +38,8 @@ const builtIn: Trainer = ({ data, parameters, modelId }, _, { pool }, signal, on
 /** Creates a trainer that runs a command. The command reads the training data from files and writes a model. */
 function commandTrainer(command: string): Trainer {
   return async (training, job, context, signal) => {
-    const { pool, folder } = context;
-    const directory = join(folder.work, `${job.id}-${job.attempt}`);
+    const { pool, dataDirectory } = context;
+    const directory = join(dataDirectory.work, `${job.id}-${job.attempt}`);
     await mkdir(directory, { recursive: true, mode: 0o700 });
     try {
       const data = await pool.run({ kind: "TRAINING_DATA", data: training.data, directory }, signal);

@@ -8,7 +8,7 @@ import { deploy, openShop, trainModel } from "../service/shop";
 
 /** A service with a trained shop, and the `recommender` command in a separate process. */
 export class ShopCommand {
-  readonly folder = mkdtempSync(join(tmpdir(), "recommender-cli-"));
+  readonly directory = mkdtempSync(join(tmpdir(), "recommender-cli-"));
 
   private constructor(
     readonly api: Running,
@@ -45,7 +45,7 @@ export class ShopCommand {
   runWith(environment: Record<string, string>, ...args: string[]): Promise<Ended> {
     const env = { ...process.env, ...this.environment, ...environment };
     const child = spawn(process.execPath, [command, ...args], {
-      cwd: this.folder,
+      cwd: this.directory,
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -72,7 +72,7 @@ export class ShopCommand {
         process.exitCode = 0;
       })();`;
     const child = spawn(process.execPath, ["-e", script, JSON.stringify(all)], {
-      cwd: this.folder,
+      cwd: this.directory,
       env: { ...process.env, ...this.environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -112,6 +112,6 @@ export class ShopCommand {
 
   async close(): Promise<void> {
     await this.api.end();
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
   }
 }

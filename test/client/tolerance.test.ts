@@ -3,11 +3,11 @@ import { algorithmFields, encode, eventRecord, limits, routes, tolerant, wireSch
 import { recordKindAt, recordKinds } from "../../records/kind";
 import { contentHash, findFiles } from "../../records/source";
 import { upload } from "../../records/upload";
-import { Folder } from "../records/folder";
+import { TestDirectory } from "../records/test-directory";
 import { clientOf, reply, scriptedServer } from "./server";
 
 const usage = { attribute: "genre", value: "jazz" };
-const folder = new Folder();
+const directory = new TestDirectory();
 let server: Awaited<ReturnType<typeof scriptedServer>>;
 let client: Client;
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.close();
   await server.close();
-  folder.remove();
+  directory.remove();
 });
 
 const received = () => server.arrived.at(-1)?.body;
@@ -59,7 +59,7 @@ test("the client sends requests beyond the limits of the service in this package
 
 test("an upload also sends records beyond these limits, except to an embedded service", async () => {
   const line = JSON.stringify({ user_id: "u".repeat(300), attributes: { text: "x".repeat(100_000) } });
-  const files = await findFiles(folder.write("users.ndjson", `${line}\n`));
+  const files = await findFiles(directory.write("users.ndjson", `${line}\n`));
   const uploadTo = async (baseUrl: string) =>
     upload({
       client,
@@ -68,7 +68,7 @@ test("an upload also sends records beyond these limits, except to an embedded se
       datasetId: "d",
       mapping: {},
       owner: baseUrl,
-      rejectsFile: `${folder.path}/rejects`,
+      rejectsFile: `${directory.path}/rejects`,
       maxFailures: 0,
       parallel: 1,
       contentHash: await contentHash(files, {}),

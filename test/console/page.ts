@@ -130,10 +130,10 @@ export async function overhang(page: Page): Promise<number> {
 
 /** Saves a screenshot in the directory that RECOMMENDER_SCREENSHOTS names, if it is set. */
 export async function picture(page: Page, name: string): Promise<void> {
-  const folder = process.env.RECOMMENDER_SCREENSHOTS;
-  if (!folder) return;
+  const directory = process.env.RECOMMENDER_SCREENSHOTS;
+  if (!directory) return;
   await page.evaluate("scrollTo(0, 0)");
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true });
 }
 
 /** Checks that a page fits three widths and is accessible. */

@@ -11,7 +11,7 @@ import { testUnless } from "../unless";
 import { addHostile, odd } from "./hostile-shop";
 import { check, overhang, Shop, show } from "./page";
 import { recordShop } from "./shop";
-import { byCurl, codeOf, faultsOf, folder, inShell } from "./texts";
+import { byCurl, codeOf, directory, faultsOf, inShell } from "./texts";
 
 let shop: Shop;
 beforeAll(async () => {
@@ -75,7 +75,7 @@ test("a question needs confirmation, is answered with a chart, and is available 
     await inShell(written);
     const bound = least === "" ? {} : { lowerBound: Number(least) };
     const conditions = [{ attribute, value, ...bound }];
-    expect(JSON.parse(readFileSync(join(folder, "query.json"), "utf8"))).toEqual([{ conditions }]);
+    expect(JSON.parse(readFileSync(join(directory, "query.json"), "utf8"))).toEqual([{ conditions }]);
   }
   // A shortened name ends with a whole character. A distribution that no command can express has no CLI sample.
   await page.getByRole("combobox", { name: "Question", exact: true }).selectOption("distribution");
@@ -288,9 +288,9 @@ testUnless(isThere("python3") ? undefined : "there is no `python3` on PATH")(
   "the Python samples of the screens compile",
   async () => {
     expect(pythons.length).toBeGreaterThan(5);
-    writeFileSync(join(folder, "texts.json"), JSON.stringify(pythons));
+    writeFileSync(join(directory, "texts.json"), JSON.stringify(pythons));
     const compiling = "import json; [compile(one, 'text', 'exec') for one in json.load(open('texts.json'))]";
-    await promisify(execFile)("python3", ["-c", compiling], { cwd: folder });
+    await promisify(execFile)("python3", ["-c", compiling], { cwd: directory });
   },
 );
 

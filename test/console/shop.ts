@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import type { Seed } from "../../service";
 
-const folder = join(__dirname, "../../examples/quickstart/data");
+const directory = join(__dirname, "../../examples/quickstart/data");
 
 function rows(file: string): Record<string, string>[] {
-  return parse(readFileSync(join(folder, file)), { columns: true });
+  return parse(readFileSync(join(directory, file)), { columns: true });
 }
 
 /** Returns the data of the quick start's record shop. */

@@ -17,7 +17,7 @@ export async function codeOf(page: Page, language: string): Promise<string> {
 /** Runs commands in bash, with `recommender` as a command, and returns the output. */
 export async function inShell(text: string): Promise<string> {
   const whole = `recommender() { '${process.execPath}' '${command}' "$@"; }\n${text}`;
-  return (await promisify(execFile)("bash", ["-c", whole], { cwd: folder })).stdout;
+  return (await promisify(execFile)("bash", ["-c", whole], { cwd: directory })).stdout;
 }
 
 /** Runs the curl sample of a screen, with the key from the place that the screen names. */
@@ -28,14 +28,14 @@ export async function byCurl(page: Page): Promise<Record<string, unknown>> {
 }
 
 /** The directory in which commands run, for all tests of a file. */
-export const folder = mkdtempSync(join(__dirname, "texts-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+export const directory = mkdtempSync(join(__dirname, "texts-"));
+afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Returns the compiler errors of programs. */
 export function faultsOf(programs: Readonly<Record<string, string>>): string[] {
   const root = join(__dirname, "../..");
   const files = Object.entries(programs).map(([name, text]) => {
-    const file = join(folder, `${name}.ts`);
+    const file = join(directory, `${name}.ts`);
     writeFileSync(file, text);
     return file;
   });

@@ -123,7 +123,7 @@ describe("the Kubernetes manifests", () => {
     });
   });
 
-  test("hold no secret, and those who apply the folder do not overwrite theirs", () => {
+  test("hold no secret, and those who apply the directory do not overwrite theirs", () => {
     const { stringData } = find("Secret", "recommender") as unknown as { stringData: Record<string, string> };
     expect(stringData).toEqual({ RECOMMENDER_API_KEY: "", RECOMMENDER_STORE: "" });
     expect(files.filter((file) => /\.ya?ml$/.test(file) && read(file).includes("kind: Secret"))).toEqual([]);

@@ -86,7 +86,7 @@ describe("recommender drift, through the real engine", () => {
     await observed.close();
   });
 
-  /** Runs a line as somebody would who copies it into a shell in the folder of the project. */
+  /** Runs a line as somebody would who copies it into a shell in the directory of the project. */
   const shell = (line: string) => {
     const path = [join(workspace.directory, "bin"), process.env.PATH].join(delimiter);
     const env = { ...process.env, ...workspace.stack.workspace.envVars, PATH: path };

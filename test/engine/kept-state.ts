@@ -10,10 +10,10 @@ const secretMark = "4dabf18193072939515e22adb298388d";
  * the engine three more times after each update to ask for just that, which would be a quarter of what all these tests
  * take.
  */
-export function readKeptState(stack: Stack, folder: string): void {
+export function readKeptState(stack: Stack, directory: string): void {
   const ask = stack.outputs.bind(stack);
   stack.exportStack = async (): Promise<Deployment> => {
-    const [file] = await filesIn(join(folder, ".pulumi/stacks"), `/${stack.name}.json`);
+    const [file] = await filesIn(join(directory, ".pulumi/stacks"), `/${stack.name}.json`);
     const { version, checkpoint } = JSON.parse(await readFile(file, "utf8"));
     return { version, deployment: checkpoint.latest ?? {} };
   };
@@ -23,7 +23,7 @@ export function readKeptState(stack: Stack, folder: string): void {
     return JSON.stringify(outputs).includes(secretMark) ? ask() : outputs;
   };
   stack.info = async () => {
-    const updates = await filesIn(join(folder, ".pulumi/history"), ".history.json");
+    const updates = await filesIn(join(directory, ".pulumi/history"), ".history.json");
     const last = updates.filter((file) => file.includes(`/${stack.name}-`)).at(-1);
     return last ? (JSON.parse(await readFile(last, "utf8")) as UpdateSummary) : undefined;
   };
@@ -35,10 +35,10 @@ function outputsIn(resources: { type: string; outputs?: Record<string, unknown> 
   return Object.fromEntries(named.map(([name, value]) => [name, { value, secret: false }]));
 }
 
-async function filesIn(folder: string, ending: string): Promise<string[]> {
-  const files = await readdir(folder, { recursive: true });
+async function filesIn(directory: string, ending: string): Promise<string[]> {
+  const files = await readdir(directory, { recursive: true });
   return files
     .filter((file) => file.endsWith(ending))
     .sort()
-    .map((file) => join(folder, file));
+    .map((file) => join(directory, file));
 }

@@ -5,7 +5,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FaultProxy, type Passage, send } from "../faults/proxy";
-import { linkedFolder, secretsProvider } from "./workspace";
+import { linkedDirectory, secretsProvider } from "./workspace";
 
 /** Binding of a run. Resources that the run only deletes keep their earlier binding. */
 export type Binding = "dynamic" | "plugin";
@@ -40,7 +40,7 @@ export interface Ended {
   readonly struck: boolean;
 }
 
-/** A folder with a program in plain JavaScript, whose engine commands are processes that can be killed. */
+/** A directory with a program in plain JavaScript, whose engine commands are processes that can be killed. */
 export class KillingGround {
   readonly #groups = new Set<number>();
   readonly #providers = new Set<number>();
@@ -52,7 +52,7 @@ export class KillingGround {
   ) {}
 
   static async make(program: string, environment: Record<string, string>): Promise<KillingGround> {
-    const ground = new KillingGround(await linkedFolder(), environment);
+    const ground = new KillingGround(await linkedDirectory(), environment);
     const write = (name: string, text: string) => writeFileSync(join(ground.directory, name), text);
     write("Pulumi.yaml", JSON.stringify({ name: "kill", runtime: "nodejs" }));
     write("package.json", JSON.stringify({ name: "kill", private: true, main: "index.js" }));
@@ -112,7 +112,7 @@ export class KillingGround {
   }
 
   /**
-   * Mends what a killed engine may leave of its own files, as docs/reliability.md says: a backend in a folder writes
+   * Mends what a killed engine may leave of its own files, as docs/reliability.md says: a backend in a directory writes
    * them in place. Tells whether there was anything to mend.
    */
   mend(stack: string): boolean {
@@ -141,7 +141,7 @@ export class KillingGround {
     }
   }
 
-  /** Ends what killed engines left behind and removes the folder. */
+  /** Ends what killed engines left behind and removes the directory. */
   async dispose(): Promise<void> {
     const running = processes().filter(({ command }) => command.includes("pulumi"));
     const ours = running.filter(({ pid, group }) => this.#providers.has(pid) || this.#groups.has(group));

@@ -42,7 +42,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
     let observed: ObservedService;
     let other: ObservedService;
     let workspace: EngineWorkspace;
-    let folder: string;
+    let directory: string;
     let text: string;
     const keys: string[] = [];
     let said = "";
@@ -64,11 +64,11 @@ describe.each(Object.entries(languages) as [string, Language][])(
         return [key, { value, secret: /Key|Secret/.test(key) }] as const;
       });
       await workspace.stack.setAllConfig(Object.fromEntries(config));
-      folder = join(workspace.directory, "examples", name);
-      const project = join(folder, "Pulumi.yaml");
+      directory = join(workspace.directory, "examples", name);
+      const project = join(directory, "Pulumi.yaml");
       const plugins = { providers: [{ name: "recommender", path: join(__dirname, "../../plugin") }] };
       await writeFile(project, `${await readFile(project, "utf8")}plugins: ${JSON.stringify(plugins)}\n`);
-      text = await readFile(join(folder, program), "utf8");
+      text = await readFile(join(directory, program), "utf8");
     });
     afterAll(async () => {
       await workspace?.dispose();
@@ -76,7 +76,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
     });
     const setProgram = (changed: string) => {
       expect(changed).not.toBe(text);
-      return writeFile(join(folder, program), changed);
+      return writeFile(join(directory, program), changed);
     };
     /** What was called, but for what the program itself asks. */
     const calls = () => observed.calls().filter((call) => !call.includes("/recommend-items-to-user"));
@@ -114,7 +114,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
       await setProgram(edit.reshard(text));
       const steps: StepEventMetadata[] = [];
       await workspace.stack.preview({ onOutput, onEvent: (event) => steps.push(...stepsOf(event)) });
-      await writeFile(join(folder, program), text);
+      await writeFile(join(directory, program), text);
       const dataset = steps.find(
         ({ type, op }) => type === "recommender:index:EventDataset" && op === "replace",
       );
@@ -126,7 +126,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
       const renamed = { eventDatasetId, name: "by hand", attributeSchema: null };
       await observed.call(routes.updateEventDataset, renamed);
       const env = workspace.stack.workspace.envVars;
-      const open = await OpenStack.open({ cwd: folder, stack: workspace.stack.name, env });
+      const open = await OpenStack.open({ cwd: directory, stack: workspace.stack.name, env });
       const { drift, changes, unmanaged } = await compareStack(open);
       expect([changes, unmanaged]).toEqual([[], []]);
       const line = text.split("\n").findIndex((one) => /^ {2}events:|EventDataset\("events"/.test(one)) + 1;
@@ -182,7 +182,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
 
     run("Ctrl+C ends the run while the training goes on; the next run resumes the job", async () => {
       const env = { ...process.env, ...workspace.stack.workspace.envVars };
-      const { afterMs, output } = await interruptedUp(folder, env);
+      const { afterMs, output } = await interruptedUp(directory, env);
       onOutput(output);
       process.stdout.write(`${name}: ended ${Math.round(afterMs)} ms after Ctrl+C\n`);
       const row = await rows();

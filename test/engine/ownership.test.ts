@@ -109,7 +109,7 @@ test("the journal is found by any spelling of the backend, after a login and aft
   // A stack of the same name, and of the same configuration file, in another backend.
   const other = join(ground.directory, "other");
   await mkdir(other);
-  const login = (folder: string) => pulumi(["login", `file://${folder}`], { PULUMI_BACKEND_URL: "" });
+  const login = (directory: string) => pulumi(["login", `file://${directory}`], { PULUMI_BACKEND_URL: "" });
   const loggedIn = { PULUMI_BACKEND_URL: "" };
   await done(login(other));
   await done(pulumi(["stack", "init", "dev", "--secrets-provider", secretsProvider], loggedIn));

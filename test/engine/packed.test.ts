@@ -37,13 +37,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(packed, { recursive: true, force: true }));
 
-/** A folder of a user's own with nothing but the packages that he installed. */
+/** A directory of a user's own with nothing but the packages that he installed. */
 async function install(manager: "npm" | "pnpm"): Promise<string> {
-  const folder = join(packed, manager);
-  await mkdir(folder);
-  await writeFile(join(folder, "Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
-  await writeFile(join(folder, "package.json"), JSON.stringify({ name: "mine", private: true }));
-  const registry = { cwd: folder, env: registryEnv() };
+  const directory = join(packed, manager);
+  await mkdir(directory);
+  await writeFile(join(directory, "Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
+  await writeFile(join(directory, "package.json"), JSON.stringify({ name: "mine", private: true }));
+  const registry = { cwd: directory, env: registryEnv() };
   const packages = [`@pulumi/pulumi@${pulumiVersion}`, tarball];
   if (manager === "npm") {
     const options = ["--prefer-offline", "--no-audit", "--no-fund"];
@@ -55,14 +55,14 @@ async function install(manager: "npm" | "pnpm"): Promise<string> {
     const store = ["--store-dir", join(packed, "store"), "--prefer-offline"];
     await run(process.execPath, [pnpm, "add", ...store, ...packages], registry);
   }
-  return folder;
+  return directory;
 }
 
-async function stackOf(folder: string, name: string, env: Record<string, string>): Promise<Stack> {
-  const state = join(folder, "state");
+async function stackOf(directory: string, name: string, env: Record<string, string>): Promise<Stack> {
+  const state = join(directory, "state");
   await mkdir(state, { recursive: true });
   const envVars = {
-    PULUMI_HOME: join(folder, "home"),
+    PULUMI_HOME: join(directory, "home"),
     PULUMI_BACKEND_URL: `file://${state}`,
     PULUMI_CONFIG_PASSPHRASE: "test",
     PULUMI_SKIP_UPDATE_CHECK: "1",
@@ -71,14 +71,14 @@ async function stackOf(folder: string, name: string, env: Record<string, string>
     NODE_OPTIONS: "",
     ...env,
   };
-  const stack = await LocalWorkspace.createStack({ stackName: name, workDir: folder }, { envVars });
+  const stack = await LocalWorkspace.createStack({ stackName: name, workDir: directory }, { envVars });
   readKeptState(stack, state);
   return stack;
 }
 
 /** Moves a stack to the plugin out of the installed package and back again, neither of which changes anything. */
-async function movesToPlugin(folder: string, stack: Stack): Promise<void> {
-  const options = { cwd: folder, env: { ...process.env, ...stack.workspace.envVars } };
+async function movesToPlugin(directory: string, stack: Stack): Promise<void> {
+  const options = { cwd: directory, env: { ...process.env, ...stack.workspace.envVars } };
   const { stdout: said } = await run("npx", ["recommender", "plugin", "install", "--json"], options);
   expect(JSON.parse(said)).toEqual({ plugin: "recommender", version });
   for (const [binding, prefix] of [
@@ -104,37 +104,39 @@ async function movesToPlugin(folder: string, stack: Stack): Promise<void> {
 
 describe("the package as a user gets it", () => {
   test("works when npm installed it, with no configuration, on the embedded service, by either binding", async () => {
-    const folder = await install("npm");
+    const directory = await install("npm");
     const lookup = "recommender.getEventDatasetOutput({ eventDatasetId: events.id })";
-    await writeFile(join(folder, "index.ts"), `${program}export const found = ${lookup}.name;`);
-    const stack = await stackOf(folder, "embedded", {});
+    await writeFile(join(directory, "index.ts"), `${program}export const found = ${lookup}.name;`);
+    const stack = await stackOf(directory, "embedded", {});
     const { outputs } = await stack.up();
     expect(outputs.eventDatasetId?.value).toMatch(/./);
     // A lookup asks the service that the resources are in.
     expect(outputs.found?.value).toBe("events");
     expect((await stack.up()).summary.resourceChanges).toEqual({ same: 8 });
-    const recommender = join(folder, "node_modules/.bin/recommender");
-    const { stdout } = await run(recommender, ["status", "--json"], { cwd: folder });
+    const recommender = join(directory, "node_modules/.bin/recommender");
+    const { stdout } = await run(recommender, ["status", "--json"], { cwd: directory });
     expect(JSON.parse(stdout)).toMatchObject({ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1/) });
-    await movesToPlugin(folder, stack);
+    await movesToPlugin(directory, stack);
     // A later version of the package says it otherwise; the state holds no code that would not.
-    const file = join(folder, "node_modules/pulumi-recommender/dist/provider/lifecycle/existing.js");
+    const file = join(directory, "node_modules/pulumi-recommender/dist/provider/lifecycle/existing.js");
     await writeFile(file, (await readFile(file, "utf8")).replace("is orphaned:", "stays behind:"));
     const { stdout: said } = await stack.destroy();
     expect(said).toMatch(/UserDataset users \(\S+\) stays behind:/);
-    await run(recommender, ["stop"], { cwd: folder });
+    await run(recommender, ["stop"], { cwd: directory });
   });
 
   test("has the types that a wrapper of it needs, and none that are its own affair", async () => {
-    const folder = join(packed, "npm");
-    await writeFile(join(folder, "wrapper.ts"), wrapper);
+    const directory = join(packed, "npm");
+    await writeFile(join(directory, "wrapper.ts"), wrapper);
     const compiler = require.resolve("typescript/bin/tsc");
     const options = ["--noEmit", "--strict", "--skipLibCheck", "--target", "es2022", "--module", "commonjs"];
-    await run(process.execPath, [compiler, ...options, "wrapper.ts"], { cwd: folder }).catch(({ stdout }) => {
-      throw new Error(stdout);
-    });
+    await run(process.execPath, [compiler, ...options, "wrapper.ts"], { cwd: directory }).catch(
+      ({ stdout }) => {
+        throw new Error(stdout);
+      },
+    );
     const names = "console.log(Object.keys(require('pulumi-recommender')).sort().join(' '))";
-    const { stdout } = await run(process.execPath, ["-e", names], { cwd: folder });
+    const { stdout } = await run(process.execPath, ["-e", names], { cwd: directory });
     expect(stdout.trim().split(" ")).toEqual([
       ...[
         "Algorithm",
@@ -167,9 +169,9 @@ describe("the package as a user gets it", () => {
   });
 
   test("says what to install for models in a bucket, which it does not bring", async () => {
-    const folder = join(packed, "npm");
+    const directory = join(packed, "npm");
     const serve = ["recommender", "serve", "--ephemeral", "--files", "s3://bucket"];
-    await expect(run("npx", serve, { cwd: folder })).rejects.toMatchObject({
+    await expect(run("npx", serve, { cwd: directory })).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
         "Run `npm install @aws-sdk/client-s3 @aws-sdk/lib-storage @aws-sdk/s3-request-presigner`",
@@ -178,10 +180,10 @@ describe("the package as a user gets it", () => {
   });
 
   test("works when pnpm installed it", async () => {
-    const folder = await install("pnpm");
+    const directory = await install("pnpm");
     const other = new OtherService();
-    await writeFile(join(folder, "index.ts"), program + served);
-    const stack = await stackOf(folder, "pnpm", await other.start());
+    await writeFile(join(directory, "index.ts"), program + served);
+    const stack = await stackOf(directory, "pnpm", await other.start());
     await stack.up();
     expect(other.deployed).toBeDefined();
     await stack.destroy();

@@ -76,7 +76,7 @@ test.each(["state-v1.json"])(
   },
 );
 
-/** The same with every call that creates, as the run was that left the recorded journal and data folder. */
+/** The same with every call that creates, as the run was that left the recorded journal and data directory. */
 const journaledProgram = `${recordedProgram.replace(
   "{ projectId: project.id }",
   "{ projectId: project.id, algorithmParameters: { alpha: 0.1, dimensions: 4, epochs: 1, regularization: 0.1 } }",
@@ -89,8 +89,8 @@ new recommender.UserClustering("groups", { ...asked, parameters: { minUserNum: 1
 export const modelId = model.modelId;
 `;
 
-/** A service over the data folder that version 0.1.0 recorded, at the time it did. */
-async function serviceOfRecordedFolder(dataDir: string, recordedAt: number): Promise<ObservedService> {
+/** A service over the data directory that version 0.1.0 recorded, at the time it did. */
+async function serviceOfRecordedDirectory(dataDir: string, recordedAt: number): Promise<ObservedService> {
   cpSync(join(__dirname, "data-v1"), dataDir, { recursive: true });
   const database = new Database(join(dataDir, "data.db"));
   database.exec(readFileSync(join(dataDir, "data.sql"), "utf8"));
@@ -112,12 +112,15 @@ test.each([
     ({ id: _, reply: __, ...asked }: JournalEntry) => ({ ...asked, at: new Date().toISOString() }),
   ],
 ])(
-  "what a killed run of 0.1.0 created is %s where %s: over its data folder, nothing is created twice",
+  "what a killed run of 0.1.0 created is %s where %s: over its data directory, nothing is created twice",
   async (how, _, leave) => {
     const journal: JournalEntry[] = JSON.parse(readFileSync(join(__dirname, "journal-v1.json"), "utf8"));
-    const folder = mkdtempSync(join(tmpdir(), "recorded-"));
-    const service = await serviceOfRecordedFolder(join(folder, "data"), Date.parse(journal.at(-1)?.at ?? ""));
-    const XDG_STATE_HOME = join(folder, "xdg");
+    const directory = mkdtempSync(join(tmpdir(), "recorded-"));
+    const service = await serviceOfRecordedDirectory(
+      join(directory, "data"),
+      Date.parse(journal.at(-1)?.at ?? ""),
+    );
+    const XDG_STATE_HOME = join(directory, "xdg");
     const workspace = await engineWorkspace(journaledProgram, { ...service.environment, XDG_STATE_HOME });
     const own = { ...process.env };
     Object.assign(process.env, workspace.stack.workspace.envVars);
@@ -135,7 +138,7 @@ test.each([
       process.env = own;
       await workspace.dispose();
       await service.close();
-      rmSync(folder, { recursive: true });
+      rmSync(directory, { recursive: true });
     }
   },
 );

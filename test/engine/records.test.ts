@@ -179,7 +179,7 @@ describe("records through the real engine", () => {
   });
 });
 
-describe("records where the state folder cannot be written", () => {
+describe("records where the state directory cannot be written", () => {
   let observed: ObservedService;
   let workspace: EngineWorkspace;
   const withMore = (more: string) => `

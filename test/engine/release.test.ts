@@ -49,7 +49,7 @@ beforeAll(async () => {
   const path = [pythonBin, process.env.PATH].join(delimiter);
   Object.assign(process.env, registryEnv(), { PATH: path, PIP_NO_BUILD_ISOLATION: "0" });
   const { writeRelease } = await releaseTools(join(directory, "checkout"));
-  const { files } = await writeRelease({ folder: join(directory, "release"), only: parts });
+  const { files } = await writeRelease({ directory: join(directory, "release"), only: parts });
   checksum = files.find(({ file }) => file === archive)?.sha256 ?? "";
   server = createServer(serve);
   address = `http://${await listen(server)}`;
@@ -87,8 +87,8 @@ afterAll(async () => {
   if (directory) await rm(directory, { recursive: true });
 });
 
-async function pulumi(folder: string, ...args: string[]): Promise<string> {
-  const options = { cwd: folder, env };
+async function pulumi(cwd: string, ...args: string[]): Promise<string> {
+  const options = { cwd, env };
   const { stdout } = await run("pulumi", [...args, "--non-interactive"], options).catch((error) =>
     Promise.reject(new Error(`${error.stdout}\n${error.stderr}`)),
   );
@@ -103,8 +103,8 @@ const read = (name: string) => readFile(join(directory, "release", name));
 released(
   "a release holds the package, a plugin for each platform and the SDKs, each with its checksum",
   async () => {
-    const folder = join(directory, "release");
-    const names = (await readdir(folder)).sort();
+    const released = join(directory, "release");
+    const names = (await readdir(released)).sort();
     expect(names).toEqual(
       [
         ...["RELEASE-NOTES.md", "SHA256SUMS", "manifest.json", "sbom.cdx.json", npmPackage],
@@ -114,8 +114,8 @@ released(
     );
     const summed = names.filter((name) => name !== "SHA256SUMS");
     const lines = await Promise.all(summed.map(async (name) => `${hashOf(await read(name))}  ${name}\n`));
-    expect(await readFile(join(folder, "SHA256SUMS"), "utf8")).toBe(lines.join(""));
-    const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
+    expect(await readFile(join(released, "SHA256SUMS"), "utf8")).toBe(lines.join(""));
+    const manifest = JSON.parse(await readFile(join(released, "manifest.json"), "utf8"));
     expect(manifest).toMatchObject({ version, node: nodeVersion });
     const described = summed.filter((name) => name !== "manifest.json");
     expect(manifest.files).toEqual(
@@ -239,16 +239,16 @@ const trusting = process.platform === "linux" ? undefined : "only on Linux Go tr
 testUnless(withoutGo ?? trusting, compileMs)(
   "over HTTP/2 it takes an archive that has the checksum, and no other",
   async () => {
-    const folder = await mkdtemp(join(directory, "certificate-"));
+    const certificates = await mkdtemp(join(directory, "certificate-"));
     const { stdout: goRoot } = await run("go", ["env", "GOROOT"]);
     const generate = join(goRoot.trim(), "src/crypto/tls/generate_cert.go");
-    await run("go", ["run", generate, "--host", "127.0.0.1", "--ecdsa-curve", "P256"], { cwd: folder });
+    await run("go", ["run", generate, "--host", "127.0.0.1", "--ecdsa-curve", "P256"], { cwd: certificates });
     const [key, cert] = await Promise.all(
-      ["key.pem", "cert.pem"].map((name) => readFile(join(folder, name))),
+      ["key.pem", "cert.pem"].map((name) => readFile(join(certificates, name))),
     );
     const secure = createSecureServer({ key, cert }, serve);
     const plugin = ["resource", "recommender", version, "--server", `https://${await listen(secure)}`];
-    const trusted = { ...env, PULUMI_HOME: folder, SSL_CERT_FILE: join(folder, "cert.pem") };
+    const trusted = { ...env, PULUMI_HOME: certificates, SSL_CERT_FILE: join(certificates, "cert.pem") };
     const install = (sum: string) =>
       run("pulumi", ["plugin", "install", ...plugin, "--checksum", sum], { cwd: directory, env: trusted });
     await expect(install(checksum.replace(/./, (digit) => (digit === "0" ? "1" : "0")))).rejects.toThrow(
@@ -256,23 +256,23 @@ testUnless(withoutGo ?? trusting, compileMs)(
     );
     await install(checksum);
     secure.close();
-    await rm(folder, { recursive: true });
+    await rm(certificates, { recursive: true });
   },
 );
 
 released("without any Node on PATH the quick start comes up on its embedded service, and goes", async () => {
   expect(spawnSync("node", { env }).error).toMatchObject({ code: "ENOENT" });
   await cp(join(__dirname, "../../examples"), join(directory, "examples"), { recursive: true });
-  const folder = join(directory, "examples/yaml");
+  const example = join(directory, "examples/yaml");
   try {
-    await pulumi(folder, "stack", "init", "test");
-    await pulumi(folder, "up", "--yes", "--skip-preview");
-    const outputs = JSON.parse(await pulumi(folder, "stack", "output", "--json"));
+    await pulumi(example, "stack", "init", "test");
+    await pulumi(example, "up", "--yes", "--skip-preview");
+    const outputs = JSON.parse(await pulumi(example, "stack", "output", "--json"));
     expect(outputs.forAda).toHaveLength(3);
-    expect(await pulumi(folder, "destroy", "--yes", "--skip-preview")).toMatch(/21 deleted/);
+    expect(await pulumi(example, "destroy", "--yes", "--skip-preview")).toMatch(/21 deleted/);
   } finally {
     const stop = [join(installed(), "dist/cli/main.js"), "stop"];
-    await run(join(installed(), "node"), stop, { cwd: folder, env });
+    await run(join(installed(), "node"), stop, { cwd: example, env });
   }
 });
 

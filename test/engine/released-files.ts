@@ -63,21 +63,21 @@ function platformOf(bytes: Buffer): string | undefined {
  * are made of, by the comment that stands above each module in them.
  */
 export function bundledPackages(files: readonly File[], root: string): string[] {
-  const folders = files.flatMap(({ name, bytes }) => {
+  const directories = files.flatMap(({ name, bytes }) => {
     if (!name.startsWith("dist/")) return packageIn(name);
     const modules = bytes.toString().matchAll(/^ *\/\/ (\S*node_modules\/\S+\.(?:[cm]?js|json))$/gm);
     return [...modules].flatMap(([, path = ""]) => packageIn(path));
   });
   const own = new Map(files.map(({ name, bytes }) => [name, bytes]));
-  const described = [...new Set(folders)].map((folder) => {
-    const file = `${folder}/package.json`;
+  const described = [...new Set(directories)].map((directory) => {
+    const file = `${directory}/package.json`;
     const { name, version } = JSON.parse(String(own.get(file) ?? readFileSync(join(root, file))));
     return `${name} ${version}`;
   });
   return described.sort();
 }
 
-/** The folder of the package that a file belongs to, from the first node_modules on. */
+/** The directory of the package that a file belongs to, from the first node_modules on. */
 function packageIn(path: string): string[] {
   return /node_modules\/.*(?<=node_modules\/)(?:@[^/]+\/)?[^/]+/.exec(path)?.slice(0, 1) ?? [];
 }

@@ -234,8 +234,8 @@ describe("values that a program makes secret", () => {
     said.push(await pulumi("refresh", "--yes"), await pulumi("destroy", "--yes"));
     expect(said.at(-1)).toContain("is orphaned");
     expect(said.flatMap(leaks)).toEqual([]);
-    const texts = async (folder: string) =>
-      Promise.all((await filesUnder(folder)).map((file) => readFile(file, "utf8")));
+    const texts = async (directory: string) =>
+      Promise.all((await filesUnder(directory)).map((file) => readFile(file, "utf8")));
     const states = await texts(join(workspace.directory, "state"));
     expect([...states, ...(await texts(journal))].flatMap(leaks)).toEqual([]);
     // Little content could be guessed from its hash.
@@ -244,8 +244,8 @@ describe("values that a program makes secret", () => {
   });
 });
 
-async function filesUnder(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+async function filesUnder(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true, recursive: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 

@@ -28,7 +28,7 @@ afterAll(async () => {
   await workspace.dispose();
 });
 
-/** Runs the command in a folder beside the project, with nothing configured but how to read the stack. */
+/** Runs the command in a directory beside the project, with nothing configured but how to read the stack. */
 async function run(...args: string[]) {
   const elsewhere = join(workspace.directory, "elsewhere");
   mkdirSync(elsewhere, { recursive: true });

@@ -73,7 +73,7 @@ test("a provider that is killed while it compares fails the run, which makes not
   await whole(["destroy", "--yes", "--skip-preview", "--stack", "compared"]);
 });
 
-test("a program in another folder is run with -C", async () => {
+test("a program in another directory is run with -C", async () => {
   await ground.init("elsewhere");
   const there = (args: string[], source = "") =>
     ground.run(["-C", ground.directory, ...args], { PROGRAM: source }, undefined, undefined, "/");

@@ -13,13 +13,13 @@ const repository = join(__dirname, "../..");
 /** Stores the keys of stacks that do not use a passphrase: see tools/jest/fake-vault.js. */
 export const secretsProvider = "hashivault://tests";
 
-/** A Pulumi project in a folder of its own, with a state and an engine home that nothing else shares. */
+/** A Pulumi project in a directory of its own, with a state and an engine home that nothing else shares. */
 export interface EngineWorkspace {
   readonly directory: string;
   readonly stack: Stack;
   /** Replaces the program; the next `up` runs the new one. */
   setProgram(source: string): Promise<void>;
-  /** Removes the folder. Resources that were not destroyed are forgotten. */
+  /** Removes the directory. Resources that were not destroyed are forgotten. */
   dispose(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export async function engineWorkspace(
   env: Record<string, string> = {},
   language: "javascript" | "typescript" = "javascript",
 ): Promise<EngineWorkspace> {
-  const directory = await linkedFolder();
+  const directory = await linkedDirectory();
   const setProgram = async (text: string) => {
     if (language === "typescript") return writeFile(join(directory, "index.ts"), text);
     const { code } = await transform(text, {
@@ -55,18 +55,21 @@ export async function exampleWorkspace(
   env: Record<string, string>,
   stackName = "test",
 ): Promise<EngineWorkspace> {
-  const directory = await linkedFolder();
+  const directory = await linkedDirectory();
   await cp(join(repository, "examples"), join(directory, "examples"), { recursive: true });
   // The quick start is the project of the repository itself.
   await cp(join(repository, "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
-  const folder = join(directory, "examples", example);
-  const isProject = existsSync(join(folder, "Pulumi.yaml"));
-  const setProgram = (text: string) => writeFile(join(folder, "index.ts"), text);
-  return { ...(await stackIn(directory, isProject ? folder : directory, stackName, env)), setProgram };
+  const exampleDirectory = join(directory, "examples", example);
+  const isProject = existsSync(join(exampleDirectory, "Pulumi.yaml"));
+  const setProgram = (text: string) => writeFile(join(exampleDirectory, "index.ts"), text);
+  return {
+    ...(await stackIn(directory, isProject ? exampleDirectory : directory, stackName, env)),
+    setProgram,
+  };
 }
 
-/** A new folder in which a program finds the package and the engine's, and the engine its home and its state. */
-export async function linkedFolder(): Promise<string> {
+/** A new directory in which a program finds the package and the engine's, and the engine its home and its state. */
+export async function linkedDirectory(): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "recommender-engine-")));
   await mkdir(join(directory, "node_modules"));
   const modules = join(repository, "node_modules");
@@ -80,7 +83,7 @@ export async function linkedFolder(): Promise<string> {
   return directory;
 }
 
-/** Installs the plugin of the built package for the engine of such a folder. */
+/** Installs the plugin of the built package for the engine of such a directory. */
 export async function installPlugin(directory: string): Promise<void> {
   const command = join(repository, "dist/cli/main.js");
   const env = { ...process.env, PULUMI_HOME: join(directory, "home") };

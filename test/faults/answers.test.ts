@@ -1,6 +1,6 @@
 import { routes } from "../../contract";
 import { ObservedService } from "../engine/observed-service";
-import { Folder } from "../records/folder";
+import { TestDirectory } from "../records/test-directory";
 import { Bindings, bindingNames } from "./bindings";
 import { htmlPage, instead, noDeployment, noRoute, refuse } from "./faults";
 import { type Fault, FaultProxy, send } from "./proxy";
@@ -9,7 +9,7 @@ import { makeWorld, type Scene, scenes, type World } from "./scenes";
 
 jest.setTimeout(300_000);
 const always = { times: Number.POSITIVE_INFINITY };
-const folder = new Folder();
+const directory = new TestDirectory();
 const bindings = new Bindings();
 let observed: ObservedService;
 let proxy: FaultProxy;
@@ -24,14 +24,14 @@ beforeAll(async () => {
   const addresses = { "recommender:baseUrl": url, "recommender:tokenUrl": `${url}/oauth/token` };
   stack = new LocalStack({ ...observed.config, ...addresses }, bindings);
   world = await makeWorld(observed);
-  all = scenes(observed, stack, world, folder);
+  all = scenes(observed, stack, world, directory);
 });
 afterAll(async () => {
   await stack.close();
   bindings.close();
   await proxy.close();
   await observed.close();
-  folder.remove();
+  directory.remove();
 });
 beforeEach(() => proxy.clear());
 

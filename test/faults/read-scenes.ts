@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { routes } from "../../contract";
 import { contentHash, findFiles } from "../../records/source";
 import type { ObservedService } from "../engine/observed-service";
-import type { Folder } from "../records/folder";
+import type { TestDirectory } from "../records/test-directory";
 import type { LocalStack } from "./runs";
 import type { Act, Scene, World } from "./scenes";
 
@@ -22,7 +22,7 @@ export function readScenes(
   observed: ObservedService,
   stack: LocalStack,
   world: World,
-  folder: Folder,
+  directory: TestDirectory,
 ): Scene[] {
   const { projectId, userDatasetId, itemDatasetId, eventDatasetId, modelId } = world;
   const scene = (call: string, type: string, args: (name: string) => Promise<object> | object): Scene => ({
@@ -46,11 +46,11 @@ export function readScenes(
       return { ...deployment, existingId: projectId };
     }),
     scene("GET /count-dataset-records", "UserRecords", async (name) => {
-      const source = folder.write(`${name}.ndjson`, `${JSON.stringify({ user_id: name })}\n`);
+      const source = directory.write(`${name}.ndjson`, `${JSON.stringify({ user_id: name })}\n`);
       return {
         name: undefined,
         ...{ userDatasetId, source, contentHash: await contentHash(await findFiles(source), {}) },
-        ...{ numShards: 1, rejectsFile: join(folder.path, "rejects.ndjson") },
+        ...{ numShards: 1, rejectsFile: join(directory.path, "rejects.ndjson") },
       };
     }),
   ];

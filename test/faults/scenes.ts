@@ -3,7 +3,7 @@ import Database from "libsql";
 import { routes } from "../../contract";
 import { contentHash, findFiles } from "../../records/source";
 import type { ObservedService } from "../engine/observed-service";
-import type { Folder } from "../records/folder";
+import type { TestDirectory } from "../records/test-directory";
 import { fixed } from "./program";
 import { readScenes, reads } from "./read-scenes";
 import type { LocalStack } from "./runs";
@@ -60,7 +60,12 @@ export async function makeWorld(observed: ObservedService): Promise<World> {
 }
 
 /** All calls of the lifecycles, one scene for each. */
-export function scenes(observed: ObservedService, stack: LocalStack, world: World, folder: Folder): Scene[] {
+export function scenes(
+  observed: ObservedService,
+  stack: LocalStack,
+  world: World,
+  directory: TestDirectory,
+): Scene[] {
   const database = new Database(join(observed.service.dataDir, "data.db"), { readonly: true });
   const count = (table: string, column: string, value: string) =>
     (database.prepare(`select count(*) n from ${table} where ${column} = ?`).get(value) as { n: number }).n;
@@ -108,10 +113,10 @@ export function scenes(observed: ObservedService, stack: LocalStack, world: Worl
     async prepare(name) {
       const event = { event_id: name, user_id: "u1", item_id: "i1", ts: 1, event_type: "view" };
       const row = kind === "event" ? event : { [`${kind}_id`]: name };
-      const source = folder.write(`${name}.ndjson`, `${JSON.stringify(row)}\n`);
+      const source = directory.write(`${name}.ndjson`, `${JSON.stringify(row)}\n`);
       const hash = await contentHash(await findFiles(source), {});
       const type = `${kind[0]?.toUpperCase()}${kind.slice(1)}Records`;
-      const rejectsFile = join(folder.path, "rejects.ndjson");
+      const rejectsFile = join(directory.path, "rejects.ndjson");
       const args = { [`${kind}DatasetId`]: datasetId, source, contentHash: hash, numShards: 1, rejectsFile };
       return {
         act: () => stack.up(type, name, args),
@@ -269,6 +274,6 @@ export function scenes(observed: ObservedService, stack: LocalStack, world: Worl
         );
       },
     },
-    ...readScenes(observed, stack, world, folder),
+    ...readScenes(observed, stack, world, directory),
   ];
 }

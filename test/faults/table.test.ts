@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Route, routes } from "../../contract";
 import { ObservedService } from "../engine/observed-service";
-import { Folder } from "../records/folder";
+import { TestDirectory } from "../records/test-directory";
 import { type BindingName, Bindings, bindingNames } from "./bindings";
 import { stall } from "./faults";
 import { FaultProxy } from "./proxy";
@@ -36,7 +36,7 @@ function promised(what: string, kind: Kind, keys: boolean): Outcome {
   return table.get(what)?.[column] as Outcome;
 }
 
-const folder = new Folder();
+const directory = new TestDirectory();
 const bindings = new Bindings();
 let observed: ObservedService;
 let proxy: FaultProxy;
@@ -49,14 +49,14 @@ beforeAll(async () => {
   const { url } = proxy;
   const addresses = { "recommender:baseUrl": url, "recommender:tokenUrl": `${url}/oauth/token` };
   stack = new LocalStack({ ...observed.config, ...addresses }, bindings);
-  all = scenes(observed, stack, await makeWorld(observed), folder);
+  all = scenes(observed, stack, await makeWorld(observed), directory);
 });
 afterAll(async () => {
   await stack.close();
   bindings.close();
   await proxy.close();
   await observed.close();
-  folder.remove();
+  directory.remove();
 });
 
 let cell = 0;

@@ -1,6 +1,6 @@
 import { unsealed } from "../../provider/plugin/values";
 import { ObservedService } from "../engine/observed-service";
-import { Folder } from "../records/folder";
+import { TestDirectory } from "../records/test-directory";
 import { type BindingName, Bindings, bindingNames } from "./bindings";
 import { cutJson, cutReply, htmlPage, refuse, resetBefore, stall, stillRunning, whole } from "./faults";
 import { FaultProxy } from "./proxy";
@@ -8,7 +8,7 @@ import { LocalStack } from "./runs";
 import { makeWorld, type World } from "./scenes";
 import { troubles } from "./troubles";
 
-const folder = new Folder();
+const directory = new TestDirectory();
 const bindings = new Bindings();
 let observed: ObservedService;
 let proxy: FaultProxy;
@@ -33,7 +33,7 @@ afterAll(async () => {
   bindings.close();
   await proxy.close();
   await observed.close();
-  folder.remove();
+  directory.remove();
 });
 beforeEach(() => proxy.clear());
 

@@ -44,9 +44,9 @@ export class World {
   /** Whether a run was killed at a call that deletes, so that what is held may be gone. */
   #brokeOffDeleting = false;
   #heard = 0;
-  readonly #firstFolder = process.env.XDG_STATE_HOME ?? "";
-  /** Folders of further machines. */
-  readonly #folders: string[] = [];
+  readonly #firstDirectory = process.env.XDG_STATE_HOME ?? "";
+  /** Directories of further machines. */
+  readonly #directories: string[] = [];
 
   constructor(
     readonly observed: ObservedService,
@@ -176,15 +176,15 @@ export class World {
   changeMachine(): void {
     for (const urn of this.account.loseMachine((entry) => this.#isInState(entry)))
       this.reasons.toMake(kindOf(urn));
-    const folder = mkdtempSync(join(tmpdir(), "recommender-state-"));
-    this.#folders.push(folder);
-    process.env.XDG_STATE_HOME = folder;
+    const directory = mkdtempSync(join(tmpdir(), "recommender-state-"));
+    this.#directories.push(directory);
+    process.env.XDG_STATE_HOME = directory;
   }
 
   async close(): Promise<void> {
     await this.engine.close();
-    process.env.XDG_STATE_HOME = this.#firstFolder;
-    for (const folder of this.#folders) rmSync(folder, { recursive: true });
+    process.env.XDG_STATE_HOME = this.#firstDirectory;
+    for (const directory of this.#directories) rmSync(directory, { recursive: true });
   }
 
   /** Brings everything to what is declared, as a user would, and holds the service against it. */

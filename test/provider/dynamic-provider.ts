@@ -32,13 +32,13 @@ export class DynamicProvider {
   /** State of the stack, as `pulumi stack export` prints it. */
   readonly rows: { urn: string; type: string; id: string; outputs: Properties }[] = [];
   readonly #engine = new grpc.Server();
-  readonly #folder = mkdtempSync(join(tmpdir(), "recommender-provider-"));
+  readonly #directory = mkdtempSync(join(tmpdir(), "recommender-provider-"));
   #process!: ChildProcess;
   #client!: providerGrpc.IResourceProviderClient;
 
   static async start(config: Record<string, string>): Promise<DynamicProvider> {
     const started = new DynamicProvider();
-    const cwd = started.#folder;
+    const cwd = started.#directory;
     await mkdir(join(cwd, "node_modules"));
     await symlink(join(__dirname, "../.."), join(cwd, "node_modules/pulumi-recommender"));
     const pulumi = `#!/bin/sh\necho "$@" >> "${cwd}/exports"\ncat "${cwd}/stack.json"\n`;
@@ -129,7 +129,7 @@ export class DynamicProvider {
     request.setProperties(this.#properties(type, state));
     const row = this.hold(type, id, plain(request.getProperties()));
     await writeFile(
-      join(this.#folder, "stack.json"),
+      join(this.#directory, "stack.json"),
       JSON.stringify({ deployment: { resources: this.rows } }),
     );
     await this.#call("delete", request);
@@ -138,7 +138,7 @@ export class DynamicProvider {
 
   /** Number of reads of the state. */
   exports(): number {
-    const file = join(this.#folder, "exports");
+    const file = join(this.#directory, "exports");
     return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").length : 0;
   }
 
@@ -156,7 +156,7 @@ export class DynamicProvider {
   async ended(): Promise<void> {
     await once(this.#process, "exit");
     (this.#client as unknown as grpc.Client).close();
-    await rm(this.#folder, { recursive: true });
+    await rm(this.#directory, { recursive: true });
   }
 
   async stop(): Promise<void> {
@@ -164,7 +164,7 @@ export class DynamicProvider {
     this.#process.kill();
     await once(this.#process, "exit");
     this.#engine.forceShutdown();
-    await rm(this.#folder, { recursive: true });
+    await rm(this.#directory, { recursive: true });
   }
 
   /** Returns the state entry of a resource, and adds it if it is missing. */

@@ -17,7 +17,7 @@ test.each([
 ])("an import after `%s` brings back what that deleted", async (_, deletion) => {
   const id = await loading.dataset("events");
   const name = `acts-${id}.ndjson`;
-  loading.folder.write(name, event("ada", 1_600_000_000) + event("ben", 1_800_000_000));
+  loading.directory.write(name, event("ada", 1_600_000_000) + event("ben", 1_800_000_000));
   const command = ["import", "events", name, "--dataset", id];
   expect(await run(...command)).toMatchObject({ code: 0, upserts: 1 });
   expect(await run(...command)).toMatchObject({ code: 0, upserts: 0 });
@@ -34,8 +34,8 @@ test.each([
 
 test("an import after one of another file with the same ids makes its own records win", async () => {
   const id = await loading.dataset("users");
-  loading.folder.write("first.ndjson", userLines(0, 3, { from: "first" }));
-  loading.folder.write("second.ndjson", userLines(2, 5, { from: "second" }));
+  loading.directory.write("first.ndjson", userLines(0, 3, { from: "first" }));
+  loading.directory.write("second.ndjson", userLines(2, 5, { from: "second" }));
   const importOf = (name: string) => run("import", "users", name, "--dataset", id);
   await importOf("first.ndjson");
   await importOf("second.ndjson");

@@ -25,7 +25,7 @@ const messy = "customer,product,time\nann,1,2026-11-15\n";
 describe("the exit code", () => {
   test("follows from the command, whatever was allowed before", async () => {
     const id = await loading.dataset("users");
-    loading.folder.write("some.csv", "user_id,age\na,1\n,2\n,3\n");
+    loading.directory.write("some.csv", "user_id,age\na,1\n,2\n,3\n");
     const command = into("users", "some.csv", "--dataset", id, "--json");
     expect(await run([...command, "--max-failures", "2"])).toMatchObject({ code: 0, upserts: 1 });
     const strict = await run(command);
@@ -36,7 +36,7 @@ describe("the exit code", () => {
 
   test("2 comes with an outcome as JSON", async () => {
     const id = await loading.dataset("users");
-    loading.folder.write("two.csv", "user_id,age\na,1\n,2\n");
+    loading.directory.write("two.csv", "user_id,age\na,1\n,2\n");
     const refused = await run(into("users", "two.csv", "--dataset", id, "--json"));
     expect(refused.code).toBe(2);
     expect(JSON.parse(refused.stdout)).toEqual({
@@ -50,20 +50,20 @@ describe("the exit code", () => {
 
   test("2 comes with the line for .gitignore, until Git ignores the rejected records", async () => {
     const id = await loading.dataset("users");
-    const git = (...args: string[]) => execFileSync("git", ["-C", loading.folder.path, ...args]);
+    const git = (...args: string[]) => execFileSync("git", ["-C", loading.directory.path, ...args]);
     git("init", "--quiet");
-    loading.folder.write("three.csv", "user_id,age\na,1\n,2\n");
+    loading.directory.write("three.csv", "user_id,age\na,1\n,2\n");
     const command = into("users", "three.csv", "--dataset", id);
     const hint = "Add recommender-rejects-* to .gitignore: recommender-rejects-three.csv.ndjson has rejected";
     expect((await run(command)).stderr).toContain(hint);
-    loading.folder.write(".gitignore", "recommender-rejects-*\n");
+    loading.directory.write(".gitignore", "recommender-rejects-*\n");
     const again = await run(command);
     expect(again).toMatchObject({ code: 2, stderr: expect.not.stringContaining(".gitignore") });
-    rmSync(join(loading.folder.path, ".git"), { recursive: true });
+    rmSync(join(loading.directory.path, ".git"), { recursive: true });
   });
 
   test("0 comes with a word where the source holds nothing", async () => {
-    loading.folder.write("empty.csv", "user_id,age\n");
+    loading.directory.write("empty.csv", "user_id,age\n");
     const id = await loading.dataset("users");
     const empty = await run(into("users", "empty.csv", "--dataset", id));
     expect(empty).toMatchObject({ code: 0, stdout: "The source has no users\n" });
@@ -87,7 +87,7 @@ test.each([
 ] as const)("Ctrl+C with %j says %j, which is so", async (options, said) => {
   const id = await loading.dataset("users");
   const source = `long-${options.length}.ndjson`;
-  loading.folder.write(source, userLines(0, 60_000));
+  loading.directory.write(source, userLines(0, 60_000));
   const command = into("users", source, "--dataset", id);
   const how = { killAfterUpserts: 10, signal: "SIGINT" } as const;
   const interrupted = await run([...command, ...options], how);
@@ -129,15 +129,15 @@ describe("a column that is not there", () => {
   ];
   test.each(cases)("%s", async (_, options, message) => {
     const id = await loading.dataset("events");
-    loading.folder.write("messy.csv", messy);
+    loading.directory.write("messy.csv", messy);
     const ended = await run(into("events", "messy.csv", "--dataset", id, ...options));
     expect(ended).toMatchObject({ code: 1, stdout: "", upserts: 0, stderr: expect.stringMatching(message) });
-    expect(existsSync(join(loading.folder.path, "recommender-rejects-messy.csv.ndjson"))).toBe(false);
+    expect(existsSync(join(loading.directory.path, "recommender-rejects-messy.csv.ndjson"))).toBe(false);
   });
 
   test("of NDJSON is reported too, and an attribute that only later rows may have is a warning", async () => {
     const id = await loading.dataset("users");
-    loading.folder.write("messy.ndjson", '{"customer":"ann","age":3}\n');
+    loading.directory.write("messy.ndjson", '{"customer":"ann","age":3}\n');
     expect(await run(into("users", "messy.ndjson", "--dataset", id))).toMatchObject({
       code: 1,
       stderr:
@@ -155,7 +155,7 @@ describe("--dry-run", () => {
   const nowhere = { env: { RECOMMENDER_BASE_URL: "http://127.0.0.1:1" } };
 
   test("shows columns, a mapping, the range of times and what would be refused, and sends nothing", async () => {
-    loading.folder.write(
+    loading.directory.write(
       "orders.csv",
       `${messy}ben,2,2026-02-30\nben,3,2026-04-31\n,4,2026-11-16\ncyd,5,1700000000\n`,
     );
@@ -192,7 +192,7 @@ describe("--dry-run", () => {
 
   test("refuses what is over the limits of the embedded service only where that is meant", async () => {
     const long = { user_id: "u".repeat(300), attributes: { text: "x".repeat(100_000) } };
-    loading.folder.write("long.ndjson", `${JSON.stringify(long)}\n`);
+    loading.directory.write("long.ndjson", `${JSON.stringify(long)}\n`);
     const command = into("users", "long.ndjson", "--dry-run", "--json");
     expect(JSON.parse((await run(command, nowhere)).stdout)).toMatchObject({
       recordCount: 1,
@@ -205,7 +205,7 @@ describe("--dry-run", () => {
   });
 
   test("says which field has no column", async () => {
-    loading.folder.write("orders.csv", messy);
+    loading.directory.write("orders.csv", messy);
     const ended = await run(into("events", "orders.csv", "--dry-run", "--json"), nowhere);
     expect(ended.code).toBe(1);
     expect(JSON.parse(ended.stdout)).toMatchObject({

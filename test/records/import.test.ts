@@ -17,7 +17,7 @@ const recommender = (args: string[], killAfterUpserts?: number) =>
 
 test("imports, and a second time makes no call", async () => {
   const id = await loading.dataset("users");
-  loading.folder.write("users.ndjson.gz", gzipSync(userLines(0, 3000)));
+  loading.directory.write("users.ndjson.gz", gzipSync(userLines(0, 3000)));
   const command = ["import", "users", "users.ndjson.gz", "--dataset", id];
   const first = await recommender(command);
   expect(first).toMatchObject({ code: 0, stderr: "", upserts: 3 });
@@ -31,7 +31,7 @@ test("imports, and a second time makes no call", async () => {
 
 test("killed in the middle, the next run sends the rest and all rows are there", async () => {
   const id = await loading.dataset("users", 10);
-  loading.folder.write("many.ndjson", userLines(0, 120_000, { note: "n".repeat(50) }));
+  loading.directory.write("many.ndjson", userLines(0, 120_000, { note: "n".repeat(50) }));
   const command = ["import", "users", "many.ndjson", "--dataset", id, "--json"];
   let sent = 0;
   for (const enough of [20, 40]) {
@@ -50,24 +50,24 @@ test("killed in the middle, the next run sends the rest and all rows are there",
 
 test("refused records give the exit code 2 and a file of rejects", async () => {
   const id = await loading.dataset("users");
-  loading.folder.write("bad.csv", "user_id,age\na,1\n,2\n");
+  loading.directory.write("bad.csv", "user_id,age\na,1\n,2\n");
   const command = ["import", "users", "bad.csv", "--dataset", id];
   const refused = await recommender(command);
   expect(refused).toMatchObject({ code: 2, stdout: "" });
   expect(refused.stderr).toMatch(
     /^1 record was rejected, but --max-failures is 0\..*bad\.csv:3: user_id: .*recommender-rejects-bad\.csv\.ndjson/,
   );
-  expect(readFileSync(join(loading.folder.path, "recommender-rejects-bad.csv.ndjson"), "utf8")).toContain(
+  expect(readFileSync(join(loading.directory.path, "recommender-rejects-bad.csv.ndjson"), "utf8")).toContain(
     '"line":3',
   );
   const allowed = await recommender([...command, "--max-failures", "1", "--rejects", "r.ndjson", "--force"]);
   expect(allowed).toMatchObject({ code: 0, stderr: "The rejected records are in r.ndjson\n" });
-  expect(existsSync(join(loading.folder.path, "r.ndjson"))).toBe(true);
+  expect(existsSync(join(loading.directory.path, "r.ndjson"))).toBe(true);
 });
 
 test("events are mapped, and do not go into a dataset that is too small", async () => {
   const id = await loading.dataset("events");
-  loading.folder.write("orders.csv", "who,what,when\nann,1,2026-11-15\nbob,2,1700000000\n");
+  loading.directory.write("orders.csv", "who,what,when\nann,1,2026-11-15\nbob,2,1700000000\n");
   const mapped = [
     "--map",
     "userId=who",
@@ -92,7 +92,7 @@ test("events are mapped, and do not go into a dataset that is too small", async 
     { length: 100_500 },
     (_, at) => `{"user_id":"u${at}","item_id":"i","ts":${at},"event_type":"t"}\n`,
   );
-  loading.folder.write("large.ndjson", rows.join(""));
+  loading.directory.write("large.ndjson", rows.join(""));
   const large = await recommender(["import", "events", "large.ndjson", "--dataset", id]);
   expect(large).toMatchObject({
     code: 1,
@@ -111,16 +111,16 @@ test("awkward content arrives as it was meant, and what cannot is reported with 
     event_type: "t",
     note: "x".repeat(25_000),
   });
-  loading.folder.write(
+  loading.directory.write(
     "odd.csv",
     '\ufeffuser_id,item_id,ts,event_type,note\r\n"o""hara","a\nb",1700000000,t,"two\r\nlines"\r\n\r\n李,"x, y",2026-11-15,t,\r\n',
   );
-  loading.folder.write("odd.ndjson", `\ufeff${row}\n\n${row}\r\n${large}\n`);
-  loading.folder.write(
+  loading.directory.write("odd.ndjson", `\ufeff${row}\n\n${row}\r\n${large}\n`);
+  loading.directory.write(
     "odd.json",
     `[\n${row},\n  {"user_id": "]\\"", "item_id": "[", "ts": 5, "event_type": "t"}\n]`,
   );
-  loading.folder.write("cut.ndjson.gz", gzipSync(`${row}\n`.repeat(5000)).subarray(0, 200));
+  loading.directory.write("cut.ndjson.gz", gzipSync(`${row}\n`.repeat(5000)).subarray(0, 200));
 
   const into = ["--dataset", id];
   expect(await recommender(["import", "events", "odd.csv", ...into])).toMatchObject({ code: 0 });
@@ -140,7 +140,7 @@ test("awkward content arrives as it was meant, and what cannot is reported with 
 });
 
 test("Parquet, plain and packed", async () => {
-  const path = join(loading.folder.path, "events.parquet");
+  const path = join(loading.directory.path, "events.parquet");
   const command = ["--require", require.resolve("tsx/cjs"), require.resolve("./parquet-file"), path];
   const writer = spawn(process.execPath, command, { stdio: "inherit" });
   await new Promise((resolve) => writer.once("close", resolve));
@@ -162,14 +162,14 @@ test("Parquet, plain and packed", async () => {
       stdout: expect.stringMatching(/"recordCount":2,"failedCount":1/),
     });
     expect(await loading.held(id)).toBe(2);
-    const [reject] = readFileSync(join(loading.folder.path, "p.ndjson"), "utf8").trim().split("\n");
+    const [reject] = readFileSync(join(loading.directory.path, "p.ndjson"), "utf8").trim().split("\n");
     expect(JSON.parse(reject as string)).toMatchObject({
       source: name,
       line: 3,
       reason: expect.stringContaining("event_type"),
     });
   }
-  loading.folder.write("not.parquet", "PAR1 this is none PAR1");
+  loading.directory.write("not.parquet", "PAR1 this is none PAR1");
   const broken = await recommender(["import", "events", "not.parquet", "--dataset", "d", "--shards", "1"]);
   expect(broken).toMatchObject({
     code: 1,

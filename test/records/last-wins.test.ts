@@ -32,15 +32,15 @@ function failing(from: number): Client {
 }
 
 const onMachine = (name: string) => {
-  process.env.XDG_STATE_HOME = join(loading.folder.path, name);
+  process.env.XDG_STATE_HOME = join(loading.directory.path, name);
 };
 
 describe("of an id in two batches the later record wins", () => {
   test("after another line of the first batch has changed", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("changed.ndjson", twice("one"));
+    const file = loading.directory.write("changed.ndjson", twice("one"));
     await loading.upload("users", id, file);
-    loading.folder.write("changed.ndjson", twice("two"));
+    loading.directory.write("changed.ndjson", twice("two"));
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 2 });
     expect(await loading.attributes(id, "ada")).toEqual({ mark: "new" });
     expect(await loading.attributes(id, "ben")).toEqual({ mark: "two" });
@@ -52,9 +52,9 @@ describe("of an id in two batches the later record wins", () => {
     const refused = `{"user_id":"s\\ud800"}\n`;
     // The appended line is in a third batch, so the second one has not changed.
     const lines = refused + twice("one") + userLines(1500, 2500);
-    const file = loading.folder.write("refused.ndjson", lines);
+    const file = loading.directory.write("refused.ndjson", lines);
     await loading.upload("users", id, file, { maxFailures: 1 });
-    loading.folder.write("refused.ndjson", lines + user("eve", "late"));
+    loading.directory.write("refused.ndjson", lines + user("eve", "late"));
     const again = await loading.upload("users", id, file, { maxFailures: 1 });
     expect(again).toMatchObject({ calls: 3, failedCount: 1 });
     expect(await loading.attributes(id, "ada")).toEqual({ mark: "new" });
@@ -62,9 +62,9 @@ describe("of an id in two batches the later record wins", () => {
 
   test("after an upload was interrupted between the two and resumed", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("resumed.ndjson", twice("one"));
+    const file = loading.directory.write("resumed.ndjson", twice("one"));
     await loading.upload("users", id, file);
-    loading.folder.write("resumed.ndjson", twice("two"));
+    loading.directory.write("resumed.ndjson", twice("two"));
     await expect(loading.upload("users", id, file, { client: failing(1), parallel: 1 })).rejects.toThrow(
       "dead",
     );
@@ -76,9 +76,9 @@ describe("of an id in two batches the later record wins", () => {
 
 test("once the later record of an id is removed, the earlier one wins again", async () => {
   const id = await loading.dataset("users");
-  const file = loading.folder.write("removed.ndjson", twice("one"));
+  const file = loading.directory.write("removed.ndjson", twice("one"));
   await loading.upload("users", id, file);
-  loading.folder.write("removed.ndjson", twice("one", user("cyd", "x")));
+  loading.directory.write("removed.ndjson", twice("one", user("cyd", "x")));
   await loading.upload("users", id, file);
   expect(await loading.attributes(id, "ada")).toEqual({ mark: "old" });
 });
@@ -86,34 +86,34 @@ test("once the later record of an id is removed, the earlier one wins again", as
 test("a source that is uploaded after another one wins, even in batches that have not changed", async () => {
   const id = await loading.dataset("users");
   const lines = (mark: string) => user("ben", mark) + userLines(0, 1500);
-  const file = loading.folder.write("stack.ndjson", lines("one"));
+  const file = loading.directory.write("stack.ndjson", lines("one"));
   const { token: recorded } = await loading.upload("users", id, file, { history: {} });
-  await loading.upload("users", id, loading.folder.write("import.ndjson", user("u1200", "imported")));
+  await loading.upload("users", id, loading.directory.write("import.ndjson", user("u1200", "imported")));
   expect(await loading.attributes(id, "u1200")).toEqual({ mark: "imported" });
-  loading.folder.write("stack.ndjson", lines("two"));
+  loading.directory.write("stack.ndjson", lines("two"));
   await loading.upload("users", id, file, { history: { recorded } });
   expect(await loading.attributes(id, "u1200")).toEqual({});
 });
 
 test("an interrupted upload is not resumed once another machine has uploaded", async () => {
   const id = await loading.dataset("users");
-  const file = loading.folder.write("machines.ndjson", userLines(0, 2000, { version: 1 }));
+  const file = loading.directory.write("machines.ndjson", userLines(0, 2000, { version: 1 }));
   onMachine("laptop");
   await expect(loading.upload("users", id, file, { client: failing(1), parallel: 1 })).rejects.toThrow(
     "dead",
   );
   onMachine("ci");
-  loading.folder.write("machines.ndjson", userLines(0, 2000, { version: 2 }));
+  loading.directory.write("machines.ndjson", userLines(0, 2000, { version: 2 }));
   const { token: recorded } = await loading.upload("users", id, file, { history: {} });
   onMachine("laptop");
-  loading.folder.write("machines.ndjson", userLines(0, 2000, { version: 1 }));
+  loading.directory.write("machines.ndjson", userLines(0, 2000, { version: 1 }));
   expect(await loading.upload("users", id, file, { history: { recorded } })).toMatchObject({ calls: 2 });
   expect(await loading.attributes(id, "u0")).toEqual({ version: 1 });
 });
 
 test("a journal that an earlier version wrote means that everything is sent", async () => {
   const id = await loading.dataset("users");
-  const file = loading.folder.write("upgraded.ndjson", userLines(0, 2000));
+  const file = loading.directory.write("upgraded.ndjson", userLines(0, 2000));
   const { token } = await loading.upload("users", id, file);
   loading.rewriteJournals((text) => text.replace(/"version":2,"token":"[^"]+",/, ""));
   const again = await loading.upload("users", id, file, { history: { recorded: token } });

@@ -9,11 +9,11 @@ import type { UploadOptions } from "../../records/upload-options";
 import { dataDirectoryAt } from "../../service";
 import { connect } from "../../service/store/database";
 import { ObservedService } from "../engine/observed-service";
-import { Folder } from "./folder";
+import { TestDirectory } from "./test-directory";
 
-/** A service and a folder, and uploads from the one into the other. */
+/** A service and a directory, and uploads from the one into the other. */
 export class Loading {
-  readonly folder = new Folder();
+  readonly directory = new TestDirectory();
 
   private constructor(readonly observed: ObservedService) {}
 
@@ -54,9 +54,9 @@ export class Loading {
 
   /** Edits the upload journals of this machine. */
   rewriteJournals(edit: (text: string) => string): void {
-    const folder = join(process.env.XDG_STATE_HOME as string, "pulumi-recommender", "uploads");
-    for (const name of readdirSync(folder).filter((name) => name.endsWith(".journal"))) {
-      writeFileSync(join(folder, name), edit(readFileSync(join(folder, name), "utf8")));
+    const directory = join(process.env.XDG_STATE_HOME as string, "pulumi-recommender", "uploads");
+    for (const name of readdirSync(directory).filter((name) => name.endsWith(".journal"))) {
+      writeFileSync(join(directory, name), edit(readFileSync(join(directory, name), "utf8")));
     }
   }
 
@@ -66,7 +66,7 @@ export class Loading {
   }
 
   get rejectsFile(): string {
-    return resolve(this.folder.path, "rejects.ndjson");
+    return resolve(this.directory.path, "rejects.ndjson");
   }
 
   /** How many upserts the service saw since this was last asked. */
@@ -101,7 +101,7 @@ export class Loading {
 
   async end(): Promise<void> {
     await this.observed.close();
-    this.folder.remove();
+    this.directory.remove();
   }
 }
 

@@ -1,10 +1,10 @@
 import { limits } from "../../contract";
 import { numShardsFor } from "../../provider";
 import { type TimeUnit, timestampMs } from "../../records/mapping/timestamp";
-import { Folder, read } from "./folder";
+import { read, TestDirectory } from "./test-directory";
 
-const folder = new Folder();
-afterAll(() => folder.remove());
+const directory = new TestDirectory();
+afterAll(() => directory.remove());
 
 test.each([
   ["2026-11-15T10:00:00Z", Date.UTC(2026, 10, 15, 10)],
@@ -54,7 +54,10 @@ test.each([
 });
 
 test("fields come from other columns, from one value, or are built", async () => {
-  const file = folder.write("orders.csv", "customer,sku,time,price,shop\nc1,42,2026-11-15 10:00,9.5,Ulm\n");
+  const file = directory.write(
+    "orders.csv",
+    "customer,sku,time,price,shop\nc1,42,2026-11-15 10:00,9.5,Ulm\n",
+  );
   const mapping = {
     userId: "customer",
     itemId: "sku",
@@ -79,19 +82,22 @@ test("fields come from other columns, from one value, or are built", async () =>
 });
 
 test("attributes from one column leave the other columns out", async () => {
-  const file = folder.write("props.ndjson", '{"item_id":1,"props":{"a":1},"b":2}\n');
+  const file = directory.write("props.ndjson", '{"item_id":1,"props":{"a":1},"b":2}\n');
   const { records } = await read("items", file, { mapping: { attributes: "props" } });
   expect(records).toEqual([{ item_id: "1", attributes: { a: 1 } }]);
 });
 
 test("a column named __proto__ is an attribute like any other", async () => {
-  const file = folder.write("proto.ndjson", '{"item_id":"1","__proto__":{"a":1}}\n');
+  const file = directory.write("proto.ndjson", '{"item_id":"1","__proto__":{"a":1}}\n');
   const { records } = await read("items", file);
   expect(JSON.stringify(records)).toBe('[{"item_id":"1","attributes":{"__proto__":{"a":1}}}]');
 });
 
 test("a value that is not a time is refused, with the reason", async () => {
-  const file = folder.write("times.ndjson", '{"user_id":"u","item_id":"i","event_type":"t","ts":"soon"}\n');
+  const file = directory.write(
+    "times.ndjson",
+    '{"user_id":"u","item_id":"i","event_type":"t","ts":"soon"}\n',
+  );
   const { rejects } = await read("events", file);
   expect(rejects).toMatchObject([
     { line: 1, reason: 'ts: expected an ISO date, seconds or milliseconds, received "soon"' },
@@ -99,7 +105,7 @@ test("a value that is not a time is refused, with the reason", async () => {
 });
 
 test("a time whose unit is in doubt is refused, unless the mapping gives the unit", async () => {
-  const file = folder.write("micro.csv", "user_id,item_id,event_type,ts\nu,i,t,1700000000000000\n");
+  const file = directory.write("micro.csv", "user_id,item_id,event_type,ts\nu,i,t,1700000000000000\n");
   const { records, rejects } = await read("events", file);
   expect(records).toEqual([]);
   expect(rejects).toMatchObject([
@@ -127,7 +133,7 @@ test("built ids tell apart what colons in ids would make one", async () => {
     { ...row, user_id: "a%3Ab", item_id: "c" },
     { ...row, user_id: "plain", item_id: "too" },
   ];
-  const file = folder.write("colons.ndjson", lines.map((line) => JSON.stringify(line)).join("\n"));
+  const file = directory.write("colons.ndjson", lines.map((line) => JSON.stringify(line)).join("\n"));
   const { records } = await read("events", file);
   expect(records.map(({ event_id }) => event_id)).toEqual([
     "a%3Ab:c:1700000000000",

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => loading.end());
 
 const content = `${userLines(0, 2)}{"name":"no id"}\n`;
-const at = (name: string) => join(loading.folder.path, name);
+const at = (name: string) => join(loading.directory.path, name);
 
 const linked = (name: string, link: () => void): string => {
   link();
@@ -30,7 +30,7 @@ describe("a rejects file that is the source", () => {
     ["by a hard link", (source) => linked("hard.ndjson", () => linkSync(source, at("hard.ndjson")))],
   ])("%s is refused, and the source stays as it is", async (_, rejectsFileOf) => {
     const id = await loading.dataset("users");
-    const source = loading.folder.write("same.ndjson", content);
+    const source = loading.directory.write("same.ndjson", content);
     const rejectsFile = rejectsFileOf(source);
     await expect(loading.upload("users", id, source, { rejectsFile })).rejects.toThrow(
       /the rejects file .* is the source .*same\.ndjson\. Choose a different file/,
@@ -41,7 +41,7 @@ describe("a rejects file that is the source", () => {
 
   test("is refused by the command line too", async () => {
     const id = await loading.dataset("users");
-    const source = loading.folder.write("named.ndjson", content);
+    const source = loading.directory.write("named.ndjson", content);
     const args = ["import", "users", "named.ndjson", "--dataset", id, "--rejects", "named.ndjson"];
     expect(await runCommand(loading, args)).toMatchObject({ code: 1, upserts: 0 });
     expect(readFileSync(source, "utf8")).toBe(content);
@@ -59,9 +59,9 @@ describe("an existing file that an upload has not written", () => {
     ["a line with a digest of the user", reject.replace("}", ',"digest":"0123456789abcdef"}')],
   ])("is neither overwritten nor deleted: %s", async (_, text) => {
     const id = await loading.dataset("users");
-    const notes = loading.folder.write("notes.txt", text);
+    const notes = loading.directory.write("notes.txt", text);
     for (const lines of [content, userLines(0, 2)]) {
-      const source = loading.folder.write("source.ndjson", lines);
+      const source = loading.directory.write("source.ndjson", lines);
       await expect(loading.upload("users", id, source, { rejectsFile: notes })).rejects.toThrow(
         /notes\.txt exists and has content that is not from an upload, .*Move or delete it/,
       );
@@ -72,7 +72,7 @@ describe("an existing file that an upload has not written", () => {
 
   test("is not overwritten if it appears during the upload", async () => {
     const id = await loading.dataset("users");
-    const source = loading.folder.write("source.ndjson", userLines(0, 3));
+    const source = loading.directory.write("source.ndjson", userLines(0, 3));
     const late = at("late.ndjson");
     const send = async () => {
       writeFileSync(late, "dear diary\n");
@@ -91,7 +91,7 @@ describe("the rejects file of the last upload", () => {
     const id = await loading.dataset("users");
     const rejectsFile = at(`rejects-of-${id}.ndjson`);
     const options = { rejectsFile, maxFailures: 9 };
-    const source = loading.folder.write("again.ndjson", `${content}{"name":"\u2028"}\n`);
+    const source = loading.directory.write("again.ndjson", `${content}{"name":"\u2028"}\n`);
     await loading.upload("users", id, source, options);
     return { id, source, options, rejectsFile };
   };
@@ -99,7 +99,7 @@ describe("the rejects file of the last upload", () => {
   test("is deleted by an upload without rejected records", async () => {
     const { id, source, options, rejectsFile } = await rejected();
     expect(readFileSync(rejectsFile, "utf8").split("\n")).toHaveLength(3);
-    loading.folder.write("again.ndjson", userLines(0, 2));
+    loading.directory.write("again.ndjson", userLines(0, 2));
     await loading.upload("users", id, source, options);
     expect(existsSync(rejectsFile)).toBe(false);
   });
@@ -112,7 +112,7 @@ describe("the rejects file of the last upload", () => {
     const { id, source, options, rejectsFile } = await rejected();
     const edited = edit(readFileSync(rejectsFile, "utf8"));
     writeFileSync(rejectsFile, edited);
-    loading.folder.write("again.ndjson", userLines(0, 2));
+    loading.directory.write("again.ndjson", userLines(0, 2));
     await expect(loading.upload("users", id, source, options)).rejects.toThrow(/is not overwritten/);
     expect(readFileSync(rejectsFile, "utf8")).toBe(edited);
   });
@@ -120,7 +120,7 @@ describe("the rejects file of the last upload", () => {
   test("is replaced through a link, and the link stays", async () => {
     const { id, source, options, rejectsFile } = await rejected();
     const link = linked(`link-${id}.ndjson`, () => symlinkSync(rejectsFile, at(`link-${id}.ndjson`)));
-    loading.folder.write("again.ndjson", content);
+    loading.directory.write("again.ndjson", content);
     await loading.upload("users", id, source, { ...options, rejectsFile: link });
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
     expect(readFileSync(rejectsFile, "utf8").split("\n")).toHaveLength(2);
@@ -129,7 +129,7 @@ describe("the rejects file of the last upload", () => {
 
 test("a glob does not match a rejects file, whatever its name, and a second run sees no change", async () => {
   const id = await loading.dataset("users");
-  loading.folder.write("globbed-1.ndjson", content);
+  loading.directory.write("globbed-1.ndjson", content);
   const glob = at("globbed-*.ndjson");
   const rejectsFile = at("globbed-rejects.ndjson");
   const options = { rejectsFile, maxFailures: 1 };

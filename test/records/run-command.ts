@@ -29,7 +29,7 @@ export async function runCommand(
 ): Promise<Ended> {
   loading.observed.calls();
   const env = { ...process.env, ...loading.observed.environment, ...more };
-  const child = spawn(process.execPath, [main, ...args], { cwd: loading.folder.path, env });
+  const child = spawn(process.execPath, [main, ...args], { cwd: loading.directory.path, env });
   let stdout = "";
   let stderr = "";
   let upserts = 0;

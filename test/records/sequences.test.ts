@@ -18,7 +18,7 @@ const { SEQUENCES, SEED = "20261117" } = process.env;
 const numRuns = Math.max(50, Number(SEQUENCES ?? 50));
 jest.setTimeout(SEQUENCES ? 4 * 3_600_000 : 1_800_000);
 
-const folder = mkdtempSync(join(tmpdir(), "recommender-sequences-"));
+const directory = mkdtempSync(join(tmpdir(), "recommender-sequences-"));
 const stateHome = process.env.XDG_STATE_HOME;
 beforeAll(() => {
   // Three records fill a batch, so a short source has several.
@@ -26,7 +26,7 @@ beforeAll(() => {
 });
 afterAll(() => {
   process.env.XDG_STATE_HOME = stateHome;
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 const faults: fc.Arbitrary<Fault> = fc.record({
@@ -95,8 +95,8 @@ let worlds = 0;
 class StackWorld {
   readonly source = new SourceModel("e");
   readonly remote = new RemoteModel();
-  readonly #home = join(folder, String(++worlds));
-  readonly #file = join(folder, `${worlds}.ndjson`);
+  readonly #home = join(directory, String(++worlds));
+  readonly #file = join(directory, `${worlds}.ndjson`);
   #row: { id: string; inputs: Properties; outs: Properties } | undefined;
   #pending: PendingOperation[] = [];
   #deleted = new Set<string>();
@@ -105,7 +105,7 @@ class StackWorld {
     await this.#begin(machine, fault, isBlind);
     const declared: Properties = {
       ...{ eventDatasetId: "d", source: this.#file, parallel: 2, __urn: urn },
-      ...{ maxFailures: isStrict ? 0 : 100, rejectsFile: join(folder, `rejects-${machine}`) },
+      ...{ maxFailures: isStrict ? 0 : 100, rejectsFile: join(directory, `rejects-${machine}`) },
     };
     const { inputs, failures } = await eventRecords.check(this.#row?.inputs ?? {}, declared);
     expect(failures).toEqual([]);

@@ -9,7 +9,7 @@ afterAll(() => loading.end());
 describe("a source that cannot fit the dataset's shards", () => {
   test("is refused before the first upload, with the number that would do", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("many.ndjson", userLines(0, 100_200));
+    const file = loading.directory.write("many.ndjson", userLines(0, 100_200));
     await expect(loading.upload("users", id, file, { numShards: 1 })).rejects.toThrow(
       /has about 100,\d{3} records, but 1 shard holds 100,000; nothing was uploaded\. .*numShards: 10\b/,
     );
@@ -18,13 +18,13 @@ describe("a source that cannot fit the dataset's shards", () => {
 
   test("is not one that just fits", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("exactly.ndjson", userLines(0, 100_000));
+    const file = loading.directory.write("exactly.ndjson", userLines(0, 100_000));
     expect(await loading.upload("users", id, file, { numShards: 1 })).toMatchObject({ recordCount: 100_000 });
   });
 
   test("is counted by ids, not by lines", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("repeated.ndjson", userLines(0, 2).repeat(50_100));
+    const file = loading.directory.write("repeated.ndjson", userLines(0, 2).repeat(50_100));
     const held = await loading.upload("users", id, file, { numShards: 1, parallel: 1 });
     expect(held.recordCount).toBe(100_200);
     expect(await loading.held(id)).toBe(2);

@@ -34,7 +34,7 @@ const journals = () => join(stateHome as string, "pulumi-recommender", "uploads"
 describe("refused records", () => {
   test("stop the reading after 1,000 more than are allowed, also where nothing is sent", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("hopeless.ndjson", '{"name":"b"}\n'.repeat(5000));
+    const file = loading.directory.write("hopeless.ndjson", '{"name":"b"}\n'.repeat(5000));
     await expect(loading.upload("users", id, file, { maxFailures: 5 })).rejects.toThrow(
       /^1,006 or more records were rejected, but maxFailures is 5\./,
     );
@@ -46,20 +46,20 @@ describe("refused records", () => {
     ["found by the service", userLines(0, 3)],
   ])("%s fail the upload where their file cannot be written", async (_, text) => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("unwritable.ndjson", text);
+    const file = loading.directory.write("unwritable.ndjson", text);
     const client = {
       ...meddling(() => undefined),
       send: async () => ({ succeedIds: [], failedIds: ["u1"] }),
     };
-    const rejectsFile = join(loading.folder.path, "no-such-folder", "rejects.ndjson");
+    const rejectsFile = join(loading.directory.path, "no-such-directory", "rejects.ndjson");
     await expect(
       loading.upload("users", id, file, { rejectsFile, client: client as unknown as Client }),
     ).rejects.toThrow(
       /unwritable\.ndjson:\d was rejected \(.*\), but cannot write the rejects file: ENOENT.*rejectsFile/,
     );
-    mkdirSync(join(loading.folder.path, "a-folder"), { recursive: true });
+    mkdirSync(join(loading.directory.path, "a-directory"), { recursive: true });
     await expect(
-      loading.upload("users", id, file, { rejectsFile: join(loading.folder.path, "a-folder") }),
+      loading.upload("users", id, file, { rejectsFile: join(loading.directory.path, "a-directory") }),
     ).rejects.toThrow(/cannot write the rejects file/);
   });
 });
@@ -67,7 +67,7 @@ describe("refused records", () => {
 describe("the journal", () => {
   test("is left alone by an upload with another mapping that sends nothing", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("mapped.ndjson", userLines(0, 5000));
+    const file = loading.directory.write("mapped.ndjson", userLines(0, 5000));
     await loading.upload("users", id, file);
     const mapping = { userId: "custmer" };
     await expect(loading.upload("users", id, file, { mapping, contentHash: "sha256:other" })).rejects.toThrow(
@@ -78,7 +78,7 @@ describe("the journal", () => {
 
   test("keeps what an interrupted upload has reached, whatever was refused in between", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("reached.ndjson", userLines(0, 5000));
+    const file = loading.directory.write("reached.ndjson", userLines(0, 5000));
     const client = meddling((call) => {
       if (call === 3) throw new Error("dead");
     });
@@ -92,7 +92,7 @@ describe("the journal", () => {
 
   test("with a line that was cut short is no obstacle", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("cut.ndjson", userLines(0, 3000));
+    const file = loading.directory.write("cut.ndjson", userLines(0, 3000));
     rmSync(journals(), { recursive: true, force: true });
     await loading.upload("users", id, file);
     const [name] = readdirSync(journals());
@@ -104,10 +104,10 @@ describe("the journal", () => {
 
   test.each(["/sys/nope", "/proc/nope", "/dev/null/nope"])(
     "that cannot be written below %s does not stop an upload, and that is said once",
-    async (folder) => {
+    async (directory) => {
       const id = await loading.dataset("users");
-      const file = loading.folder.write("unwritten.ndjson", userLines(0, 3000));
-      process.env.XDG_STATE_HOME = folder;
+      const file = loading.directory.write("unwritten.ndjson", userLines(0, 3000));
+      process.env.XDG_STATE_HOME = directory;
       const said: string[] = [];
       const onUnresumable = (message: string) => void said.push(message);
       expect(await loading.upload("users", id, file, { onUnresumable })).toMatchObject({ calls: 3 });
@@ -119,7 +119,7 @@ describe("the journal", () => {
 
   test("that can no longer be read or written does not stop an upload", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("full.ndjson", userLines(0, 3000));
+    const file = loading.directory.write("full.ndjson", userLines(0, 3000));
     await loading.upload("users", id, file);
     for (const name of readdirSync(journals())) {
       rmSync(join(journals(), name));
@@ -133,8 +133,8 @@ describe("the journal", () => {
   });
 });
 
-test("a folder is made or refused at once, wherever it is", () => {
-  const path = join(loading.folder.path, "one", "two");
+test("a directory is made or refused at once, wherever it is", () => {
+  const path = join(loading.directory.path, "one", "two");
   createDirectory(path);
   createDirectory(path);
   expect(readdirSync(join(path, ".."))).toEqual(["two"]);
@@ -159,7 +159,7 @@ describe("records in the program", () => {
 describe("a file", () => {
   test("that grows while it is read is an error, and the next run sends everything", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("growing.ndjson", userLines(0, 2000));
+    const file = loading.directory.write("growing.ndjson", userLines(0, 2000));
     const client = meddling(() => appendFileSync(file, '{"user_id":"half'));
     await expect(loading.upload("users", id, file, { client })).rejects.toThrow(
       /growing\.ndjson: was changed while it was read; run the command again/,
@@ -171,15 +171,15 @@ describe("a file", () => {
 
   test("that is deleted while it is read is an error that says so", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("going.ndjson", userLines(0, 2000));
+    const file = loading.directory.write("going.ndjson", userLines(0, 2000));
     const client = meddling(() => rmSync(file, { force: true }));
     await expect(loading.upload("users", id, file, { client })).rejects.toThrow(
       /going\.ndjson: was removed while it was read/,
     );
   });
 
-  test("that is a folder is an error that says so", async () => {
-    await expect(findFiles(loading.folder.path)).rejects.toThrow(
+  test("that is a directory is an error that says so", async () => {
+    await expect(findFiles(loading.directory.path)).rejects.toThrow(
       /: is a directory; use a pattern for its files, such as .*\*\.csv/,
     );
   });

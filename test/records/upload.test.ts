@@ -32,7 +32,7 @@ const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test("records go in batches of a thousand and are counted", async () => {
   const id = await loading.dataset("users");
-  const file = loading.folder.write("all.ndjson", userLines(0, 2500));
+  const file = loading.directory.write("all.ndjson", userLines(0, 2500));
   expect(await loading.upload("users", id, file)).toMatchObject({
     recordCount: 2500,
     failedCount: 0,
@@ -44,7 +44,7 @@ test("records go in batches of a thousand and are counted", async () => {
 
 test("batches are cut by bytes too", async () => {
   const id = await loading.dataset("users");
-  const file = loading.folder.write("wide.ndjson", userLines(0, 180, { note: "n".repeat(50_000) }));
+  const file = loading.directory.write("wide.ndjson", userLines(0, 180, { note: "n".repeat(50_000) }));
   const sizes: number[] = [];
   const client = tampered((_, send, __, body) => {
     sizes.push(body.length);
@@ -60,7 +60,7 @@ describe("records that are refused", () => {
 
   test("fail the upload and are written to a file, with line and reason", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("bad.ndjson", bad);
+    const file = loading.directory.write("bad.ndjson", bad);
     await expect(loading.upload("users", id, file)).rejects.toThrow(
       /^2 records were rejected, but maxFailures is 0\. The first: .*bad\.ndjson:\d: .* See .*rejects\.ndjson/,
     );
@@ -77,21 +77,24 @@ describe("records that are refused", () => {
 
   test("do not fail the upload up to maxFailures", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("bad.ndjson", bad);
+    const file = loading.directory.write("bad.ndjson", bad);
     const totals = await loading.upload("users", id, file, { maxFailures: 2 });
     expect(totals).toMatchObject({ recordCount: 1, failedCount: 2 });
   });
 
   test("stop a hopeless upload early", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("hopeless.ndjson", '{"name":"b"}\n'.repeat(3000) + userLines(0, 5000));
+    const file = loading.directory.write(
+      "hopeless.ndjson",
+      '{"name":"b"}\n'.repeat(3000) + userLines(0, 5000),
+    );
     await expect(loading.upload("users", id, file)).rejects.toThrow(/or more records were rejected/);
     expect(await loading.held(id)).toBeLessThan(5000);
   });
 
   test("are also those of a service that gives no reason, or no word at all", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("three.ndjson", userLines(0, 3));
+    const file = loading.directory.write("three.ndjson", userLines(0, 3));
     const client = tampered(async () => ({ succeedIds: ["u0"], failedIds: ["u1"] }));
     await expect(loading.upload("users", id, file, { client })).rejects.toThrow(/2 records were rejected/);
     expect(readFileSync(loading.rejectsFile, "utf8")).toMatch(/gave no reason.*\n.*did not report a result/);
@@ -99,7 +102,7 @@ describe("records that are refused", () => {
 
   test("carry the reason of a service that gives one", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("three.ndjson", userLines(0, 3));
+    const file = loading.directory.write("three.ndjson", userLines(0, 3));
     const failures = [{ id: "u2", index: 2, reason: "too tall" }];
     const client = tampered(async () => ({ succeedIds: ["u0", "u1"], failedIds: ["u2"], failures }));
     const totals = await loading.upload("users", id, file, { client, maxFailures: 1 });
@@ -118,7 +121,7 @@ describe("records that are refused", () => {
 describe("an upload that broke off", () => {
   test("goes on with what was not acknowledged, in whatever order it came", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("long.ndjson", userLines(0, 12_000));
+    const file = loading.directory.write("long.ndjson", userLines(0, 12_000));
     let breakOff: () => void = () => undefined;
     const brokenOff = new Promise<void>((resolve) => {
       breakOff = resolve;
@@ -142,24 +145,24 @@ describe("an upload that broke off", () => {
 
   test("does not take over what it sent of another content where that is not the same", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("flip.ndjson", userLines(0, 5000));
+    const file = loading.directory.write("flip.ndjson", userLines(0, 5000));
     const before = await loading.upload("users", id, file);
     expect(before.calls).toBe(5);
-    loading.folder.write("flip.ndjson", userLines(0, 5000, { changed: true }));
+    loading.directory.write("flip.ndjson", userLines(0, 5000, { changed: true }));
     const client = tampered((call, send) => (call < 2 ? send() : Promise.reject(new Error("dead"))));
     await expect(loading.upload("users", id, file, { client, parallel: 1 })).rejects.toThrow("dead");
-    loading.folder.write("flip.ndjson", userLines(0, 5000));
+    loading.directory.write("flip.ndjson", userLines(0, 5000));
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 5, sentCount: 5000 });
   });
 
   test("relies no more on a whole upload from before one that broke off", async () => {
     const id = await loading.dataset("users");
     const first = userLines(0, 5000);
-    const file = loading.folder.write("three.ndjson", first);
+    const file = loading.directory.write("three.ndjson", first);
     await loading.upload("users", id, file);
     const dead = () => tampered((call, send) => (call < 1 ? send() : Promise.reject(new Error("dead"))));
     for (const content of [userLines(4000, 9000), first, first]) {
-      loading.folder.write("three.ndjson", content);
+      loading.directory.write("three.ndjson", content);
       const broken = loading.upload("users", id, file, { client: dead(), parallel: 1 });
       await expect(broken).rejects.toThrow("dead");
     }
@@ -169,7 +172,7 @@ describe("an upload that broke off", () => {
 
 test("what an embedded service has is known by its data, at whatever address it listens", async () => {
   const id = await loading.dataset("users");
-  const file = loading.folder.write("moved.ndjson", userLines(0, 2000));
+  const file = loading.directory.write("moved.ndjson", userLines(0, 2000));
   const { url, key: apiKey } = loading.observed.service;
   const token = endpointToken({ url: `${url}/oauth/token`, clientId: "test", clientSecret: apiKey });
   const uploadAt = async (baseUrl: string, instanceId: string) => {
@@ -184,20 +187,20 @@ test("what an embedded service has is known by its data, at whatever address it 
 describe("a content that changed", () => {
   test("sends only the batches that differ from the last whole upload", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("grow.ndjson", userLines(0, 4500));
+    const file = loading.directory.write("grow.ndjson", userLines(0, 4500));
     await loading.upload("users", id, file);
 
-    const appended = loading.folder.write("grow.ndjson", userLines(0, 6000));
+    const appended = loading.directory.write("grow.ndjson", userLines(0, 6000));
     expect(await loading.upload("users", id, appended)).toMatchObject({ calls: 2, recordCount: 6000 });
 
-    loading.folder.write("grow.ndjson", userLines(0, 6000).replace('"u1500"', '"u1500b"'));
+    loading.directory.write("grow.ndjson", userLines(0, 6000).replace('"u1500"', '"u1500b"'));
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 1, sentCount: 1000 });
     expect(await loading.held(id)).toBe(6001);
   });
 
   test("sends everything when it is not known what was sent before, or with force", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("again.ndjson", userLines(0, 3000));
+    const file = loading.directory.write("again.ndjson", userLines(0, 3000));
     await loading.upload("users", id, file);
     expect(await loading.upload("users", id, file, { history: {} })).toMatchObject({ calls: 3 });
     expect(await loading.upload("users", id, file, { force: true })).toMatchObject({ calls: 3 });
@@ -208,7 +211,7 @@ describe("a content that changed", () => {
 describe("a service that is slow, busy or deaf", () => {
   test("429 and lost answers are ridden through", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("busy.ndjson", userLines(0, 6000));
+    const file = loading.directory.write("busy.ndjson", userLines(0, 6000));
     const path = "/upsert-dataset-users";
     await loading.observed.faults({
       calls: [
@@ -222,7 +225,7 @@ describe("a service that is slow, busy or deaf", () => {
 
   test("asked for patience, fewer batches go at once", async () => {
     const id = await loading.dataset("users");
-    const file = loading.folder.write("patience.ndjson", userLines(0, 12_000));
+    const file = loading.directory.write("patience.ndjson", userLines(0, 12_000));
     let underWay = 0;
     const seen: number[] = [];
     const client = tampered(async (call, send, { onRetry }) => {
@@ -254,7 +257,7 @@ describe("a service that is slow, busy or deaf", () => {
 
 test("of an id that comes twice the later record wins, for its batches go one after the other", async () => {
   const id = await loading.dataset("users");
-  const file = loading.folder.write(
+  const file = loading.directory.write(
     "twice.ndjson",
     userLines(0, 1000) + userLines(500, 1500, { later: true }),
   );

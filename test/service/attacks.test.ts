@@ -97,7 +97,7 @@ async function p99While(url: string, work: () => Promise<unknown>): Promise<numb
   return Math.round(times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] as number);
 }
 
-describe.each(["folder", "postgres"] as const)("a service over a %s", (kind) => {
+describe.each(["directory", "postgres"] as const)("a service over a %s", (kind) => {
   let service: ServiceProcess;
   let api: Caller;
   let target: Target;

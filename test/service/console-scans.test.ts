@@ -9,7 +9,7 @@ const key = "rk_the-key-of-the-scans";
 let database: Awaited<ReturnType<typeof newDatabase>>;
 let shop: Awaited<ReturnType<typeof openShop>>;
 const ask = <T>(statement: string) => askDatabase<T>(database.url, statement);
-const start = () => Running.start({ store: database.url, key, console: true }, "folder");
+const start = () => Running.start({ store: database.url, key, console: true }, "directory");
 beforeAll(async () => {
   database = await newDatabase();
   const api = await start();

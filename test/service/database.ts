@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 
 /** Storage of the services in this test. jest.config.js lists the tests that run with PostgreSQL. */
-export const testStore: "folder" | "postgres" =
-  (globalThis as { testStore?: "postgres" }).testStore ?? "folder";
+export const testStore: "directory" | "postgres" =
+  (globalThis as { testStore?: "postgres" }).testStore ?? "directory";
 
 /** Whether each database has two API processes and a worker. Calls then alternate between the API processes. */
 export const testTwoApis: boolean = "testTwoApis" in globalThis;
 
 /** A test that applies only to a service with a data directory. */
-export const testInFolder: (name: string, run: () => Promise<void>) => void =
-  testStore === "folder" ? test : () => undefined;
+export const testInDirectory: (name: string, run: () => Promise<void>) => void =
+  testStore === "directory" ? test : () => undefined;
 
 /** A test that needs all calls in one process. */
 export const testOfOneApi: (name: string, run: () => Promise<void>) => void = testTwoApis
@@ -18,15 +18,15 @@ export const testOfOneApi: (name: string, run: () => Promise<void>) => void = te
   : test;
 
 /** A test that applies only to PostgreSQL. */
-export const testOnPostgres: typeof testInFolder = testStore === "postgres" ? test : () => undefined;
+export const testOnPostgres: typeof testInDirectory = testStore === "postgres" ? test : () => undefined;
 
 /** Returns a statement that makes the database reject updates of jobs that meet a condition. */
 export const refusal = (condition: string): string =>
-  testStore === "folder"
+  testStore === "directory"
     ? `create trigger refuse before update on jobs when ${condition} begin select raise(abort, 'no'); end`
     : `create or replace function refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
        create trigger refuse before update on jobs for each row when (${condition}) execute function refuse()`;
-export const allowance = testStore === "folder" ? "drop trigger refuse" : "drop trigger refuse on jobs";
+export const allowance = testStore === "directory" ? "drop trigger refuse" : "drop trigger refuse on jobs";
 
 /** Creates a database, with the tables of a service or empty. */
 export async function newDatabase({ empty = false } = {}): Promise<{ url: string; drop(): Promise<void> }> {

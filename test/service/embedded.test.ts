@@ -208,13 +208,13 @@ describe("the key", () => {
 
   test("is not sent to another program at the port of a dead service", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "dead-"));
-    const folder = dataDirectoryAt(dataDir);
+    const directory = dataDirectoryAt(dataDir);
     const service = await serve("--data", dataDir);
     await service.end("SIGKILL");
     const { heard, url, end } = await stranger();
-    const left = JSON.parse(readFileSync(folder.runningFile, "utf8"));
-    writeFileSync(folder.runningFile, JSON.stringify({ ...left, url }));
-    expect(await findRunning(folder)).toBeUndefined();
+    const left = JSON.parse(readFileSync(directory.runningFile, "utf8"));
+    writeFileSync(directory.runningFile, JSON.stringify({ ...left, url }));
+    expect(await findRunning(directory)).toBeUndefined();
     expect(heard).toEqual([]);
     end();
     rmSync(dataDir, { recursive: true });
@@ -222,12 +222,12 @@ describe("the key", () => {
 
   test("is not sent to another program that relays the challenge to the service", async () => {
     const api = await Running.start();
-    const folder = dataDirectoryAt(api.service.dataDir);
+    const directory = dataDirectoryAt(api.service.dataDir);
     const { heard, url, end } = await stranger(api.service.url);
-    const own = readFileSync(folder.runningFile, "utf8");
-    expect(await findRunning(folder)).toMatchObject({ url: api.service.url, key: api.service.key });
-    writeFileSync(folder.runningFile, JSON.stringify({ ...JSON.parse(own), url }));
-    expect(await findRunning(folder)).toBeUndefined();
+    const own = readFileSync(directory.runningFile, "utf8");
+    expect(await findRunning(directory)).toMatchObject({ url: api.service.url, key: api.service.key });
+    writeFileSync(directory.runningFile, JSON.stringify({ ...JSON.parse(own), url }));
+    expect(await findRunning(directory)).toBeUndefined();
     expect(heard).toHaveLength(1);
     expect(heard.join()).not.toContain(api.service.key);
     end();

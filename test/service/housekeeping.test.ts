@@ -43,7 +43,7 @@ describe("while a service runs", () => {
   test("deletes expired results, idempotency keys, old jobs and unreferenced models", async () => {
     const clock = new TidyClock();
     const api = await Running.start({ clock });
-    const folder = dataDirectoryAt(api.service.dataDir);
+    const directory = dataDirectoryAt(api.service.dataDir);
     const shop = await openShop(api);
     const { projectId } = shop;
     const modelId = await trainModel(api, shop);
@@ -51,16 +51,16 @@ describe("while a service runs", () => {
     const groups = { projectId, modelId, name: "groups", parameters: {} };
     const { jobId } = await api.call("submitClusteringJob", groups, { headers: { "idempotency-key": "k" } });
     await api.service.idle();
-    const stray = join(folder.path, "models", "model-0123456789abcdef0123");
+    const stray = join(directory.path, "models", "model-0123456789abcdef0123");
     writeFileSync(stray, "");
-    const database = new Database(folder.database, { timeout: 5000 });
+    const database = new Database(directory.database, { timeout: 5000 });
     const rows = (table: string) =>
       (database.prepare(`select * from ${table}`).all() as { id: string }[]).length;
-    const result = join(folder.path, "results", `${jobId}.1.json`);
+    const result = join(directory.path, "results", `${jobId}.1.json`);
 
     await clock.passes(hourMs);
     expect(existsSync(stray)).toBe(true);
-    expect(existsSync(join(folder.path, "models", modelId))).toBe(true);
+    expect(existsSync(join(directory.path, "models", modelId))).toBe(true);
     expect(existsSync(result)).toBe(true);
     expect(rows("idempotency_keys")).toBe(1);
     await clock.passes(dayMs);
@@ -79,7 +79,7 @@ describe("while a service runs", () => {
 test("with PostgreSQL, deletes unreferenced files that are a day old by the clock of the database", async () => {
   const database = await newDatabase();
   const dir = mkdtempSync(join(tmpdir(), "copies-"));
-  const files = new DatabaseFiles({ folder: dir, url: database.url });
+  const files = new DatabaseFiles({ directory: dir, url: database.url });
   const names = ["models/model-0123456789abcdef0123", "results/job-0123456789abcdef0123.1.json"];
   for (const name of names)
     await files.write(name, [Buffer.from("of a job that this database does not know")]);
@@ -144,7 +144,7 @@ describe("the log file", () => {
     const log = new LogFile("/dev/full");
     log.write("lost\n");
     log.end();
-    const other = new LogFile(join(dir, "no", "such", "folder"));
+    const other = new LogFile(join(dir, "no", "such", "directory"));
     other.write("lost\n");
     other.end();
   });

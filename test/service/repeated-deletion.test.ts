@@ -29,7 +29,7 @@ async function rowsRead(): Promise<number> {
 }
 
 test("reads the events once for repeated calls of the same deletion", async () => {
-  const start = () => Running.start({ store: database.url, key: "rk_the-key-of-the-walks" }, "folder");
+  const start = () => Running.start({ store: database.url, key: "rk_the-key-of-the-walks" }, "directory");
   const first = await start();
   const { eventDatasetId } = await openShop(first);
   await ask(`insert into events (dataset, event_id, user_id, item_id, ts, event_type, event_value, attributes)

@@ -141,7 +141,7 @@ export class Running extends Caller {
 
   static async start(options: StartOptions = {}, kind = testStore): Promise<Running> {
     const known = options.dataDir === undefined ? undefined : databases.get(options.dataDir);
-    const database = kind === "folder" ? undefined : (known ?? (await newDatabase()));
+    const database = kind === "directory" ? undefined : (known ?? (await newDatabase()));
     if (database && options.dataDir !== undefined) databases.set(options.dataDir, database);
     const stored = database && { store: database.url, key: "rk_the-key-of-the-tests" };
     const all: StartOptions = { log: "none", retryDelayMs: 0, ...stored, ...options };

@@ -243,8 +243,8 @@ describe("a dataset of one shard", () => {
 });
 
 test("two concurrent uploads of a file leave one of them intact", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "uploads-"));
-  const files = new DatabaseFiles({ folder, url: database.url });
+  const directory = mkdtempSync(join(tmpdir(), "uploads-"));
+  const files = new DatabaseFiles({ directory, url: database.url });
   const whole = Buffer.alloc(3 * 1024 * 1024, "a");
   async function* slow() {
     for (const at of [0, 1, 2]) {
@@ -258,5 +258,5 @@ test("two concurrent uploads of a file leave one of them intact", async () => {
   const parts = await store.db.selectFrom("file_parts").select("part").execute();
   expect(parts).toHaveLength(3);
   files.close();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });

@@ -7,8 +7,8 @@ import { connect, openStore, type Store } from "../../service/store/database";
 import { copyLog, longLogBytes, scrub } from "../../service/store/write-ahead-log";
 import { Running } from "./running";
 
-const folder = mkdtempSync(join(tmpdir(), "log-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const directory = mkdtempSync(join(tmpdir(), "log-"));
+afterAll(() => rmSync(directory, { recursive: true }));
 
 const rowBytes = 8 * 1024 * 1024;
 const rows = Math.ceil((longLogBytes * 1.1) / rowBytes);
@@ -17,7 +17,7 @@ const fill = (store: Store) =>
   store.concurrently((db) => sql`insert into filler values (zeroblob(${sql.lit(rowBytes)}))`.execute(db));
 
 test("commits do not copy a long log, and writes wait while the thread empties it", async () => {
-  const file = join(folder, "database.sqlite");
+  const file = join(directory, "database.sqlite");
   const store = await openStore(file, { hasLogThread: true });
   await store.concurrently((db) => sql`create table filler (data blob)`.execute(db));
   const before = statSync(file).size;

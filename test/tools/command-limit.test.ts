@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "./provide";
+import { temporaryDirectory } from "./provide";
 
 test("a command that hangs is killed and fails its test; compilers have a longer limit", async () => {
-  const directory = await temporaryFolder();
+  const directory = await temporaryDirectory();
   const script = "setInterval(() => undefined, 1000)";
   const setupFilesAfterEnv = [require.resolve("../../tools/jest/test-file-setup.js")];
   await writeFile(join(directory, "jest.config.json"), JSON.stringify({ setupFilesAfterEnv, transform: {} }));

@@ -11,7 +11,7 @@ import {
   heardProgress,
   pathWithoutEngine,
   startProviding,
-  temporaryFolder,
+  temporaryDirectory,
   tinyPrograms,
 } from "./provide";
 
@@ -19,7 +19,7 @@ const version = "9.8.7";
 
 /** A machine without an engine, on which downloads fail. */
 async function machine(): Promise<{ env: NodeJS.ProcessEnv; cache: string }> {
-  const cache = await temporaryFolder();
+  const cache = await temporaryDirectory();
   const env = {
     ...process.env,
     PATH: pathWithoutEngine(),
@@ -155,7 +155,7 @@ describe("language hosts", () => {
   test("are taken from PATH if they are there", async () => {
     const { env } = await machine();
     const [, host] = await tinyPrograms();
-    const bin = await temporaryFolder();
+    const bin = await temporaryDirectory();
     await writeFile(join(bin, "pulumi-language-nodejs"), "");
     const found = provideHosts({
       ...{ env: { ...env, PATH: `/nowhere:${bin}` }, programs: [host] as GoProgram[] },

@@ -8,7 +8,7 @@ import { create } from "tar";
 import { archiveName } from "../../tools/engine/download.js";
 import { fileNames, versionOf } from "../../tools/engine/programs.js";
 import { provideEngine, provideHosts, whyUnavailable } from "../../tools/engine/provide.js";
-import { contentsOf, heardProgress, providedBin, startProviding, temporaryFolder } from "./provide";
+import { contentsOf, heardProgress, providedBin, startProviding, temporaryDirectory } from "./provide";
 
 /** The ways in which the download site of a test differs from the real one. */
 interface Behaviour {
@@ -28,12 +28,12 @@ describe("the official download", () => {
   let behaviour: Behaviour;
 
   beforeAll(async () => {
-    const folder = await temporaryFolder();
-    await mkdir(join(folder, "pulumi"));
-    for (const name of hosts) await writeFile(join(folder, "pulumi", name), "a language host");
-    for (const name of fileNames) await cp(join(providedBin(), name), join(folder, "pulumi", name));
-    archive = join(folder, archiveName(version));
-    await create({ file: archive, cwd: folder, gzip: { level: 1 } }, ["pulumi"]);
+    const directory = await temporaryDirectory();
+    await mkdir(join(directory, "pulumi"));
+    for (const name of hosts) await writeFile(join(directory, "pulumi", name), "a language host");
+    for (const name of fileNames) await cp(join(providedBin(), name), join(directory, "pulumi", name));
+    archive = join(directory, archiveName(version));
+    await create({ file: archive, cwd: directory, gzip: { level: 1 } }, ["pulumi"]);
     checksum = createHash("sha256")
       .update(await readFile(archive))
       .digest("hex");
@@ -59,7 +59,7 @@ describe("the official download", () => {
 
   /** A machine that has neither an engine nor Go. */
   async function machine(): Promise<{ env: NodeJS.ProcessEnv; cache: string }> {
-    const cache = await temporaryFolder();
+    const cache = await temporaryDirectory();
     const { port } = server.address() as AddressInfo;
     const base = `http://127.0.0.1:${port}/sdk`;
     return {

@@ -4,17 +4,17 @@ import { chmod, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { engineOnPath } from "../../tools/engine/on-path.js";
 import { isAtLeast } from "../../tools/engine/programs.js";
-import { providedBin, temporaryFolder } from "./provide";
+import { providedBin, temporaryDirectory } from "./provide";
 
 const oldestVersion = "3.216.0";
 
-async function folderWith(version: string, companions: string[]): Promise<string> {
-  const folder = await temporaryFolder();
+async function directoryWith(version: string, companions: string[]): Promise<string> {
+  const directory = await temporaryDirectory();
   for (const name of ["pulumi", ...companions]) {
-    await writeFile(join(folder, name), `#!/bin/sh\necho ${version}\n`);
-    await chmod(join(folder, name), 0o755);
+    await writeFile(join(directory, name), `#!/bin/sh\necho ${version}\n`);
+    await chmod(join(directory, name), 0o755);
   }
-  return folder;
+  return directory;
 }
 
 const companions = ["pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"];
@@ -26,25 +26,25 @@ describe("an engine on PATH", () => {
   });
 
   test("is found through a link in another directory", async () => {
-    const folder = await temporaryFolder();
-    await symlink(join(providedBin(), "pulumi"), join(folder, "pulumi"));
-    expect(engineOnPath({ searchPath: folder, oldestVersion }).bin).toBe(providedBin());
+    const directory = await temporaryDirectory();
+    await symlink(join(providedBin(), "pulumi"), join(directory, "pulumi"));
+    expect(engineOnPath({ searchPath: directory, oldestVersion }).bin).toBe(providedBin());
   });
 
   test("is not used if it is too old", async () => {
-    const searchPath = await folderWith("v3.99.0", companions);
+    const searchPath = await directoryWith("v3.99.0", companions);
     expect(() => engineOnPath({ searchPath, oldestVersion })).toThrow(
       /is version 3\.99\.0, older than 3\.216\.0/,
     );
   });
 
   test("is not used if the language host is missing", async () => {
-    const searchPath = await folderWith("v3.300.0", []);
+    const searchPath = await directoryWith("v3.300.0", []);
     expect(() => engineOnPath({ searchPath, oldestVersion })).toThrow(/lacks pulumi-language-nodejs and/);
   });
 
   test("is not used if it does not run", async () => {
-    const searchPath = await folderWith("; exit 1", companions);
+    const searchPath = await directoryWith("; exit 1", companions);
     expect(() => engineOnPath({ searchPath, oldestVersion })).toThrow(/version` failed/);
   });
 });
@@ -52,9 +52,9 @@ describe("an engine on PATH", () => {
 test("`npm run engine -- --languages` ends with the directories of the engine and the language hosts", () => {
   const command = join(__dirname, "../../tools/engine.js");
   const said = execFileSync(process.execPath, [command, "--languages"], { encoding: "utf8" });
-  const folders = said.trimEnd().split("\n").at(-1)?.split(delimiter) ?? [];
+  const directories = said.trimEnd().split("\n").at(-1)?.split(delimiter) ?? [];
   for (const name of ["pulumi", "pulumi-language-nodejs", "pulumi-language-python", "pulumi-language-yaml"])
-    expect([name, folders.some((folder) => existsSync(join(folder, name)))]).toEqual([name, true]);
+    expect([name, directories.some((directory) => existsSync(join(directory, name)))]).toEqual([name, true]);
 });
 
 test.each([

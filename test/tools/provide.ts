@@ -8,20 +8,20 @@ import { Progress } from "../../tools/engine/progress.js";
 import type { ProvideOptions } from "../../tools/engine/provide.js";
 
 /** Creates a directory that is deleted after the tests of the file. */
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "recommender-tools-"));
-  folders.push(folder);
-  return folder;
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "recommender-tools-"));
+  directories.push(directory);
+  return directory;
 }
 
-const folders: string[] = [];
+const directories: string[] = [];
 afterAll(async () => {
-  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  for (const directory of directories) await rm(directory, { recursive: true, force: true });
 });
 
 /** Returns the directory of the engine, which the global setup has added to PATH. */
 export function providedBin(): string {
-  const bin = searchPath().find((folder) => missingFrom(folder).length === 0);
+  const bin = searchPath().find((directory) => missingFrom(directory).length === 0);
   if (bin === undefined)
     throw new Error("There is no engine on PATH. The global setup of the tests should have added it.");
   return bin;
@@ -30,7 +30,7 @@ export function providedBin(): string {
 /** Returns PATH without the directories of engines. */
 export function pathWithoutEngine(): string {
   return searchPath()
-    .filter((folder) => missingFrom(folder).length > 0)
+    .filter((directory) => missingFrom(directory).length > 0)
     .join(delimiter);
 }
 
@@ -48,7 +48,7 @@ export function heardProgress(): { progress: Progress; heard: string[] } {
  * go.mod.
  */
 export async function tinyPrograms(go = "1.21"): Promise<GoProgram[]> {
-  const directory = await temporaryFolder();
+  const directory = await temporaryDirectory();
   await writeFile(join(directory, "go.mod"), `module tiny\n\ngo ${go}\n`);
   await writeFile(
     join(directory, "main.go"),
@@ -107,8 +107,8 @@ export function startProviding(
 }
 
 /** Returns the names of the files in a directory. */
-export async function contentsOf(folder: string): Promise<string[]> {
-  return (await readdir(folder)).sort();
+export async function contentsOf(directory: string): Promise<string[]> {
+  return (await readdir(directory)).sort();
 }
 
 /** Returns an environment in which Node reaches the npm registry through a proxy. The global setup removes its certificates. */

@@ -7,7 +7,7 @@ import { version } from "../../package.json";
 import { convertedExamples } from "../../tools/schema/examples";
 import { buildSdk, checkSchema, generateSdks, isThere } from "../../tools/sdk/generate.js";
 import { testUnless } from "../unless";
-import { temporaryFolder } from "./provide";
+import { temporaryDirectory } from "./provide";
 import { compileMs, installWheel, python, withoutGo } from "./sdk";
 import { goProgram, javaProgram, pythonProgram, suggestedArgs, suggestions } from "./suggestions";
 
@@ -18,12 +18,12 @@ const { bin, missing } = withoutGo ? { bin: "", missing: withoutGo } : python();
 
 /** The layout of the repository: a directory with the SDKs next to the examples that use them. */
 let clone: string;
-let folder: string;
+let directory: string;
 beforeAll(async () => {
-  clone = await temporaryFolder();
-  folder = join(clone, "sdk");
+  clone = await temporaryDirectory();
+  directory = join(clone, "sdk");
   await cp(join(root, "examples"), join(clone, "examples"), { recursive: true });
-  if (!withoutGo) await generateSdks(folder, undefined, "https://plugins.example.com");
+  if (!withoutGo) await generateSdks(directory, undefined, "https://plugins.example.com");
 }, 1_200_000);
 
 testUnless(withoutGo, compileMs)("the generators find nothing wrong with schema.json", async () => {
@@ -31,7 +31,7 @@ testUnless(withoutGo, compileMs)("the generators find nothing wrong with schema.
 });
 
 testUnless(withoutGo, compileMs)("an SDK says where its plugin is published", async () => {
-  const text = await readFile(join(folder, "python/pulumi_recommender/pulumi-plugin.json"), "utf8");
+  const text = await readFile(join(directory, "python/pulumi_recommender/pulumi-plugin.json"), "utf8");
   expect(JSON.parse(text)).toMatchObject({
     name: "recommender",
     version,
@@ -51,16 +51,16 @@ test("the engine gets the schema from the plugin", () => {
 testUnless(withoutGo, compileMs)(
   "the SDK of Go compiles, and so do every example, every suggestion of `drift` and the quick start with it",
   async () => {
-    expect(await buildSdk(folder, "go")).toBeUndefined();
+    expect(await buildSdk(directory, "go")).toBeUndefined();
     const programs = [...examples.map(([name, { go }]) => [name, go] as const), ["suggestions", goProgram()]];
     for (const [name = "", go = ""] of programs) {
-      const example = join(folder, "go/examples", name);
+      const example = join(directory, "go/examples", name);
       await mkdir(example, { recursive: true });
       await writeFile(join(example, "main.go"), go);
     }
     // Compiles without linking, which would take a second for each.
     const compile = ["list", "-trimpath", "-export", "-f", "{{.ImportPath}}", "./examples/..."];
-    const options = { cwd: join(folder, "go"), env: goEnvironment, encoding: "utf8" } as const;
+    const options = { cwd: join(directory, "go"), env: goEnvironment, encoding: "utf8" } as const;
     expect(execFileSync("go", compile, options).trim().split("\n")).toHaveLength(programs.length);
     const quickStart = ["list", "-mod=mod", "-trimpath", "-export", "./..."];
     const here = { ...options, cwd: join(clone, "examples/go") };
@@ -71,8 +71,8 @@ testUnless(withoutGo, compileMs)(
 testUnless(missing, compileMs)(
   "the SDK of Python is a wheel that can be imported, hands over lists and what `drift` suggests, and every example names only what is there",
   async () => {
-    const installed = join(folder, "installed");
-    installWheel(bin, join(folder, "python"), installed);
+    const installed = join(directory, "installed");
+    installWheel(bin, join(directory, "python"), installed);
     const run = (script: string, input = "") =>
       execFileSync(join(bin, "python"), ["-c", script], {
         env: { ...process.env, PYTHONPATH: installed },

@@ -15,12 +15,12 @@ export const withoutGo = isThere("go") ? undefined : "there is no `go` on PATH";
 
 /** Returns a Python with the Pulumi SDK, cached between runs, or the reason why there is none. */
 export function python(): { readonly bin: string; readonly missing?: string } {
-  const folder = join(cacheDirectory(process.env), `python-${pulumiVersion}`);
-  const bin = join(folder, "bin");
-  if (existsSync(folder)) return { bin };
+  const directory = join(cacheDirectory(process.env), `python-${pulumiVersion}`);
+  const bin = join(directory, "bin");
+  if (existsSync(directory)) return { bin };
   if (!isThere("python3")) return { bin, missing: "there is no `python3` on PATH" };
   // Two test files may create it at the same time, so it is renamed when it is complete.
-  const making = `${folder}.making-${process.pid}`;
+  const making = `${directory}.making-${process.pid}`;
   const packages = [`pulumi==${pulumiVersion}`, "parver", "semver", "setuptools>=61", "wheel"];
   const steps: [string, string[]][] = [
     ["python3", ["-m", "venv", making]],
@@ -36,7 +36,7 @@ export function python(): { readonly bin: string; readonly missing?: string } {
     throw new Error(fault);
   }
   try {
-    renameSync(making, folder);
+    renameSync(making, directory);
   } catch {
     // The other test file was first.
     rmSync(making, { recursive: true, force: true });
@@ -45,9 +45,18 @@ export function python(): { readonly bin: string; readonly missing?: string } {
 }
 
 /** Installs the generated Python package into a directory for PYTHONPATH. */
-export function installWheel(bin: string, sdk: string, folder: string): void {
+export function installWheel(bin: string, sdk: string, directory: string): void {
   const pip = (...args: string[]) =>
     execFileSync(join(bin, "python"), ["-m", "pip", "--quiet", ...args], { cwd: sdk, stdio: "pipe" });
   pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", ".");
-  pip("install", "--no-deps", "--no-index", "--find-links", "dist", "--target", folder, "pulumi_recommender");
+  pip(
+    "install",
+    "--no-deps",
+    "--no-index",
+    "--find-links",
+    "dist",
+    "--target",
+    directory,
+    "pulumi_recommender",
+  );
 }

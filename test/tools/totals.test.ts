@@ -1,16 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "./provide";
+import { temporaryDirectory } from "./provide";
 
 /** Runs jest with the given test files, and returns its output and exit code. */
 async function runJest(files: Record<string, string>, checks?: string) {
-  const folder = await temporaryFolder();
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  const directory = await temporaryDirectory();
+  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
   const reporters = ["default", require.resolve("../../tools/jest/totals-reporter.js")];
-  await writeFile(join(folder, "jest.config.json"), JSON.stringify({ reporters, transform: {} }));
+  await writeFile(join(directory, "jest.config.json"), JSON.stringify({ reporters, transform: {} }));
   const jest = spawnSync(process.execPath, [require.resolve("jest/bin/jest")], {
-    cwd: folder,
+    cwd: directory,
     env: { ...process.env, RECOMMENDER_CHECKS: checks },
     encoding: "utf8",
   });

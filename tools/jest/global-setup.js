@@ -47,7 +47,7 @@ async function startDatabase() {
 function useTemporaryDirectories() {
   if (!process.env.TMPDIR && hasFreeMemory()) {
     process.env.TMPDIR = fs.mkdtempSync(path.join(memoryDirectory, "recommender-tests-"));
-    process.env.RECOMMENDER_TESTS_FOLDER = process.env.TMPDIR;
+    process.env.RECOMMENDER_TESTS_DIRECTORY = process.env.TMPDIR;
   }
   process.env.XDG_STATE_HOME = fs.mkdtempSync(path.join(os.tmpdir(), "recommender-state-"));
 }

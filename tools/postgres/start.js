@@ -31,9 +31,9 @@ async function startPostgres(options = {}) {
   const given = process.env.TEST_DATABASE_URL;
   const nothing = async () => {};
   if (given && !options.own) return { url: given, data: "", halt: nothing, resume: nothing, stop: nothing };
-  const { TMPDIR, RECOMMENDER_TESTS_FOLDER, ...env } = process.env;
+  const { TMPDIR, RECOMMENDER_TESTS_DIRECTORY, ...env } = process.env;
   // PostgreSQL may run as another user, who cannot read the temporary directory of the tests.
-  if (TMPDIR !== undefined && TMPDIR !== RECOMMENDER_TESTS_FOLDER) env.TMPDIR = TMPDIR;
+  if (TMPDIR !== undefined && TMPDIR !== RECOMMENDER_TESTS_DIRECTORY) env.TMPDIR = TMPDIR;
   const runner = fork(path.join(__dirname, "run-server.js"), [JSON.stringify(options)], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     env,

@@ -39,8 +39,8 @@ async function bundle(entry) {
     metafile: true,
     platform: "node",
     target: "node20",
-    define: { __dirname: "moduleFolder" },
-    banner: { js: `const moduleFolder = require("node:path").join(__dirname, "${up}");` },
+    define: { __dirname: "moduleDirectory" },
+    banner: { js: `const moduleDirectory = require("node:path").join(__dirname, "${up}");` },
     // Not needed in the plugin: commands that read a stack, running from the sources, and models in a bucket.
     external: ["@pulumi/pulumi/automation*", "tsx", "@aws-sdk/*"],
     legalComments: "none",
@@ -49,8 +49,8 @@ async function bundle(entry) {
   const [output] = outputFiles;
   if (output === undefined) throw new Error(`esbuild returned no output for ${name}`);
   const packages = Object.keys(metafile.inputs).flatMap((file) => {
-    const [folder] = file.match(/^.*node_modules\/(@[^/]+\/)?[^/]+/) ?? [];
-    return folder === undefined ? [] : [folder];
+    const [directory] = file.match(/^.*node_modules\/(@[^/]+\/)?[^/]+/) ?? [];
+    return directory === undefined ? [] : [directory];
   });
   return { file: { name, bytes: Buffer.from(output.contents) }, packages };
 }
@@ -60,12 +60,12 @@ async function bundle(entry) {
  * @param {string[]} packages
  */
 function licences(packages) {
-  const texts = packages.map((folder) => {
+  const texts = packages.map((directory) => {
     const { name, version, license } = JSON.parse(
-      fs.readFileSync(path.join(root, folder, "package.json"), "utf8"),
+      fs.readFileSync(path.join(root, directory, "package.json"), "utf8"),
     );
-    const file = fs.readdirSync(path.join(root, folder)).find((one) => /^(licen[cs]e|copying)/i.test(one));
-    const text = file ? fs.readFileSync(path.join(root, folder, file), "utf8").trim() : "";
+    const file = fs.readdirSync(path.join(root, directory)).find((one) => /^(licen[cs]e|copying)/i.test(one));
+    const text = file ? fs.readFileSync(path.join(root, directory, file), "utf8").trim() : "";
     return `${name} ${version} (${license})\n\n${text}\n`;
   });
   return texts.join(`\n${"-".repeat(80)}\n\n`);

@@ -6,15 +6,15 @@ const { root } = require("../setup.js");
 /**
  * Reads the version, commit and release notes of a checkout, with warnings if it is not ready for a release. Throws if
  * its parts have different versions.
- * @param {string} folder
+ * @param {string} directory
  */
-function readCheckout(folder = root) {
-  const read = (/** @type {string} */ name) => fs.readFileSync(path.join(folder, name), "utf8");
+function readCheckout(directory = root) {
+  const read = (/** @type {string} */ name) => fs.readFileSync(path.join(directory, name), "utf8");
   const { version } = JSON.parse(read("package.json"));
   requireVersion(version, "openapi", JSON.parse(read("openapi.json")).info.version);
   requireVersion(version, "schema", JSON.parse(read("schema.json")).version);
   const { heading, notes } = newestSection(read("CHANGELOG.md"));
-  const { commit, date, dirty, tags } = readGit(folder);
+  const { commit, date, dirty, tags } = readGit(directory);
   if (tags.length > 0 && !tags.includes(`v${version}`)) {
     throw new Error(
       `HEAD is tagged ${tags.join(", ")}, but package.json has version ${version}. Set the version with ` +
@@ -40,10 +40,10 @@ function requireVersion(version, name, other) {
   );
 }
 
-/** @param {string} folder */
-function readGit(folder) {
+/** @param {string} directory */
+function readGit(directory) {
   const git = (/** @type {string[]} */ ...args) => {
-    const { status, stdout } = spawnSync("git", args, { cwd: folder, encoding: "utf8" });
+    const { status, stdout } = spawnSync("git", args, { cwd: directory, encoding: "utf8" });
     return status === 0 ? stdout.trim() : "";
   };
   const [commit, date] = git("log", "-1", "--format=%H %cI").split(" ");

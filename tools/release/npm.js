@@ -23,12 +23,20 @@ async function npm(args) {
 /**
  * Downloads a package from the npm registry or npm's cache, and returns selected files.
  * @param {{ name: string, version: string, integrity: string }} wanted
- * @param {string} folder directory for temporary files
+ * @param {string} directory directory for temporary files
  * @param {(name: string) => boolean} isWanted
  */
-async function fetchFiles({ name, version, integrity }, folder, isWanted) {
+async function fetchFiles({ name, version, integrity }, directory, isWanted) {
   const id = `${name}@${version}`;
-  const args = ["pack", id, "--prefer-offline", "--json", "--loglevel=error", "--pack-destination", folder];
+  const args = [
+    "pack",
+    id,
+    "--prefer-offline",
+    "--json",
+    "--loglevel=error",
+    "--pack-destination",
+    directory,
+  ];
   const printed = await npm(args).catch((error) => {
     throw new Error(
       `Cannot download ${id}: ${reasonOf(error)}\n` +
@@ -36,7 +44,7 @@ async function fetchFiles({ name, version, integrity }, folder, isWanted) {
         "name the other parts with --only.",
     );
   });
-  const archive = path.join(folder, JSON.parse(printed)[0].filename);
+  const archive = path.join(directory, JSON.parse(printed)[0].filename);
   const hash = `sha512-${createHash("sha512")
     .update(await fs.promises.readFile(archive))
     .digest("base64")}`;

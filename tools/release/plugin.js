@@ -17,10 +17,10 @@ on PATH.`;
  * Writes the archive of the plugin for a platform, as `pulumi plugin install` expects it: a script at the top level that
  * starts the bundle with the Node in the archive. A single executable is no option: it would still need separate files
  * for the database and the threads of the embedded service, and for macOS it must be signed on a Mac.
- * @param {{ platform: string, folder: string, temporary: string, pluginDownloadURL?: string | undefined,
+ * @param {{ platform: string, directory: string, temporary: string, pluginDownloadURL?: string | undefined,
  *   bundle: Awaited<ReturnType<import("./bundle.js").bundlePlugin>> }} options
  */
-async function writePluginArchive({ platform, folder, temporary, pluginDownloadURL, bundle }) {
+async function writePluginArchive({ platform, directory, temporary, pluginDownloadURL, bundle }) {
   const { libsql, windows } = /** @type {import("./platforms.js").Platform} */ (platforms[platform]);
   const executable = windows ? "node.exe" : "node";
   const [ofNode, ...databases] = await Promise.all([
@@ -42,7 +42,7 @@ async function writePluginArchive({ platform, folder, temporary, pluginDownloadU
     bytes: Buffer.from(content),
   });
   const name = `pulumi-resource-recommender-v${version}-${platform}.tar.gz`;
-  await writeArchive(path.join(folder, name), [
+  await writeArchive(path.join(directory, name), [
     { name: shim, bytes: fs.readFileSync(path.join(__dirname, shim)), executable: true },
     { name: executable, bytes: program, executable: true },
     ...bundle.files,

@@ -20,8 +20,8 @@ async function billOfMaterials(date, bundled) {
     await npm(["sbom", "--sbom-format=cyclonedx", "--package-lock-only", "--loglevel=error"]),
   );
   const ids = new Set(
-    bundled.map((folder) => {
-      const file = path.join(root, folder, "package.json");
+    bundled.map((directory) => {
+      const file = path.join(root, directory, "package.json");
       const { name, version } = JSON.parse(fs.readFileSync(file, "utf8"));
       return `${name}@${version}`;
     }),

@@ -7,19 +7,19 @@ const { version } = require("../../package.json");
 
 /**
  * Writes the SDKs: a wheel for Python, and sources for the other languages.
- * @param {{ folder: string, temporary: string, pluginDownloadURL?: string | undefined }} options
+ * @param {{ directory: string, temporary: string, pluginDownloadURL?: string | undefined }} options
  */
-async function writeSdks({ folder, temporary, pluginDownloadURL }) {
+async function writeSdks({ directory, temporary, pluginDownloadURL }) {
   await generateSdks(temporary, languages, pluginDownloadURL);
   for (const language of languages) {
     const sdk = path.join(temporary, language);
     if (language === "python" || language === "go") await buildSdk(temporary, language);
     if (language === "python") {
       const [wheel = ""] = await fs.promises.readdir(path.join(sdk, "dist"));
-      await fs.promises.copyFile(path.join(sdk, "dist", wheel), path.join(folder, wheel));
+      await fs.promises.copyFile(path.join(sdk, "dist", wheel), path.join(directory, wheel));
     } else {
       const name = `pulumi-recommender-sdk-${language}-v${version}.tar.gz`;
-      await writeArchive(path.join(folder, name), filesIn(sdk));
+      await writeArchive(path.join(directory, name), filesIn(sdk));
     }
   }
 }

@@ -16,25 +16,25 @@ const parts = ["package", "sdk", ...Object.keys(platforms)];
 
 /**
  * @typedef {{ file: string, bytes: number, sha256: string }} Released
- * @typedef {{ folder: string, version: string, commit?: string | undefined, dirty: boolean, node: string, requirements: string,
+ * @typedef {{ directory: string, version: string, commit?: string | undefined, dirty: boolean, node: string, requirements: string,
  *   pluginDownloadURL?: string | undefined, files: Released[], warnings: string[] }} Release
  */
 
 /**
  * Builds a release or parts of it. Its directory is replaced only when everything is complete.
- * @param {{ folder: string, only?: string[], pluginDownloadURL?: string | undefined }} options
+ * @param {{ directory: string, only?: string[], pluginDownloadURL?: string | undefined }} options
  * @returns {Promise<Release>}
  */
-async function writeRelease({ folder, only = [], pluginDownloadURL }) {
+async function writeRelease({ directory, only = [], pluginDownloadURL }) {
   const wanted = only.length > 0 ? only : parts;
   const unknown = wanted.find((part) => !parts.includes(part));
   if (unknown !== undefined) throw new Error(`--only ${unknown}: use one of\n  ${parts.join(", ")}`);
-  rejectOtherFiles(folder);
+  rejectOtherFiles(directory);
   const checkout = readCheckout();
   if (wanted.includes("sdk")) requireSdkTools();
 
-  await fs.promises.mkdir(path.dirname(folder), { recursive: true });
-  const making = await fs.promises.mkdtemp(`${folder}.making-`);
+  await fs.promises.mkdir(path.dirname(directory), { recursive: true });
+  const making = await fs.promises.mkdtemp(`${directory}.making-`);
   const discard = () => fs.rmSync(making, { recursive: true, force: true });
   process.once("exit", discard);
   try {
@@ -43,9 +43,9 @@ async function writeRelease({ folder, only = [], pluginDownloadURL }) {
     await Promise.all([made, temporary].map((one) => fs.promises.mkdir(one)));
     const bundled = await writeParts({ wanted, made, temporary, pluginDownloadURL, date: checkout.date });
     const release = await describeParts({ made, bundled, pluginDownloadURL, checkout });
-    await fs.promises.rm(folder, { recursive: true, force: true });
-    await fs.promises.rename(made, folder);
-    return { folder, ...release };
+    await fs.promises.rm(directory, { recursive: true, force: true });
+    await fs.promises.rename(made, directory);
+    return { directory, ...release };
   } finally {
     discard();
     process.off("exit", discard);
@@ -67,7 +67,7 @@ async function writeParts({ wanted, made, temporary, pluginDownloadURL, date }) 
     progress.say("generating the SDKs");
     // Python writes this time into the wheel instead of the modification times of the files.
     process.env.SOURCE_DATE_EPOCH ??= String(Math.floor(Date.parse(date ?? "1985-10-26T08:15:00Z") / 1000));
-    await writeSdks({ folder: made, temporary: path.join(temporary, "sdk"), pluginDownloadURL });
+    await writeSdks({ directory: made, temporary: path.join(temporary, "sdk"), pluginDownloadURL });
   }
   const wantedPlatforms = wanted.filter((part) => part in platforms);
   if (wantedPlatforms.length === 0) return [];
@@ -75,7 +75,7 @@ async function writeParts({ wanted, made, temporary, pluginDownloadURL, date }) 
   const bundle = await bundlePlugin();
   for (const [index, platform] of wantedPlatforms.entries()) {
     progress.say(`packing the plugin for ${platform} (${index + 1} of ${wantedPlatforms.length})`);
-    await writePluginArchive({ platform, folder: made, temporary, pluginDownloadURL, bundle });
+    await writePluginArchive({ platform, directory: made, temporary, pluginDownloadURL, bundle });
   }
   return bundle.packages;
 }
@@ -99,27 +99,27 @@ async function describeParts({ made, bundled, pluginDownloadURL, checkout }) {
   return { ...manifest, files, warnings };
 }
 
-/** Throws if the directory contains anything except an earlier release. @param {string} folder */
-function rejectOtherFiles(folder) {
-  const names = fs.existsSync(folder) ? fs.readdirSync(folder) : [];
+/** Throws if the directory contains anything except an earlier release. @param {string} directory */
+function rejectOtherFiles(directory) {
+  const names = fs.existsSync(directory) ? fs.readdirSync(directory) : [];
   const sums = names.includes("SHA256SUMS")
-    ? fs.readFileSync(path.join(folder, "SHA256SUMS"), "utf8").matchAll(/^\w+ {2}(.+)$/gm)
+    ? fs.readFileSync(path.join(directory, "SHA256SUMS"), "utf8").matchAll(/^\w+ {2}(.+)$/gm)
     : [];
   const released = new Set(["SHA256SUMS", ...[...sums].map(([, file]) => file)]);
   const other = names.find((name) => !released.has(name));
   if (other === undefined) return;
   throw new Error(
-    `${path.join(folder, other)} is not part of a release. Empty that directory, or choose another one with --out.`,
+    `${path.join(directory, other)} is not part of a release. Empty that directory, or choose another one with --out.`,
   );
 }
 
-/** @param {string} folder @returns {Released[]} */
-function filesOf(folder) {
+/** @param {string} directory @returns {Released[]} */
+function filesOf(directory) {
   return fs
-    .readdirSync(folder)
+    .readdirSync(directory)
     .sort()
     .map((file) => {
-      const bytes = fs.readFileSync(path.join(folder, file));
+      const bytes = fs.readFileSync(path.join(directory, file));
       return { file, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
     });
 }

@@ -6,8 +6,8 @@ import { components } from "../../provider/plugin/components";
 import { type PackageSchema, token } from "./types";
 
 const root = join(__dirname, "../..");
-const folder = join(root, "provider/program/examples");
-const store = join(folder, "converted.json");
+const directory = join(root, "provider/program/examples");
+const store = join(directory, "converted.json");
 
 /** One example in all its languages. */
 export interface Example {
@@ -22,7 +22,7 @@ export type Examples = Readonly<Record<string, Example>>;
 
 /** Reads the source of the examples: one YAML program for each resource and lookup. */
 export function writtenExamples(): Record<string, string> {
-  const files = globSync("**/*.yaml", { cwd: folder, absolute: true }).sort();
+  const files = globSync("**/*.yaml", { cwd: directory, absolute: true }).sort();
   return Object.fromEntries(files.map((file) => [basename(file, ".yaml"), readFileSync(file, "utf8")]));
 }
 

@@ -27,37 +27,37 @@ function generator(args) {
 const checkSchema = () => generator(["check", schemaFile]);
 
 /**
- * Writes the SDK of each language to `folder/LANGUAGE`. With `pluginDownloadURL`, programs that use the SDKs install the
+ * Writes the SDK of each language to `directory/LANGUAGE`. With `pluginDownloadURL`, programs that use the SDKs install the
  * plugin automatically.
- * @param {string} folder
+ * @param {string} directory
  * @param {string[]} wanted
  * @param {string} [pluginDownloadURL]
  */
-async function generateSdks(folder, wanted = languages, pluginDownloadURL) {
+async function generateSdks(directory, wanted = languages, pluginDownloadURL) {
   for (const language of wanted)
-    await fs.promises.rm(path.join(folder, language), { recursive: true, force: true });
-  await fs.promises.mkdir(folder, { recursive: true });
-  const schema = path.join(folder, "schema.json");
+    await fs.promises.rm(path.join(directory, language), { recursive: true, force: true });
+  await fs.promises.mkdir(directory, { recursive: true });
+  const schema = path.join(directory, "schema.json");
   const text = await fs.promises.readFile(schemaFile, "utf8");
   await fs.promises.writeFile(schema, JSON.stringify({ ...JSON.parse(text), pluginDownloadURL }));
-  await generator(["package", schema, folder, ...wanted]);
-  if (wanted.includes("python")) await describePython(path.join(folder, "python"));
-  if (wanted.includes("go")) await declareModule(path.join(folder, "go"));
-  if (wanted.includes("java")) await describeMaven(path.join(folder, "java"));
+  await generator(["package", schema, directory, ...wanted]);
+  if (wanted.includes("python")) await describePython(path.join(directory, "python"));
+  if (wanted.includes("go")) await declareModule(path.join(directory, "go"));
+  if (wanted.includes("java")) await describeMaven(path.join(directory, "java"));
 }
 
-/** @param {string} folder */
-async function describePython(folder) {
+/** @param {string} directory */
+async function describePython(directory) {
   const text = `# pulumi_recommender
 
 The resources of [pulumi-recommender](https://www.npmjs.com/package/pulumi-recommender) for Pulumi programs in Python.
 They need the plugin \`pulumi-resource-recommender\`, version ${version}.
 `;
-  await fs.promises.writeFile(path.join(folder, "README.md"), text);
+  await fs.promises.writeFile(path.join(directory, "README.md"), text);
 }
 
-/** Writes go.mod, with the version of the Pulumi SDK that belongs to the generator. @param {string} folder */
-async function declareModule(folder) {
+/** Writes go.mod, with the version of the Pulumi SDK that belongs to the generator. @param {string} directory */
+async function declareModule(directory) {
   const pins = await fs.promises.readFile(path.join(__dirname, "go.mod"), "utf8");
   const pin = (/** @type {string} */ name) =>
     pins
@@ -75,11 +75,11 @@ require (
 \t${pin("github.com/pulumi/pulumi/sdk/v3")}
 )
 `;
-  await fs.promises.writeFile(path.join(folder, "go.mod"), text);
+  await fs.promises.writeFile(path.join(directory, "go.mod"), text);
 }
 
-/** Writes a pom.xml for Maven. The generator only writes files for Gradle. @param {string} folder */
-async function describeMaven(folder) {
+/** Writes a pom.xml for Maven. The generator only writes files for Gradle. @param {string} directory */
+async function describeMaven(directory) {
   const { dependencies } = JSON.parse(await fs.promises.readFile(schemaFile, "utf8")).language.java;
   const blocks = Object.entries(dependencies).map(([name, number]) => {
     const [group, artifact] = name.split(":");
@@ -104,25 +104,25 @@ ${blocks.join("\n")}
   </dependencies>
 </project>
 `;
-  await fs.promises.writeFile(path.join(folder, "pom.xml"), text);
+  await fs.promises.writeFile(path.join(directory, "pom.xml"), text);
 }
 
 /**
  * The function that builds each SDK, and the program that it needs.
- * @type {Record<string, { program: string, build: (folder: string) => Promise<void> }>}
+ * @type {Record<string, { program: string, build: (directory: string) => Promise<void> }>}
  */
 const builders = {
   python: {
     program: "python3",
-    build: (folder) =>
+    build: (directory) =>
       run("python3", ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "dist", "."], {
-        cwd: folder,
+        cwd: directory,
       }),
   },
   go: {
     program: "go",
-    build: async (folder) => {
-      const options = { cwd: folder, env: goEnvironment() };
+    build: async (directory) => {
+      const options = { cwd: directory, env: goEnvironment() };
       await run("go", ["mod", "tidy"], options);
       // Without paths, Go can reuse what it compiled in another directory.
       await run("go", ["build", "-trimpath", "./..."], options);
@@ -130,11 +130,11 @@ const builders = {
   },
   dotnet: {
     program: "dotnet",
-    build: (folder) => run("dotnet", ["build", "--nologo", "--verbosity", "quiet"], { cwd: folder }),
+    build: (directory) => run("dotnet", ["build", "--nologo", "--verbosity", "quiet"], { cwd: directory }),
   },
   java: {
     program: "mvn",
-    build: (folder) => run("mvn", ["--quiet", "--batch-mode", "package"], { cwd: folder }),
+    build: (directory) => run("mvn", ["--quiet", "--batch-mode", "package"], { cwd: directory }),
   },
 };
 
@@ -145,15 +145,15 @@ function isThere(program) {
 
 /**
  * Builds the SDK of a language if this machine has the program for it.
- * @param {string} folder
+ * @param {string} directory
  * @param {string} language
  * @returns {Promise<string | undefined>} the reason if it was not built
  */
-async function buildSdk(folder, language) {
+async function buildSdk(directory, language) {
   const builder = builders[language];
   if (!builder) throw new Error(`Unknown language: ${language}. Use one of: ${languages.join(", ")}.`);
   if (!isThere(builder.program)) return `there is no \`${builder.program}\` on PATH`;
-  await builder.build(path.join(folder, language));
+  await builder.build(path.join(directory, language));
   return undefined;
 }
 

@@ -13,11 +13,11 @@ export interface Cluster {
 }
 
 /** A cluster, and the command that trains on it, for `recommender serve --trainer`. */
-export async function startSpark(folder: string): Promise<Cluster & { readonly trainer: string }> {
+export async function startSpark(directory: string): Promise<Cluster & { readonly trainer: string }> {
   checkJava();
   const example = join(__dirname, "..", "..", "examples", "trainer-spark");
   const python = pythonFor("spark", join(example, "requirements.txt"));
-  const cluster = await startCluster(python, folder);
+  const cluster = await startCluster(python, directory);
   Object.assign(process.env, {
     SPARK_MASTER: cluster.master,
     SPARK_LOCAL_IP: "127.0.0.1",
@@ -40,7 +40,7 @@ function checkJava(): void {
 }
 
 /** Starts a master and two workers with one core each, and waits until the workers are registered. */
-async function startCluster(python: string, folder: string): Promise<Cluster> {
+async function startCluster(python: string, directory: string): Promise<Cluster> {
   const found = execFileSync(python, ["-c", "import pyspark; print(pyspark.__file__)"], { encoding: "utf8" });
   const home = dirname(found.trim());
   const port = await freePort();
@@ -65,7 +65,7 @@ async function startCluster(python: string, folder: string): Promise<Cluster> {
   const stop = () => {
     for (const { pid, exitCode } of processes) if (pid && exitCode === null) process.kill(-pid, "SIGKILL");
   };
-  const places = ["one", "two"].map((name) => join(folder, name));
+  const places = ["one", "two"].map((name) => join(directory, name));
   const ui = ["--webui-port", "0"];
   try {
     await start(/New state: ALIVE/, "master.Master", "--host", "127.0.0.1", "--port", String(port), ...ui);

@@ -11,11 +11,11 @@ import { startSpark } from "./cluster";
 const parts = 5;
 
 async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "recommender-spark-"));
-  const cluster = await startSpark(join(folder, "workers"));
+  const directory = mkdtempSync(join(tmpdir(), "recommender-spark-"));
+  const cluster = await startSpark(join(directory, "workers"));
   try {
     const plan = ["--plan-shards", String(20 * parts)];
-    const data = join(folder, "data");
+    const data = join(directory, "data");
     const service = await startProcess("--data", data, ...plan, "--trainer", cluster.trainer);
     const { events, trainingSeconds, dimensions, answersPerSecond } = await measure(
       "spark",
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
     console.log("Passed.");
   } finally {
     cluster.stop();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 }
 

@@ -16,14 +16,14 @@ const tolerance = 0.03;
 const twins = 200;
 
 async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "recommender-spark-"));
-  const cluster = await startSpark(join(folder, "workers"));
+  const directory = mkdtempSync(join(tmpdir(), "recommender-spark-"));
+  const cluster = await startSpark(join(directory, "workers"));
   const services: ServiceProcess[] = [];
   try {
     const data = await movieLens();
     const { train, wanted } = holdOutPairs(data.pairs, 0.2, 1);
     for (const trainer of [[], ["--trainer", cluster.trainer]])
-      services.push(await startProcess("--data", join(folder, `data-${services.length}`), ...trainer));
+      services.push(await startProcess("--data", join(directory, `data-${services.length}`), ...trainer));
     const deployed = [];
     for (const service of services) {
       const recommender = await Recommender.of(data, service);
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   } finally {
     for (const service of services) service.kill();
     cluster.stop();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 }
 

@@ -38,7 +38,7 @@ export class BucketFiles implements Files {
     this.bucket = bucket;
     this.prefix = prefix;
     this.label = location.url;
-    this.copies = new LocalCopies(location.folder, maxCopiedBytes);
+    this.copies = new LocalCopies(location.directory, maxCopiedBytes);
   }
 
   /** Tries every operation. Without the permissions, trainings would fail only at their end. */

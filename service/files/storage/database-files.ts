@@ -35,7 +35,7 @@ export class DatabaseFiles implements Files {
     maxCopiedBytes?: number,
   ) {
     this.label = withoutPassword(location.url);
-    this.copies = new LocalCopies(location.folder, maxCopiedBytes);
+    this.copies = new LocalCopies(location.directory, maxCopiedBytes);
   }
 
   private get db(): Db {

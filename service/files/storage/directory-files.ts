@@ -14,12 +14,12 @@ export class DirectoryFiles implements Files {
   readonly isTrusted = true;
   readonly location: Location;
 
-  constructor(private readonly folder: string) {
-    this.location = { folder };
+  constructor(private readonly directory: string) {
+    this.location = { directory };
   }
 
   get label(): string {
-    return this.folder;
+    return this.directory;
   }
 
   /** The start of the service creates the directory. */
@@ -27,10 +27,10 @@ export class DirectoryFiles implements Files {
 
   async write(name: string, content: Content): Promise<void> {
     try {
-      await writePieces(join(this.folder, name), content);
+      await writePieces(join(this.directory, name), content);
     } catch (error) {
       const { message } = error as Error;
-      throw new Error(`Cannot write ${name} to ${this.folder} (${message}). Free disk space.`, {
+      throw new Error(`Cannot write ${name} to ${this.directory} (${message}). Free disk space.`, {
         cause: error,
       });
     }
@@ -42,19 +42,19 @@ export class DirectoryFiles implements Files {
   }
 
   open(name: string): Promise<FileHandle | undefined> {
-    return undefinedIfMissing(open(join(this.folder, name)));
+    return undefinedIfMissing(open(join(this.directory, name)));
   }
 
   async remove(name: string): Promise<void> {
-    await rm(join(this.folder, name), { force: true });
+    await rm(join(this.directory, name), { force: true });
   }
 
   async list(prefix: string): Promise<Listed[]> {
-    const [folder = "", begin = ""] = prefix.split("/");
-    const names = (await undefinedIfMissing(readdir(join(this.folder, folder)))) ?? [];
+    const [directory = "", begin = ""] = prefix.split("/");
+    const names = (await undefinedIfMissing(readdir(join(this.directory, directory)))) ?? [];
     const files = names
       .filter((name) => name.startsWith(begin))
-      .map((name) => this.listed(`${folder}/${name}`));
+      .map((name) => this.listed(`${directory}/${name}`));
     return (await Promise.all(files)).filter((file) => file !== undefined);
   }
 
@@ -63,8 +63,8 @@ export class DirectoryFiles implements Files {
   }
 
   async cleanUp(afterMs = abandonedAfterMs): Promise<void> {
-    for (const folder of ["models/", "results/"]) {
-      for (const { name, writtenTs } of await this.list(folder))
+    for (const directory of ["models/", "results/"]) {
+      for (const { name, writtenTs } of await this.list(directory))
         if (/\.part$/.test(name) && Date.now() - writtenTs >= afterMs) await this.remove(name);
     }
   }
@@ -75,7 +75,7 @@ export class DirectoryFiles implements Files {
   close(): void {}
 
   private async listed(name: string): Promise<Listed | undefined> {
-    const found = await undefinedIfMissing(stat(join(this.folder, name)));
+    const found = await undefinedIfMissing(stat(join(this.directory, name)));
     return found && { name, writtenTs: found.mtimeMs };
   }
 }

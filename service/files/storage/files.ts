@@ -23,7 +23,7 @@ export interface Listed {
 /** Location of a storage. Can be sent to threads. */
 export interface Location {
   /** Directory of the files, or of their local copies if `url` is set. */
-  readonly folder: string;
+  readonly directory: string;
   /** Address of a bucket, such as `s3://models/shop`, or of a database. */
   readonly url?: string;
 }

@@ -9,7 +9,7 @@ import { type CopyOptions, copyName, type Reading } from "./files";
 /** Local copies of remote files. The least recently used copies are deleted first. */
 export class LocalCopies {
   constructor(
-    private readonly folder: string,
+    private readonly directory: string,
     private readonly maxBytes = 10 * 1024 ** 3,
   ) {}
 
@@ -19,7 +19,7 @@ export class LocalCopies {
     fetch: () => Promise<Reading | undefined>,
     { refresh: anew = false, version = 0 }: CopyOptions = {},
   ): Promise<FileHandle | undefined> {
-    const copy = join(this.folder, copyName(name, version));
+    const copy = join(this.directory, copyName(name, version));
     if (anew) await rm(copy, { force: true });
     const opened = await undefinedIfMissing(open(copy));
     if (opened) {
@@ -46,7 +46,7 @@ export class LocalCopies {
   }
 
   private async save(copy: string, { bytes, stream }: Reading): Promise<FileHandle> {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await mkdir(this.directory, { recursive: true, mode: 0o700 });
     const part = `${copy}.${randomUUID()}.part`;
     try {
       await pipeline(stream, createWriteStream(part, { mode: 0o600, flags: "wx" }));
@@ -60,7 +60,7 @@ export class LocalCopies {
     } catch (error) {
       await rm(part, { force: true });
       const { message } = error as Error;
-      throw new Error(`Cannot copy ${basename(copy)} to ${this.folder} (${message}).`, { cause: error });
+      throw new Error(`Cannot copy ${basename(copy)} to ${this.directory} (${message}).`, { cause: error });
     }
   }
 
@@ -79,9 +79,9 @@ export class LocalCopies {
   }
 
   private async copies(): Promise<{ file: string; bytes: number; usedTs: number }[]> {
-    const names = (await undefinedIfMissing(readdir(this.folder))) ?? [];
+    const names = (await undefinedIfMissing(readdir(this.directory))) ?? [];
     const copies = names.map(async (name) => {
-      const file = join(this.folder, name);
+      const file = join(this.directory, name);
       const found = await undefinedIfMissing(stat(file));
       return found && { file, bytes: found.size, usedTs: found.mtimeMs };
     });

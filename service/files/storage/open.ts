@@ -5,7 +5,7 @@ import { DirectoryFiles } from "./directory-files";
 import type { Files, Location } from "./files";
 
 /** Returns the storage at a location. Does not connect or create anything yet. */
-export function openFiles({ folder, url }: Location): Files {
-  if (url === undefined) return new DirectoryFiles(folder);
-  return isPostgresUrl(url) ? new DatabaseFiles({ folder, url }) : new BucketFiles({ folder, url });
+export function openFiles({ directory, url }: Location): Files {
+  if (url === undefined) return new DirectoryFiles(directory);
+  return isPostgresUrl(url) ? new DatabaseFiles({ directory, url }) : new BucketFiles({ directory, url });
 }

@@ -11,7 +11,7 @@ afterAll(() => shop.close());
 afterEach(() => shop.faults({}));
 
 const lines = (text: string) => text.trimEnd().split("\n");
-const written = (name: string) => readFileSync(join(shop.folder, name), "utf8");
+const written = (name: string) => readFileSync(join(shop.directory, name), "utf8");
 
 describe("recommendations, queries and clusterings", () => {
   test("recommend shows items with attributes", async () => {
@@ -48,11 +48,11 @@ describe("recommendations, queries and clusterings", () => {
     expect(saved.queries[0].user_ids).toContain("u0");
 
     const queries = [{ conditions: [{ attribute: "genre", value: "drama", lowerBound: 0.5 }] }];
-    writeFileSync(join(shop.folder, "queries.json"), JSON.stringify([...queries, ...queries]));
+    writeFileSync(join(shop.directory, "queries.json"), JSON.stringify([...queries, ...queries]));
     const { result } = await shop.json("query", ...shop.asked, "--file", "queries.json");
     expect((result as typeof saved).queries).toHaveLength(2);
 
-    writeFileSync(join(shop.folder, "queries.json"), JSON.stringify([{ conditions: [{ value: "x" }] }]));
+    writeFileSync(join(shop.directory, "queries.json"), JSON.stringify([{ conditions: [{ value: "x" }] }]));
     const wrong = await shop.run("query", ...shop.asked, "--file", "queries.json");
     expect(wrong).toMatchObject({
       code: 1,
@@ -93,7 +93,7 @@ describe("recommendations, queries and clusterings", () => {
     expect(none.err).toMatch(
       /^No item has genre = dramma; 60 items have other values, nearest first: drama,/,
     );
-    expect(existsSync(join(shop.folder, "distribution-genre-dramma.svg"))).toBe(false);
+    expect(existsSync(join(shop.directory, "distribution-genre-dramma.svg"))).toBe(false);
     const both = await shop.run("distribution", "genre=dramma", "genre=comedy", ...shop.asked, "--json");
     expect(both.code).toBe(1);
     expect(JSON.parse(both.out).charts).toEqual(["distribution-genre-comedy.svg"]);
@@ -127,7 +127,7 @@ describe("datasets and events", () => {
     const events = [1, 2, 3, 4].flatMap((day) =>
       ["ann", "bob"].map((userId) => ({ userId, itemId: "i1", ts: ts(day), eventType: "view" })),
     );
-    writeFileSync(join(shop.folder, "old.json"), JSON.stringify(events));
+    writeFileSync(join(shop.directory, "old.json"), JSON.stringify(events));
     const before = await shop.held(eventDatasetId);
     await shop.json("import", "events", "old.json", "--dataset", eventDatasetId);
     expect(await shop.held(eventDatasetId)).toBe(before + 8);
@@ -251,7 +251,7 @@ test("invalid arguments write and send nothing", async () => {
   for (const [at, [args, message]] of wrong.entries()) {
     expect({ args, ...ended[at] }).toMatchObject({ code: 1, out: "", err: expect.stringMatching(message) });
   }
-  expect(existsSync(join(shop.folder, ".recommender"))).toBe(false);
+  expect(existsSync(join(shop.directory, ".recommender"))).toBe(false);
 });
 
 test("shutdown asks for confirmation, and recommendations fail afterwards", async () => {

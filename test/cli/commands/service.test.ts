@@ -21,12 +21,12 @@ import { Caller } from "../../service/running";
 import { openShop, shopRecords } from "../../service/shop";
 
 describe("recommender", () => {
-  const folder = mkdtempSync(join(tmpdir(), "command-"));
-  const data = join(folder, "data");
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const directory = mkdtempSync(join(tmpdir(), "command-"));
+  const data = join(directory, "data");
+  afterAll(() => rmSync(directory, { recursive: true }));
 
   test("serve --seed fills, trains and deploys; status, stop and reset follow", async () => {
-    const file = join(folder, "shop.json");
+    const file = join(directory, "shop.json");
     const { users, items, events } = shopRecords();
     writeFileSync(
       file,
@@ -70,13 +70,13 @@ describe("recommender", () => {
   });
 
   test("reset deletes only files of a service", async () => {
-    const other = join(folder, "other");
+    const other = join(directory, "other");
     writeFileSync(other, "precious");
-    expect(await run("reset", "--data", folder, "--yes")).toMatchObject({
+    expect(await run("reset", "--data", directory, "--yes")).toMatchObject({
       code: 1,
       err: expect.stringContaining("is not a data directory"),
     });
-    const database = join(folder, "somebody's");
+    const database = join(directory, "somebody's");
     mkdirSync(database);
     writeFileSync(join(database, "data.db"), "precious");
     expect(await run("reset", "--data", database, "--yes")).toMatchObject({
@@ -152,10 +152,10 @@ describe("recommender", () => {
 
   test("stop never signals an invalid process id or one of another machine", async () => {
     const service = await serve("--data", data);
-    const folder = dataDirectoryAt(data);
-    const running = readFileSync(folder.runningFile, "utf8");
+    const directory = dataDirectoryAt(data);
+    const running = readFileSync(directory.runningFile, "utf8");
     const write = (changed: object) =>
-      writeFileSync(folder.runningFile, JSON.stringify({ ...JSON.parse(running), ...changed }));
+      writeFileSync(directory.runningFile, JSON.stringify({ ...JSON.parse(running), ...changed }));
     write({ host: "elsewhere" });
     expect(await run("stop", "--data", data)).toMatchObject({
       code: 1,
@@ -163,26 +163,26 @@ describe("recommender", () => {
     });
     for (const pid of [0, -1, 1.5, "1", null]) {
       write({ pid });
-      expect(readRunning(folder)).toBeUndefined();
+      expect(readRunning(directory)).toBeUndefined();
     }
-    writeFileSync(folder.runningFile, running);
-    expect(await findRunning(folder)).toMatchObject({ url: service.url });
+    writeFileSync(directory.runningFile, running);
+    expect(await findRunning(directory)).toMatchObject({ url: service.url });
     await service.end();
   });
 
   test("stop never signals a process that has the id of an earlier service", async () => {
     const service = await serve("--data", data);
-    const folder = dataDirectoryAt(data);
-    const running = readFileSync(folder.runningFile, "utf8");
+    const directory = dataDirectoryAt(data);
+    const running = readFileSync(directory.runningFile, "utf8");
     const stranger = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
     // On the request for a proof, writes the file as a service does that has just locked the directory.
     const former = createServer((_, response) => {
-      writeFileSync(folder.runningFile, running);
+      writeFileSync(directory.runningFile, running);
       response.end("{}");
     }).listen(0, "127.0.0.1");
     await once(former, "listening");
     const url = `http://127.0.0.1:${(former.address() as AddressInfo).port}`;
-    writeFileSync(folder.runningFile, JSON.stringify({ ...JSON.parse(running), pid: stranger.pid, url }));
+    writeFileSync(directory.runningFile, JSON.stringify({ ...JSON.parse(running), pid: stranger.pid, url }));
     const stopped = await run("stop", "--data", data);
     expect([stopped.code, stranger.exitCode, stranger.signalCode]).toEqual([0, null, null]);
     expect(service.child.exitCode).toBe(0);
@@ -207,7 +207,7 @@ describe("recommender", () => {
   });
 
   test("an invalid seed and an invalid option are reported", async () => {
-    const file = join(folder, "bad.json");
+    const file = join(directory, "bad.json");
     writeFileSync(file, JSON.stringify({ events: [{ userId: "u" }] }));
     const seeded = await run("serve", "--ephemeral", "--seed", file);
     expect(seeded).toMatchObject({ code: 1, err: expect.stringContaining("itemId") });

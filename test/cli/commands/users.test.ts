@@ -14,8 +14,8 @@ test("users forget asks for confirmation, then deletes the events and the record
   const { eventDatasetId, userDatasetId } = shop.ids;
   const datasets = ["--event-dataset", eventDatasetId, "--user-dataset", userDatasetId];
   const events = [{ userId: "ann", itemId: "i1", ts: 1, eventType: "view" }];
-  writeFileSync(join(shop.folder, "events.json"), JSON.stringify(events));
-  writeFileSync(join(shop.folder, "users.json"), JSON.stringify([{ userId: "ann", attributes: {} }]));
+  writeFileSync(join(shop.directory, "events.json"), JSON.stringify(events));
+  writeFileSync(join(shop.directory, "users.json"), JSON.stringify([{ userId: "ann", attributes: {} }]));
   const before = await Promise.all([eventDatasetId, userDatasetId].map((id) => shop.held(id)));
   const held = async () =>
     (await Promise.all([eventDatasetId, userDatasetId].map((id) => shop.held(id)))).map(

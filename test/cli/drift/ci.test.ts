@@ -76,7 +76,7 @@ test("the GitLab job adds one comment and then edits it, among many other commen
     answer.end(JSON.stringify(notes.slice((page - 1) * 100, page * 100)));
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
-  const folder = mkdtempSync(join(tmpdir(), "recommender-ci-"));
+  const directory = mkdtempSync(join(tmpdir(), "recommender-ci-"));
   const [script = ""] = (parse(gitlab).drift.script as string[]).filter((line) => line.includes("node -e"));
   const env = {
     ...process.env,
@@ -86,8 +86,8 @@ test("the GitLab job adds one comment and then edits it, among many other commen
     GITLAB_COMMENT_TOKEN: "token",
   };
   const comment = async (text: string) => {
-    writeFileSync(join(folder, "drift.md"), text);
-    await promisify(execFile)("bash", ["-ec", script], { cwd: folder, env });
+    writeFileSync(join(directory, "drift.md"), text);
+    await promisify(execFile)("bash", ["-ec", script], { cwd: directory, env });
   };
   await comment(renderMarkdown(reportOf(stackReport())));
   expect(notes).toHaveLength(151);
@@ -98,5 +98,5 @@ test("the GitLab job adds one comment and then edits it, among many other commen
   expect(notes).toHaveLength(152);
   expect(asked[0]).toBe("GET /api/v4/projects/7/merge_requests/3/notes");
   server.close();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });

@@ -36,8 +36,8 @@ describe.each(Object.entries(programs))("a program of the runtime %s", (runtime,
   });
 
   test("locates a component for both of its resources", () => {
-    const folder = join(examples, file.split("/")[0] as string);
-    const declarations = new Declarations(folder, languageOf(runtime), []);
+    const directory = join(examples, file.split("/")[0] as string);
+    const declarations = new Declarations(directory, languageOf(runtime), []);
     const line = text.slice(0, text.indexOf(weekly)).split("\n").length;
     for (const type of [
       "TrainedModel$recommender:index:Model",

@@ -9,19 +9,19 @@ import { cleanStack, reportOf, stackReport } from "./sample";
 
 describe("the page of a report, in Chromium", () => {
   let browser: Browser;
-  let folder: string;
+  let directory: string;
   let address: string;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "recommender-page-"));
-    const file = join(folder, "drift.html");
+    directory = mkdtempSync(join(tmpdir(), "recommender-page-"));
+    const file = join(directory, "drift.html");
     writeFileSync(file, renderHtml(reportOf(stackReport(), { ...cleanStack(), stack: "prod" })));
     address = pathToFileURL(file).href;
     browser = await startBrowser();
   });
   afterAll(async () => {
     await browser?.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   });
 
   const open = async (colorScheme: "light" | "dark") => {

@@ -30,8 +30,8 @@ describe("the lock of a stack", () => {
 
   /** Starts an engine for a stack and kills it. Returns its process id. */
   const killedEngine = async (stack: string) => {
-    const folder = mkdtempSync(join(tmpdir(), "recommender-engine-"));
-    const program = join(folder, "pulumi");
+    const directory = mkdtempSync(join(tmpdir(), "recommender-engine-"));
+    const program = join(directory, "pulumi");
     writeFileSync(program, "#!/bin/sh\nkill -9 $$\n", { mode: 0o755 });
     const open = { name: stack } as unknown as OpenStack;
     const pid = await withStaleLockRemoved(open, { wait: false, log: () => {} }, async () => {
@@ -39,7 +39,7 @@ describe("the lock of a stack", () => {
       await once(child, "exit");
       return child.pid as number;
     });
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
     return pid;
   };
 

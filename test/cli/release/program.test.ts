@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { programDifference, readProgramState } from "../../../cli/stack/program";
 
-let folder: string;
+let directory: string;
 let repository: string;
 const git = (...args: string[]) =>
   execFileSync("git", ["-c", "user.name=test", "-c", "user.email=test@example.com", ...args], {
@@ -13,12 +13,12 @@ const git = (...args: string[]) =>
   }).trim();
 
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "program-")));
-  repository = join(folder, "shop");
+  directory = realpathSync(mkdtempSync(join(tmpdir(), "program-")));
+  repository = join(directory, "shop");
   mkdirSync(repository);
   git("init", "--quiet");
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => rmSync(directory, { recursive: true }));
 
 function commit(): string {
   writeFileSync(join(repository, "index.ts"), "");
@@ -51,7 +51,7 @@ describe("the commit of a program", () => {
 
   test("is found through a symbolic link, and histories are ignored", async () => {
     const first = commit();
-    const link = join(folder, "link");
+    const link = join(directory, "link");
     symlinkSync(repository, link);
     mkdirSync(join(repository, "releases"));
     writeFileSync(join(repository, "releases/dev.json"), "{}");
@@ -64,7 +64,7 @@ describe("the commit of a program", () => {
       changed: [],
       problem: expect.stringMatching(/^your current branch '.*' does not have any commits yet$/),
     });
-    expect(await readProgramState(folder, "releases")).toEqual({
+    expect(await readProgramState(directory, "releases")).toEqual({
       commit: null,
       changed: [],
       problem: expect.stringMatching(/^not a git repository/),

@@ -54,7 +54,7 @@ describe("a table", () => {
   });
 
   test("that does not fit is printed as a list of properties per row", () => {
-    const path = `/${"folder/".repeat(15)}`;
+    const path = `/${"directory/".repeat(15)}`;
     expect(
       on(80, () =>
         table(headings, [

@@ -13,10 +13,13 @@ afterAll(() => shop.close());
 
 /** Runs a command on a terminal, and types a key at the first question. */
 async function runWithKey(key: string, ...args: string[]) {
-  const preload = join(shop.folder, "terminal.cjs");
+  const preload = join(shop.directory, "terminal.cjs");
   writeFileSync(preload, "process.stdin.isTTY = true; process.stderr.isTTY = true;");
   const env = { ...process.env, ...shop.environment };
-  const child = spawn(process.execPath, ["--require", preload, command, ...args], { cwd: shop.folder, env });
+  const child = spawn(process.execPath, ["--require", preload, command, ...args], {
+    cwd: shop.directory,
+    env,
+  });
   child.stderr.on("data", (text) => {
     if (String(text).includes("[y/N]")) child.stdin.write(key);
   });
@@ -76,7 +79,7 @@ test("charts of values with similar file names get separate files", async () => 
   for (const [at, file] of (charts as string[]).entries()) {
     // The title contains as much of the value as fits.
     const title = `genre = ${genres[at]?.slice(0, 60)}`;
-    expect(readFileSync(join(shop.folder, file), "utf8")).toContain(title);
+    expect(readFileSync(join(shop.directory, file), "utf8")).toContain(title);
   }
   // A second run does not overwrite the chart of another value.
   const again = await shop.json("distribution", "genre=a/b", ...asked);

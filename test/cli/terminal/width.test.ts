@@ -50,7 +50,7 @@ async function narrow(code: number, ...args: string[]): Promise<string> {
 }
 
 test("commands of the embedded service print within 80 columns", async () => {
-  const data = join(shop.folder, "a folder with a name", "that is nested".repeat(6));
+  const data = join(shop.directory, "a directory with a name", "that is nested".repeat(6));
   mkdirSync(data, { recursive: true });
   const env = { ...process.env, ...untold };
   const child = spawn(process.execPath, [command, "serve", "--data", data], { env });
@@ -83,7 +83,7 @@ test("commands of data print within 80 columns", async () => {
   const listed = await narrow(0, "datasets", "list");
   for (const name of attributes) expect(listed.replace(/\s+/g, " ")).toContain(`${name}: categorical`);
   await narrow(1, "datasets", "delete", eventDatasetId, "event-dataset-00000000000000000000");
-  writeFileSync(join(shop.folder, "items.json"), JSON.stringify([{ itemId: "i1" }, { title: "no id" }]));
+  writeFileSync(join(shop.directory, "items.json"), JSON.stringify([{ itemId: "i1" }, { title: "no id" }]));
   await narrow(2, "import", "items", "items.json", "--dataset", itemDatasetId);
   await narrow(0, "import", "items", "items.json", "--dataset", itemDatasetId, "--max-failures", "1");
   await narrow(1, "import", "items", "items.json", "--dataset", itemDatasetId, "--map", "id=x");

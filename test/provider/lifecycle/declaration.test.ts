@@ -12,7 +12,7 @@ import { ObservedService } from "../../engine/observed-service";
 
 let observed: ObservedService;
 const said: { message: string; urn: string | undefined }[] = [];
-const folder = fs.mkdtempSync(join(tmpdir(), "recommender-declaration-"));
+const directory = fs.mkdtempSync(join(tmpdir(), "recommender-declaration-"));
 
 beforeAll(async () => {
   observed = await ObservedService.start();
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await observed.close();
-  fs.rmSync(folder, { recursive: true });
+  fs.rmSync(directory, { recursive: true });
 });
 beforeEach(() => {
   said.length = 0;
@@ -55,7 +55,7 @@ describe("records in every language", () => {
     check("UserRecords", { userDatasetId: "u", source, ...more });
 
   test("are stored as a hash: a file, an asset, text, or an array of records", async () => {
-    const path = join(folder, "users.csv");
+    const path = join(directory, "users.csv");
     const text = "user_id\nada\n";
     fs.writeFileSync(path, text);
     const fromFile = { source: path, contentHash: await hashOf(text, "csv") };
@@ -72,7 +72,7 @@ describe("records in every language", () => {
   });
 
   test("in a file are hashed once, until the file changes", async () => {
-    const path = join(folder, "read-once.csv");
+    const path = join(directory, "read-once.csv");
     fs.writeFileSync(path, "user_id\nada\n");
     const reads = jest.spyOn(jest.requireActual<typeof fs>("node:fs"), "createReadStream");
     const now = jest.spyOn(Date, "now").mockReturnValue(Date.now() + 60_000);
@@ -116,8 +116,8 @@ describe("records in every language", () => {
   });
 
   test("that cannot be read fail the preview", async () => {
-    fs.writeFileSync(join(folder, "other.csv"), "name\nada\n");
-    expect((await users(join(folder, "other.csv"))).failures).toEqual([
+    fs.writeFileSync(join(directory, "other.csv"), "name\nada\n");
+    expect((await users(join(directory, "other.csv"))).failures).toEqual([
       expect.stringMatching(/^source: .*has no column userId or user_id.*mapping: \{ userId: "COLUMN" \}/),
     ]);
     expect((await users("file:gone.csv")).failures).toEqual([

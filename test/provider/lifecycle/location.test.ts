@@ -23,18 +23,18 @@ afterEach(async () => {
 });
 
 describe("an object of an embedded service", () => {
-  let folder: string;
+  let directory: string;
   let data: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "recommender-belonging-"));
-    data = join(folder, "data");
+    directory = mkdtempSync(join(tmpdir(), "recommender-belonging-"));
+    data = join(directory, "data");
   });
   const end = async () => {
     const { pid } = await embedded(data);
     process.kill(pid);
     while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
   };
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
   test("is found without a running process, and after its directory has moved", async () => {
     const provider = await start({ baseUrl: `embedded:${data}` });
@@ -45,7 +45,7 @@ describe("an object of an embedded service", () => {
     );
     await end();
     expect(await provider.diff("UserDataset", id, state, dataset)).toMatchObject({ changes: false });
-    const moved = join(folder, "moved");
+    const moved = join(directory, "moved");
     renameSync(data, moved);
     const after = await start({ baseUrl: `embedded:${moved}` });
     expect(await after.diff("UserDataset", id, state, dataset)).toMatchObject({ changes: false });
@@ -55,7 +55,7 @@ describe("an object of an embedded service", () => {
   });
 
   test("is reported with the line for .gitignore when its service is created in a Git work tree", async () => {
-    execFileSync("git", ["init", "--quiet", folder]);
+    execFileSync("git", ["init", "--quiet", directory]);
     const provider = await start({ baseUrl: `embedded:${data}` });
     await provider.create("UserDataset", dataset);
     expect(provider.said.map(({ message }) => message)).toContain(

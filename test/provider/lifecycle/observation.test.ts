@@ -8,10 +8,10 @@ import { htmlPage, instead, noRoute } from "../../faults/faults";
 import { FaultProxy } from "../../faults/proxy";
 import { LocalStack } from "../../faults/runs";
 import { makeWorld, type World } from "../../faults/scenes";
-import { Folder } from "../../records/folder";
+import { TestDirectory } from "../../records/test-directory";
 
 const always = { times: Number.POSITIVE_INFINITY };
-const folder = new Folder();
+const directory = new TestDirectory();
 const said: string[] = [];
 const bindings = new Bindings((_, message) => said.push(message));
 let observed: ObservedService;
@@ -34,7 +34,7 @@ afterAll(async () => {
   bindings.close();
   await proxy.close();
   await observed.close();
-  folder.remove();
+  directory.remove();
 });
 beforeEach(() => proxy.clear());
 
@@ -129,9 +129,9 @@ describe("a refresh of records", () => {
     const { userDatasetId } = await observed.call(routes.createUserDataset, { name, numShards: 1 });
     const { rejected = [], maxFailures = 0 } = more;
     const lines = [{ user_id: "u1" }, ...rejected].map((record) => `${JSON.stringify(record)}\n`);
-    const source = folder.write(`${name}.ndjson`, lines.join(""));
+    const source = directory.write(`${name}.ndjson`, lines.join(""));
     const hash = await contentHash(await findFiles(source), {});
-    const rejectsFile = join(folder.path, "rejects.ndjson");
+    const rejectsFile = join(directory.path, "rejects.ndjson");
     await stack.begin("dynamic");
     const args = { userDatasetId, source, contentHash: hash, rejectsFile, maxFailures };
     await stack.up("UserRecords", name, args);

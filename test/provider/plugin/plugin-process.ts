@@ -28,14 +28,14 @@ export class PluginProcess extends PluginConnection {
   /** What lifecycles said to the engine. */
   readonly said: { readonly message: string; readonly urn: string }[] = [];
   readonly #engine = new grpc.Server();
-  readonly #folder = mkdtempSync(join(tmpdir(), "recommender-plugin-"));
+  readonly #directory = mkdtempSync(join(tmpdir(), "recommender-plugin-"));
   readonly #rows: object[] = [];
   #process!: ChildProcess;
 
   /** Starts it and shakes hands; with a configuration it is configured too. */
   static async start(config?: Properties, { env = {}, name = "default", node = [] }: Options = {}) {
     const started = new PluginProcess(name);
-    const cwd = started.#folder;
+    const cwd = started.#directory;
     await writeFile(join(cwd, "pulumi"), `#!/bin/sh\ncat "${cwd}/stack.json"\n`, { mode: 0o755 });
     await writeFile(join(cwd, "stack.json"), JSON.stringify({ deployment: {} }));
     const main = join(__dirname, "../../../dist/provider/plugin/main.js");
@@ -60,7 +60,7 @@ export class PluginProcess extends PluginConnection {
     const { __made, __urn } = state;
     this.#rows.push({ urn: urnOf(type), type: `recommender:index:${type}`, id, outputs: { __made, __urn } });
     const stack = { deployment: { resources: this.#rows } };
-    await writeFile(join(this.#folder, "stack.json"), JSON.stringify(stack));
+    await writeFile(join(this.#directory, "stack.json"), JSON.stringify(stack));
     await super.delete(type, id, state);
   }
 
@@ -70,7 +70,7 @@ export class PluginProcess extends PluginConnection {
     if (this.#process.exitCode === null) await once(this.#process, "exit");
     this.close();
     this.#engine.forceShutdown();
-    await rm(this.#folder, { recursive: true });
+    await rm(this.#directory, { recursive: true });
     return this.#process.exitCode;
   }
 

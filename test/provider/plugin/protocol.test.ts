@@ -17,7 +17,7 @@ import { ObservedService } from "../../engine/observed-service";
 import { PluginProcess } from "./plugin-process";
 
 const root = join(__dirname, "../../..");
-const folder = mkdtempSync(join(tmpdir(), "recommender-plugin-test-"));
+const directory = mkdtempSync(join(tmpdir(), "recommender-plugin-test-"));
 
 let observed: ObservedService;
 let plugin: PluginProcess;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await plugin.stop();
   await observed.close();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 test("it takes secrets and says its version", async () => {
@@ -55,8 +55,8 @@ test("it gives the schema of the package, with every resource, component and fun
 
 /** The files that a plugin had loaded when it ended. */
 async function loadedBy(work: (own: PluginProcess) => Promise<void>, config?: object): Promise<string[]> {
-  const list = join(folder, "modules.json");
-  const hook = join(folder, "hook.js");
+  const list = join(directory, "modules.json");
+  const hook = join(directory, "hook.js");
   const write = `require("fs").writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache)))`;
   writeFileSync(hook, `process.on("exit", () => ${write});`);
   // Without what makes processes start faster in tests.
@@ -131,11 +131,11 @@ test("a lookup answers what the service does, and says which argument is wrong a
   );
 });
 
-test("its command finds the package of the program from the folder to which the engine copies plugins", async () => {
-  const command = join(folder, "pulumi-resource-recommender");
+test("its command finds the package of the program from the directory to which the engine copies plugins", async () => {
+  const command = join(directory, "pulumi-resource-recommender");
   cpSync(join(root, "plugin/pulumi-resource-recommender"), command);
-  const program = join(folder, "program/inner");
-  mkdirSync(join(folder, "program/node_modules"), { recursive: true });
+  const program = join(directory, "program/inner");
+  mkdirSync(join(directory, "program/node_modules"), { recursive: true });
   mkdirSync(program);
   const start = (cwd: string) => spawn(command, [], { cwd, stdio: ["ignore", "pipe", "pipe"] });
   const lost = start(program);
@@ -143,7 +143,7 @@ test("its command finds the package of the program from the folder to which the 
   expect(String(said)).toMatch(
     /found no package pulumi-recommender in .*inner or its parents\. Run `npm install/,
   );
-  symlinkSync(root, join(folder, "program/node_modules/pulumi-recommender"));
+  symlinkSync(root, join(directory, "program/node_modules/pulumi-recommender"));
   // Its own examples are programs too.
   for (const cwd of [program, join(root, "examples/yaml")]) {
     const child = start(cwd);

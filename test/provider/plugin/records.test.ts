@@ -6,8 +6,8 @@ import { ObservedService } from "../../engine/observed-service";
 import type { Properties } from "./plugin-connection";
 import { PluginProcess, secret } from "./plugin-process";
 
-const folder = mkdtempSync(join(tmpdir(), "recommender-records-"));
-const file = join(folder, "users.csv");
+const directory = mkdtempSync(join(tmpdir(), "recommender-records-"));
+const file = join(directory, "users.csv");
 writeFileSync(file, "userId,age\nu1,30\nu2,40\n");
 
 let observed: ObservedService;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await plugin.stop();
   await observed.close();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 /** An asset as it goes over the wire. */
@@ -71,7 +71,7 @@ test("secret records are nowhere in what is stored or said", async () => {
 test("rejected records within maxFailures are sent again only if maxFailures becomes less", async () => {
   const declared = {
     source: [{ userId: "u9" }, { userId: "too-long".repeat(100) }],
-    rejectsFile: join(folder, "rejects.ndjson"),
+    rejectsFile: join(directory, "rejects.ndjson"),
   };
   const { id, inputs, state } = await load({ ...declared, maxFailures: 1 });
   expect(state).toMatchObject({ recordCount: 1, failedCount: 1 });

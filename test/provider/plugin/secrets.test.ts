@@ -13,8 +13,8 @@ import { trainedProject } from "../trained-project";
 import type { Properties } from "./plugin-connection";
 import { PluginProcess, secret } from "./plugin-process";
 
-const folder = mkdtempSync(join(tmpdir(), "recommender-secrets-"));
-const rejectsFile = join(folder, "rejects.ndjson");
+const directory = mkdtempSync(join(tmpdir(), "recommender-secrets-"));
+const rejectsFile = join(directory, "rejects.ndjson");
 
 let observed: ObservedService;
 let plugin: PluginProcess;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await plugin.stop();
   await dynamic.stop();
   await observed.close();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 /** A binding, and properties as they reach it where the named ones are secret. */
@@ -58,7 +58,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
     expect(await refused("UserDataset", schema, "attributeSchema")).toBe(
       "attributeSchema.[secret]: expected NUMERICAL or CATEGORICAL",
     );
-    const source = { userDatasetId: "u", source: "hush-folder/hush-file.csv" };
+    const source = { userDatasetId: "u", source: "hush-directory/hush-file.csv" };
     expect(await refused("UserRecords", source, "source")).toMatch(/source: \[secret\]: no such file/);
     const mapped = { userDatasetId: "u", source: [{ a: 1 }], mapping: { userId: "hush-column" } };
     expect(await refused("UserRecords", mapped, "mapping")).toMatch(/\[secret\]/);
@@ -103,7 +103,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
 
   test("the path of a secret source is in no message and not in the file of refused records", async () => {
     const { eventDatasetId } = await observed.call(routes.createEventDataset, { name: "x", numShards: 1 });
-    const path = join(folder, "hush folder.csv");
+    const path = join(directory, "hush directory.csv");
     writeFileSync(path, "userId,itemId,eventType,ts\nu,i,v,never\n");
     const source = pathToFileURL(path).href;
     const { inputs } = await binding

@@ -11,14 +11,14 @@ import { LocalStack } from "../../faults/runs";
 import { makeWorld, type World } from "../../faults/scenes";
 
 const bindings = new Bindings();
-const folder = mkdtempSync(join(tmpdir(), "recommender-state-"));
+const directory = mkdtempSync(join(tmpdir(), "recommender-state-"));
 let observed: ObservedService;
 let proxy: FaultProxy;
 let stack: LocalStack;
 let world: World;
 let deployment: { projectId: string; generatorModelId: string; qps: number };
 beforeAll(async () => {
-  process.env.XDG_STATE_HOME = folder;
+  process.env.XDG_STATE_HOME = directory;
   observed = await ObservedService.start();
   proxy = await FaultProxy.start(observed.service);
   proxy.hidesKeys = true;
@@ -33,7 +33,7 @@ afterAll(async () => {
   bindings.close();
   await proxy.close();
   await observed.close();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 beforeEach(() => proxy.clear());
 afterEach(() => {

@@ -14,7 +14,7 @@ import { SmallEngine } from "../../faults/small-engine";
 
 let observed: ObservedService;
 let engine: SmallEngine;
-let folder: string;
+let directory: string;
 const said: string[] = [];
 const bindings = new Bindings((_, message) => said.push(message));
 beforeAll(async () => {
@@ -26,13 +26,13 @@ afterAll(async () => {
 });
 beforeEach(() => {
   said.length = 0;
-  folder = mkdtempSync(join(tmpdir(), "recommender-state-"));
-  process.env.XDG_STATE_HOME = folder;
+  directory = mkdtempSync(join(tmpdir(), "recommender-state-"));
+  process.env.XDG_STATE_HOME = directory;
   engine = new SmallEngine(newStack(), { url: observed.service.url, key: observed.service.key }, bindings);
 });
 afterEach(async () => {
   await engine.close();
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
 });
 
 const users: Declared = { kind: "UserDataset", name: "users", args: () => ({ name: "users", numShards: 1 }) };

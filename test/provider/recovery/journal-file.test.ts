@@ -11,7 +11,7 @@ import { SmallEngine } from "../../faults/small-engine";
 
 let observed: ObservedService;
 let engine: SmallEngine;
-let folder: string;
+let directory: string;
 const said: string[] = [];
 const bindings = new Bindings((_, message) => said.push(message));
 beforeAll(async () => {
@@ -23,13 +23,13 @@ afterAll(async () => {
 });
 beforeEach(() => {
   said.length = 0;
-  folder = mkdtempSync(join(tmpdir(), "recommender-state-"));
-  process.env.XDG_STATE_HOME = folder;
+  directory = mkdtempSync(join(tmpdir(), "recommender-state-"));
+  process.env.XDG_STATE_HOME = directory;
   engine = new SmallEngine(newStack(), { url: observed.service.url, key: observed.service.key }, bindings);
 });
 afterEach(async () => {
   await engine.close();
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
 });
 
 const users: Declared = { kind: "UserDataset", name: "users", args: () => ({ name: "users", numShards: 1 }) };
@@ -46,7 +46,7 @@ const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
 
 describe("the journal", () => {
   const files = () =>
-    readdirSync(folder, { recursive: true, withFileTypes: true })
+    readdirSync(directory, { recursive: true, withFileTypes: true })
       .filter((file) => file.isFile())
       .map((file) => join(file.parentPath, file.name));
 
@@ -77,7 +77,9 @@ describe("the journal", () => {
 test("an unreadable journal file causes a warning in a refresh and a destroy", async () => {
   expect(await engine.up([events])).toEqual([]);
   await write(entry({ urn: engine.urnOf(events), path: "/create-event-dataset" }));
-  const [file] = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  const [file] = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((one) =>
+    one.isFile(),
+  );
   writeFileSync(join(file?.parentPath ?? "", file?.name ?? ""), "");
   engine.programHears = false;
   const unhandled: unknown[] = [];

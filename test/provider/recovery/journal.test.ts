@@ -29,7 +29,7 @@ const sent: JournalEntry = {
   ...{ at: new Date().toISOString(), pid: process.pid, host: "here", backend: "s3://states/shop" },
 };
 
-let folder: string;
+let directory: string;
 const before = process.env.XDG_STATE_HOME;
 const home = mkdtempSync(join(tmpdir(), "recommender-home-"));
 
@@ -44,17 +44,17 @@ afterAll(() => {
 });
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "recommender-journal-"));
-  process.env.XDG_STATE_HOME = folder;
+  directory = mkdtempSync(join(tmpdir(), "recommender-journal-"));
+  process.env.XDG_STATE_HOME = directory;
 });
 
 afterEach(() => {
   process.env.XDG_STATE_HOME = before;
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
 });
 
 const files = () =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
+  readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
 
@@ -94,7 +94,7 @@ test("a completely unreadable file stops only its own resource", async () => {
 /** Writes a file like 0.1.0, with the spelling of the backend in the variable. */
 const putAsOld = (spelled: string) => {
   const { backend: _, ...entry } = sent;
-  const of = join(folder, "pulumi-recommender/creations", digest([urn, spelled]));
+  const of = join(directory, "pulumi-recommender/creations", digest([urn, spelled]));
   mkdirSync(of, { recursive: true });
   const name = digest([entry.service, entry.path, entry.identity, ""]);
   writeFileSync(join(of, `${name}.json`), JSON.stringify(entry));
@@ -127,9 +127,9 @@ describe("the backend", () => {
     writeFileSync(join(home, "credentials.json"), JSON.stringify({ current }));
   };
   beforeEach(() => {
-    state = join(folder, "state");
+    state = join(directory, "state");
     mkdirSync(state);
-    symlinkSync(state, join(folder, "link"));
+    symlinkSync(state, join(directory, "link"));
   });
   afterEach(() => {
     process.env.PULUMI_BACKEND_URL = "s3://states/shop";
@@ -142,7 +142,7 @@ describe("the backend", () => {
       "by a relative path",
       () => (process.env.PULUMI_BACKEND_URL = `file://${relative(process.cwd(), state)}`),
     ],
-    ["by a symbolic link", () => (process.env.PULUMI_BACKEND_URL = `file://${folder}/link`)],
+    ["by a symbolic link", () => (process.env.PULUMI_BACKEND_URL = `file://${directory}/link`)],
     ["by `pulumi login`", () => login(`file://${state}`)],
     ["by `pulumi login` with a trailing slash", () => login(`file://${state}/`)],
   ])("reached %s has the same entries", async (_, reach) => {
@@ -166,7 +166,7 @@ describe("the backend", () => {
     login(`file://${state}`);
     const { backend: _own, ...entry } = sent;
     await write(entry);
-    login(`file://${folder}`);
+    login(`file://${directory}`);
     expect(entriesOf(urn)).toEqual([]);
     expect(entriesOfOtherStacks(urn)).toEqual([]);
   });
@@ -185,7 +185,7 @@ test("concurrent entries of one resource do not affect each other, and leave no 
       await erase(entry);
     }),
   );
-  expect(readdirSync(join(folder, "pulumi-recommender/creations"))).toEqual([]);
+  expect(readdirSync(join(directory, "pulumi-recommender/creations"))).toEqual([]);
 });
 
 test("an entry expires after 30 days, even if other stacks share its directory", async () => {

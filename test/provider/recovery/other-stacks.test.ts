@@ -15,20 +15,20 @@ import { ObservedService } from "../../engine/observed-service";
 import { stackState } from "../../faults/bindings";
 
 let observed: ObservedService;
-let folder: string;
+let directory: string;
 beforeAll(async () => {
   observed = await ObservedService.start();
 });
 afterAll(() => observed.close());
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "recommender-state-"));
-  process.env.XDG_STATE_HOME = folder;
-  jest.spyOn(process, "cwd").mockReturnValue(folder);
+  directory = mkdtempSync(join(tmpdir(), "recommender-state-"));
+  process.env.XDG_STATE_HOME = directory;
+  jest.spyOn(process, "cwd").mockReturnValue(directory);
 });
 afterEach(() => {
   jest.restoreAllMocks();
   delete process.env.RECOMMENDER_CREATE_AGAIN;
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 const urnIn = (stack: string) =>
@@ -80,8 +80,8 @@ test("creating again keeps the journal entry of another stack, and does not ask 
 });
 
 test("an entry of a former name of the stack takes precedence over unproven entries", async () => {
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
-  writeFileSync(join(folder, "Pulumi.staging.yaml"), "encryptionsalt: v1:abc\n");
+  writeFileSync(join(directory, "Pulumi.yaml"), "name: shop\n");
+  writeFileSync(join(directory, "Pulumi.staging.yaml"), "encryptionsalt: v1:abc\n");
   for (const stack of ["gone1", "gone2", "gone3", "gone4", "gone5"]) await write(entryOf(stack));
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
   const lineage = lineageOf("staging") as string;

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { setBinding } from "../../../provider/run/engine";
 import { PendingOperations, readPending } from "../../../provider/run/pending-operations";
 
-const folder = mkdtempSync(join(tmpdir(), "recommender-pending-"));
-const program = join(folder, "pulumi");
+const directory = mkdtempSync(join(tmpdir(), "recommender-pending-"));
+const program = join(directory, "pulumi");
 beforeAll(() => setBinding({ connect: () => {}, engineAddress: () => "127.0.0.1:1", log: async () => {} }));
 afterAll(() => {
   setBinding({ connect: () => {}, engineAddress: () => undefined, log: async () => {} });
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 const urn = "urn:pulumi:dev::shop::recommender:index:UserRecords::people";

@@ -42,8 +42,8 @@ test.each<[string, object, string, string]>([
   ],
   [
     "the path of a file's address, as it is and decoded",
-    { source: "file:///srv/hush%20folder/hush.csv" },
-    "no /srv/hush folder/hush.csv, hush%20folder",
+    { source: "file:///srv/hush%20directory/hush.csv" },
+    "no /srv/hush directory/hush.csv, hush%20directory",
     "no [secret], [secret]",
   ],
   [

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { cliStackState } from "../../../provider/run/stack-state";
 import { stateEntryOf } from "../../../provider/run/state-entry";
 
-const folder = mkdtempSync(join(tmpdir(), "recommender-stack-state-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const directory = mkdtempSync(join(tmpdir(), "recommender-stack-state-"));
+afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Returns the state that a script prints instead of the Pulumi CLI. */
 function stateFrom(script: string, timeoutMs: number) {
-  const program = join(folder, "pulumi");
+  const program = join(directory, "pulumi");
   writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return cliStackState({ program, timeoutMs });
 }

@@ -92,17 +92,17 @@ test("reports that the ranking changes nothing if times are random", () => {
 });
 
 test("stores a ranking in the model file, and none for a model without one", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "recommender-ranking-"));
+  const directory = mkdtempSync(join(tmpdir(), "recommender-ranking-"));
   const readBack = async (given: typeof model | (Omit<typeof model, "ranking"> & { ranking: null })) => {
     const ids = (count: number) => Array.from({ length: count }, (_, at) => `id${at}`);
-    const path = join(folder, "model");
+    const path = join(directory, "model");
     await writeFile(path, encodeModel({ model: given, userIds: ids(120), itemIds: ids(200) }));
     const file = await open(path);
     return (await decodeModel(file).finally(() => file.close())).model.ranking;
   };
   expect(await readBack(model)).toEqual(model.ranking);
   expect(await readBack({ ...model, ranking: null })).toBeNull();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 /** A served model whose ids are the indices of users and items. `more` items are added after the training. */

@@ -27,8 +27,8 @@ import { contentsOf, done, start } from "./contents";
 import { underLoad } from "./load";
 
 const kills = Number(process.env.KILLS ?? 2);
-const folder = mkdtempSync(join(tmpdir(), "broken-off-"));
-const at = (name: string) => join(folder, name);
+const directory = mkdtempSync(join(tmpdir(), "broken-off-"));
+const at = (name: string) => join(directory, name);
 let database: Awaited<ReturnType<typeof newDatabase>>;
 let whole: Awaited<ReturnType<typeof contentsOf>>;
 let api: Running;
@@ -36,7 +36,7 @@ let shop: Awaited<ReturnType<typeof openShop>>;
 
 beforeAll(async () => {
   database = await newDatabase();
-  api = await Running.start({ dataDir: at("data") }, "folder");
+  api = await Running.start({ dataDir: at("data") }, "directory");
   shop = await openShop(api);
   const { eventDatasetId } = shop;
   for (let batch = 0; batch < 20; batch++) {
@@ -54,7 +54,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await api.end();
   await database.drop();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 /** A command to kill. */
@@ -198,9 +198,9 @@ async function emptied(place: string): Promise<void> {
 test.each(["a data directory", "PostgreSQL"])(
   `after ${kills} kills of a restore into %s it is empty, and the same command completes the restore`,
   async (kind) => {
-    const isFolder = kind === "a data directory";
-    const target = isFolder ? ["--data", at("restored")] : ["--store", database.url];
-    const place = isFolder ? dataDirectoryAt(at("restored")).database : database.url;
+    const isDirectory = kind === "a data directory";
+    const target = isDirectory ? ["--data", at("restored")] : ["--store", database.url];
+    const place = isDirectory ? dataDirectoryAt(at("restored")).database : database.url;
     const all = Object.values(readManifest(at("whole")).rows).reduce((sum, rows) => sum + rows);
     const db = connect(database.url);
     const isLocked = async () => {
@@ -210,17 +210,17 @@ test.each(["a data directory", "PostgreSQL"])(
     };
     const command: Killed = {
       options: ["restore", at("whole"), ...target],
-      works: (pid) => (isFolder ? readRunning(dataDirectoryAt(at("restored")))?.pid === pid : isLocked()),
+      works: (pid) => (isDirectory ? readRunning(dataDirectoryAt(at("restored")))?.pid === pid : isLocked()),
       isDone: async () => (await rowsOf(place)) > 0,
       undo: () => emptied(place),
       // PostgreSQL finishes the statement of a killed process.
       settle: async () => {
-        while (!isFolder && (await isLocked())) await sleep(2);
+        while (!isDirectory && (await isLocked())) await sleep(2);
       },
     };
     await killOften(command, async () => expect([0, all]).toContain(await rowsOf(place)));
     const files = async () => {
-      if (!isFolder)
+      if (!isDirectory)
         return (await sql`select name, written from files order by name`.execute(db)).rows as unknown[];
       const models = at("restored/models");
       return readdirSync(models).map((name) => [name, statSync(join(models, name)).ino]);
@@ -232,7 +232,7 @@ test.each(["a data directory", "PostgreSQL"])(
     await db.destroy();
     await done("export", at(`again ${kind}`), ...target);
     const { key: _, ...withoutKey } = whole;
-    expect(await contentsOf(at(`again ${kind}`))).toEqual(isFolder ? whole : withoutKey);
+    expect(await contentsOf(at(`again ${kind}`))).toEqual(isDirectory ? whole : withoutKey);
     const refused = await run("restore", at("whole"), ...target);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("already contains data") });
   },

@@ -8,8 +8,8 @@ import { Caller } from "../running";
 import { openShop, shopRecords } from "../shop";
 import { contentsOf, done } from "./contents";
 
-const folder = mkdtempSync(join(tmpdir(), "backup-"));
-const at = (name: string) => join(folder, name);
+const directory = mkdtempSync(join(tmpdir(), "backup-"));
+const at = (name: string) => join(directory, name);
 const odd = [
   "quote \" ' ` \\",
   "line\nbreak\r\n\u2028",
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await database.drop();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 type Shop = Awaited<ReturnType<typeof openShop>>;

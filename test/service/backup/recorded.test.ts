@@ -9,9 +9,9 @@ import { Caller } from "../running";
 import { contentsOf, done } from "./contents";
 
 const recorded = join(__dirname, "../../engine/data-v1");
-const folder = mkdtempSync(join(tmpdir(), "recorded-"));
-const at = (name: string) => join(folder, name);
-afterAll(() => rmSync(folder, { recursive: true }));
+const directory = mkdtempSync(join(tmpdir(), "recorded-"));
+const at = (name: string) => join(directory, name);
+afterAll(() => rmSync(directory, { recursive: true }));
 
 test("a data directory of 0.1.0 is exported unchanged, restored into PostgreSQL, and recommends the same", async () => {
   cpSync(recorded, at("data"), { recursive: true });

@@ -23,14 +23,14 @@ export class BucketServer {
   private constructor(
     private readonly child: ChildProcess,
     readonly url: string,
-    private readonly folder: string,
+    private readonly directory: string,
   ) {}
 
   /** Starts it, where asked for with so little room for each file that it soon is as good as a full disk. */
   static async start({ fileKilobytes }: { fileKilobytes?: number } = {}): Promise<BucketServer> {
     const { bin } = await provideBucketServer();
-    const folder = mkdtempSync(join(tmpdir(), "buckets-"));
-    mkdirSync(join(folder, "data"));
+    const directory = mkdtempSync(join(tmpdir(), "buckets-"));
+    mkdirSync(join(directory, "data"));
     const port = await freePort();
     const limit = fileKilobytes === undefined ? "" : `ulimit -f ${fileKilobytes}; `;
     const options = ["--access", key.AWS_ACCESS_KEY_ID, "--secret", key.AWS_SECRET_ACCESS_KEY];
@@ -44,14 +44,14 @@ export class BucketServer {
         ...options,
         ...place,
         "posix",
-        join(folder, "data"),
+        join(directory, "data"),
       ],
       { stdio: "ignore" },
     );
     const url = `http://127.0.0.1:${port}`;
     for (;;) {
       if (child.exitCode !== null) throw new Error(`the S3 server ended with ${child.exitCode}`);
-      if (await fetch(url).catch(() => undefined)) return new BucketServer(child, url, folder);
+      if (await fetch(url).catch(() => undefined)) return new BucketServer(child, url, directory);
       await sleep(20);
     }
   }
@@ -69,14 +69,14 @@ export class BucketServer {
   /** The address of a prefix in a new bucket. */
   newBucket(): string {
     const name = `bucket-${++this.made}`;
-    mkdirSync(join(this.folder, "data", name));
+    mkdirSync(join(this.directory, "data", name));
     return `s3://${name}/some/prefix`;
   }
 
   async stop(): Promise<void> {
     this.child.kill();
     await once(this.child, "exit");
-    rmSync(this.folder, { recursive: true });
+    rmSync(this.directory, { recursive: true });
   }
 }
 

@@ -34,7 +34,7 @@ function openFiles(): string[] {
 describe("a data directory", () => {
   let dataDir: string;
   beforeEach(() => {
-    dataDir = mkdtempSync(join(tmpdir(), "folder-"));
+    dataDir = mkdtempSync(join(tmpdir(), "directory-"));
   });
   afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
@@ -106,8 +106,8 @@ describe("a data directory", () => {
   });
 
   test("is served by one process only, even if another waited for the lock while the directory was reset", async () => {
-    const folder = dataDirectoryAt(dataDir);
-    const unlock = lockDataDirectory(folder);
+    const directory = dataDirectoryAt(dataDir);
+    const unlock = lockDataDirectory(directory);
     const program = `const { dataDirectoryAt, lockDataDirectory } = require(${JSON.stringify(built)});
       console.log("waits");
       lockDataDirectory(dataDirectoryAt(${JSON.stringify(dataDir)}));`;
@@ -115,8 +115,8 @@ describe("a data directory", () => {
     const end = ended(waiter);
     await once(waiter.stdout, "data");
     await sleep(200);
-    rmSync(folder.lockFile);
-    const unlockNew = lockDataDirectory(folder);
+    rmSync(directory.lockFile);
+    const unlockNew = lockDataDirectory(directory);
     unlock();
     const { code, err } = await end;
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("is already served") });

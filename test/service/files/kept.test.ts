@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 
-for (const where of ["folder", "bucket"]) {
+for (const where of ["directory", "bucket"]) {
   const missing = where === "bucket" ? withoutBucketServer : undefined;
   describeUnless(missing)(`a service that keeps models and results in a ${where}`, () => testService(where));
 }
@@ -50,8 +50,8 @@ function testService(where: string): void {
   const files = () =>
     openFiles(
       options.files === undefined
-        ? { folder: options.dataDir }
-        : { folder: join(root, "elsewhere"), url: options.files },
+        ? { directory: options.dataDir }
+        : { directory: join(root, "elsewhere"), url: options.files },
     );
   const names = async (prefix: string) => (await files().list(prefix)).map(({ name }) => name).sort();
   const recommended = async () =>
@@ -164,7 +164,7 @@ describeUnless(withoutBucketServer)("a bucket", () => {
     const api = await Running.start({ dataDir: join(root, "first"), files: url });
     const shop = await openShop(api);
     const modelId = await trainModel(api, shop);
-    await openFiles({ folder: root, url }).write(`models/${modelId}`, [serialize({ model: {} })]);
+    await openFiles({ directory: root, url }).write(`models/${modelId}`, [serialize({ model: {} })]);
     const asked = { projectId: shop.projectId, modelId, name: "groups", parameters: {} };
     const { jobId } = await api.call("submitClusteringJob", asked);
     const { jobResult } = await api.finished(shop.projectId, jobId);

@@ -41,5 +41,5 @@ test("a process deletes the copies of killed processes only", () => {
     ...[false, true, true, true, true],
   ]);
   unlock();
-  for (const folder of [parent, elsewhere]) rmSync(folder, { recursive: true });
+  for (const directory of [parent, elsewhere]) rmSync(directory, { recursive: true });
 });

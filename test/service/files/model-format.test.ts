@@ -11,16 +11,16 @@ import type { Files } from "../../../service/files/storage/files";
 import { openFiles } from "../../../service/files/storage/open";
 import { createWorld } from "../algorithms/world";
 
-let folder: string;
+let directory: string;
 let files: Files;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "format-"));
-  mkdirSync(join(folder, "models"));
-  files = openFiles({ folder });
+  directory = mkdtempSync(join(tmpdir(), "format-"));
+  mkdirSync(join(directory, "models"));
+  files = openFiles({ directory });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => rmSync(directory, { recursive: true }));
 
-const fileOf = (name: string) => join(folder, "models", name);
+const fileOf = (name: string) => join(directory, "models", name);
 const read = (bytes: Uint8Array) => {
   writeFileSync(fileOf("read"), bytes);
   return readModel(files, "read");

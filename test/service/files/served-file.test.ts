@@ -9,14 +9,14 @@ import type { Files } from "../../../service/files/storage/files";
 import { openFiles } from "../../../service/files/storage/open";
 import { withoutUsers } from "../../../service/files/without-users";
 
-let folder: string;
+let directory: string;
 let files: Files;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "served-"));
-  mkdirSync(join(folder, "models"));
-  files = openFiles({ folder });
+  directory = mkdtempSync(join(tmpdir(), "served-"));
+  mkdirSync(join(directory, "models"));
+  files = openFiles({ directory });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => rmSync(directory, { recursive: true }));
 
 const stride = 8;
 const items = 90_000;

@@ -36,11 +36,11 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 
-let folders = 0;
-function newFolder(): string {
-  const folder = join(root, String(++folders));
-  for (const name of ["models", "results"]) mkdirSync(join(folder, name), { recursive: true });
-  return folder;
+let directories = 0;
+function newDirectory(): string {
+  const directory = join(root, String(++directories));
+  for (const name of ["models", "results"]) mkdirSync(join(directory, name), { recursive: true });
+  return directory;
 }
 
 /** Writes a file in a process of its own, megabyte by megabyte, and prints a line after each. */
@@ -62,9 +62,13 @@ function writer(files: Files, name: string, megabytes: number, environment = {},
 }
 
 const places: [string, () => Files, (string | undefined)?][] = [
-  ["a folder", () => openFiles({ folder: newFolder() })],
-  ["a bucket", () => openFiles({ folder: join(newFolder(), "copies"), url: bucket() }), withoutBucketServer],
-  ["a database", () => openFiles({ folder: join(newFolder(), "copies"), url: database.url })],
+  ["a directory", () => openFiles({ directory: newDirectory() })],
+  [
+    "a bucket",
+    () => openFiles({ directory: join(newDirectory(), "copies"), url: bucket() }),
+    withoutBucketServer,
+  ],
+  ["a database", () => openFiles({ directory: join(newDirectory(), "copies"), url: database.url })],
 ];
 for (const [where, open, missing] of places)
   describeUnless(missing)(`files in ${where}`, () => testFiles(where, open));
@@ -147,7 +151,7 @@ function testFiles(where: string, open: () => Files): void {
     // That of a database is full for all of it, and its own message says so.
     if (where === "a database") return;
     const full = where === "a bucket" ? await BucketServer.start({ fileKilobytes: 1024 }) : undefined;
-    const place = full ? openFiles({ folder: join(root, "full"), url: full.newBucket() }) : files;
+    const place = full ? openFiles({ directory: join(root, "full"), url: full.newBucket() }) : files;
     const limit = full ? "" : "ulimit -f 1024; ";
     const { code, err } = await ended(writer(place, "models/model-5", 2, full?.environment, limit));
     expect([code, err]).toEqual([1, expect.stringContaining(place.label)]);
@@ -194,16 +198,16 @@ async function uploads({ location }: Files): Promise<unknown[]> {
 }
 
 test("a file in the data directory is readable by its owner only", async () => {
-  const folder = newFolder();
-  await openFiles({ folder }).write("models/model-1", [Buffer.from("a")]);
-  expect(statSync(join(folder, "models", "model-1")).mode & 0o777).toBe(0o600);
+  const directory = newDirectory();
+  await openFiles({ directory }).write("models/model-1", [Buffer.from("a")]);
+  expect(statSync(join(directory, "models", "model-1")).mode & 0o777).toBe(0o600);
 });
 
 testUnless(withoutBucketServer)(
   "interrupted uploads to a bucket are aborted, even beyond the first page of the list",
   async () => {
     const url = bucket();
-    const files = openFiles({ folder: join(newFolder(), "copies"), url });
+    const files = openFiles({ directory: join(newDirectory(), "copies"), url });
     const Bucket = new URL(url).hostname;
     const client = new S3Client(settings());
     for (let from = 0; from < 1010; from += 101) {
@@ -222,33 +226,34 @@ testUnless(withoutBucketServer)(
 );
 
 describeUnless(withoutBucketServer)("copies on this machine", () => {
-  const copied = (folder: string) => readdirSync(folder).sort();
+  const copied = (directory: string) => readdirSync(directory).sort();
   const opened = async (files: Files, name: string) => (await files.open(`models/${name}`))?.close();
 
   test("are deleted when they take too much space, least recently used first", async () => {
-    const folder = join(newFolder(), "copies");
-    const files = new BucketFiles({ folder, url: bucket() }, 250);
+    const directory = join(newDirectory(), "copies");
+    const files = new BucketFiles({ directory, url: bucket() }, 250);
     for (const name of ["model-a", "model-b", "model-c"])
       await files.write(`models/${name}`, [Buffer.alloc(100)]);
     await files.write("models/model-d", [Buffer.alloc(300)]);
     await opened(files, "model-a");
     await opened(files, "model-b");
-    for (const [at, name] of ["model-a", "model-b"].entries()) utimesSync(join(folder, name), at + 1, at + 1);
+    for (const [at, name] of ["model-a", "model-b"].entries())
+      utimesSync(join(directory, name), at + 1, at + 1);
     await opened(files, "model-a");
     await opened(files, "model-c");
-    expect(copied(folder)).toEqual(["model-a", "model-c"]);
+    expect(copied(directory)).toEqual(["model-a", "model-c"]);
     const large = await files.open("models/model-d");
     expect((await large?.readFile())?.length).toBe(300);
     await large?.close();
-    expect(copied(folder)).toEqual([]);
+    expect(copied(directory)).toEqual([]);
     files.close();
   });
 
   test("are deleted with their file: at once in this process, and by the cleanup in others", async () => {
     const url = bucket();
-    const [here, elsewhere] = [join(newFolder(), "copies"), join(newFolder(), "copies")];
-    const files = openFiles({ folder: here, url });
-    const others = openFiles({ folder: elsewhere, url });
+    const [here, elsewhere] = [join(newDirectory(), "copies"), join(newDirectory(), "copies")];
+    const files = openFiles({ directory: here, url });
+    const others = openFiles({ directory: elsewhere, url });
     for (const name of ["model-a", "model-b"]) {
       await files.write(`models/${name}`, [Buffer.from(name)]);
       await opened(files, name);
@@ -274,7 +279,7 @@ test.each([
   ["s3://bucket/a//b", "--files must be the address of a bucket"],
   ["s3://bucket/../b", "--files must be the address of a bucket"],
   ["gs://bucket", "--files must be the address of a bucket"],
-  ["/a/folder", "--files must be the address of a bucket"],
+  ["/a/directory", "--files must be the address of a bucket"],
 ])("the address %s is rejected", (url, message) => {
-  expect(() => openFiles({ folder: root, url })).toThrow(message);
+  expect(() => openFiles({ directory: root, url })).toThrow(message);
 });

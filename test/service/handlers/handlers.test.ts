@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { routes } from "../../../contract";
 import { handlers } from "../../../service/handlers";
 
-const folder = join(__dirname, "..");
-const tests = readdirSync(folder, { encoding: "utf8", recursive: true })
+const directory = join(__dirname, "..");
+const tests = readdirSync(directory, { encoding: "utf8", recursive: true })
   .filter((name) => name.endsWith(".ts") && !name.endsWith("handlers.test.ts"))
-  .map((name) => readFileSync(join(folder, name), "utf8"))
+  .map((name) => readFileSync(join(directory, name), "utf8"))
   .join("\n");
 
 test("every operation of the contract has a handler, and nothing else has", () => {

@@ -9,7 +9,7 @@ import { Running } from "../running";
 import { openShop, trainModel } from "../shop";
 import { signIn } from "../visitor";
 
-/** Takes the lock of all calls that create or change something, as a slow one would; a folder has none. */
+/** Takes the lock of all calls that create or change something, as a slow one would; a directory has none. */
 async function holdControlLock({ options: { store } }: Running): Promise<() => Promise<void>> {
   if (store === undefined) return async () => undefined;
   const client = new Client({ connectionString: store });

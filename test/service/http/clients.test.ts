@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { type Clients, type ClientsPlace, withClients } from "../../../service";
-import { askDatabase, newDatabase, testInFolder, testStore } from "../database";
+import { askDatabase, newDatabase, testInDirectory, testStore } from "../database";
 import { run, type ServiceProcess, serve } from "../process";
 import { Caller, Running } from "../running";
 
@@ -158,7 +158,7 @@ describe("a client with scopes of its own", () => {
   test("is gone for every process as soon as it is revoked, with the tokens of before, also when its name is given again", async () => {
     const path = "/list-event-datasets";
     const everywhere = [api.service.url, ...(other ? [other.url] : [])];
-    expect(everywhere).toHaveLength(testStore === "folder" ? 1 : 2);
+    expect(everywhere).toHaveLength(testStore === "directory" ? 1 : 2);
     const leaving = await added("leaving", "all");
     const headers = await leaving.headers(path);
     const all = async () => Promise.all(everywhere.map((base) => tryWith(headers, path, base)));
@@ -225,7 +225,7 @@ describe("a client with scopes of its own", () => {
   test("has its secret nowhere but with its owner: not in the store, the log or what is refused", async () => {
     expect(secrets.length).toBeGreaterThan(5);
     const tables = (await api.ask(
-      testStore === "folder"
+      testStore === "directory"
         ? "select name from sqlite_master where type = 'table'"
         : "select table_name as name from information_schema.tables where table_schema = 'public'",
     )) as { name: string }[];
@@ -236,7 +236,7 @@ describe("a client with scopes of its own", () => {
     for (const secret of secrets) expect(everything).not.toContain(secret.slice(24));
   });
 
-  testInFolder("has its secret in no file of the folder", async () => {
+  testInDirectory("has its secret in no file of the directory", async () => {
     const files = readdirSync(dataDir, { withFileTypes: true }).filter((entry) => entry.isFile());
     expect(files.length).toBeGreaterThan(3);
     for (const { name } of files)
@@ -245,7 +245,7 @@ describe("a client with scopes of its own", () => {
   });
 });
 
-testInFolder("clients of a folder without data are refused with what to do", async () => {
+testInDirectory("clients of a directory without data are refused with what to do", async () => {
   const empty = mkdtempSync(join(tmpdir(), "recommender-clients-"));
   await expect(withClients({ dataDir: empty }, (all) => all.list())).rejects.toThrow(
     /There is no data of a service in .*recommender serve --data/s,

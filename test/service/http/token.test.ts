@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { limits } from "../../../contract";
 import { ManualClock } from "../../../service";
-import { testInFolder } from "../database";
+import { testInDirectory } from "../database";
 import { Running } from "../running";
 
 describe("authentication", () => {
@@ -22,7 +22,7 @@ describe("authentication", () => {
       body: new URLSearchParams(form).toString(),
     });
 
-  testInFolder("the key is readable by its owner alone", async () => {
+  testInDirectory("the key is readable by its owner alone", async () => {
     expect(statSync(api.service.keyFile).mode & 0o777).toBe(0o600);
     expect(statSync(api.service.dataDir).mode & 0o777).toBe(0o700);
   });

@@ -1,5 +1,5 @@
 import { Pool } from "../../../service/threads/pool";
-import { testInFolder } from "../database";
+import { testInDirectory } from "../database";
 import { trainModel } from "../shop";
 import { eventually, openWatched, settled } from "./watched";
 
@@ -44,7 +44,7 @@ test("a job fails after ten runs if users are deleted during each of them, and i
 });
 
 // With PostgreSQL, the clock of the database decides, which a test cannot move.
-testInFolder(
+testInDirectory(
   "a job during whose run users are deleted waits before it runs again, each time longer",
   async () => {
     const { clock, runs, job, end } = await openOutdated({ outdated: 2, retryDelayMs: 1000 });

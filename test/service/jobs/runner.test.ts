@@ -5,7 +5,7 @@ import Database from "libsql";
 import { dataDirectoryAt } from "../../../service";
 import { connect, openStore } from "../../../service/store/database";
 import { renew, take } from "../../../service/store/queue";
-import { allowance, refusal, testInFolder } from "../database";
+import { allowance, refusal, testInDirectory } from "../database";
 import { Running } from "../running";
 import { trainModel } from "../shop";
 import { eventually, openWatched, settled } from "./watched";
@@ -67,7 +67,7 @@ describe("the queue", () => {
   });
 
   // With PostgreSQL, the clock of the database decides, which a test cannot move; see test/service/lease.test.ts.
-  testInFolder("waits before it tries a failed job again, each time longer", async () => {
+  testInDirectory("waits before it tries a failed job again, each time longer", async () => {
     const { clock, submit, read, switchOn } = watched;
     await switchOn({ jobs: [{ name: "flaky", times: 2 }] });
     const jobId = await submit("flaky");
@@ -86,7 +86,7 @@ describe("the queue", () => {
 });
 
 describe("deleting events", () => {
-  testInFolder("writes nothing where there are none to be deleted", async () => {
+  testInDirectory("writes nothing where there are none to be deleted", async () => {
     const { api, shop, end } = await openWatched();
     const { eventDatasetId } = shop;
     const database = new Database(dataDirectoryAt(api.service.dataDir).database, { timeout: 5000 });
@@ -97,7 +97,7 @@ describe("deleting events", () => {
     await end();
   });
 
-  testInFolder("is interrupted with an error when the service closes", async () => {
+  testInDirectory("is interrupted with an error when the service closes", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "sweep-"));
     const first = await openWatched({ dataDir });
     const { eventDatasetId } = first.shop;
@@ -134,7 +134,7 @@ describe("deleting events", () => {
   });
 });
 
-testInFolder("the queue is looked through without the jobs that have ended", async () => {
+testInDirectory("the queue is looked through without the jobs that have ended", async () => {
   const { api, end } = await openWatched();
   const database = new Database(dataDirectoryAt(api.service.dataDir).database);
   const { db } = await openStore(dataDirectoryAt(api.service.dataDir).database);

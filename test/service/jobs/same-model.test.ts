@@ -33,20 +33,20 @@ async function trained(api: Running, seed: number): Promise<Buffer> {
   const { algorithmId } = await api.call("createAlgorithm", { projectId, name: "search" });
   const modelId = await trainModel(api, { projectId, algorithmId });
   const { store: url } = api.options;
-  const folder = api.service.dataDir;
-  const files = openFiles(url === undefined ? { folder } : { folder, url });
+  const directory = api.service.dataDir;
+  const files = openFiles(url === undefined ? { directory } : { directory, url });
   const file = await files.open(modelName(modelId));
   files.close();
   return buffer(file?.createReadStream() as NodeJS.ReadableStream);
 }
 
 test("the same data gives the same model, byte for byte, in any order and in SQLite or PostgreSQL", async () => {
-  const [here, folder] = [await Running.start(), await Running.start({}, "folder")];
+  const [here, directory] = [await Running.start(), await Running.start({}, "directory")];
   try {
     const first = await trained(here, 1);
     expect((await trained(here, 2)).equals(first)).toBe(true);
-    expect((await trained(folder, 3)).equals(first)).toBe(true);
+    expect((await trained(directory, 3)).equals(first)).toBe(true);
   } finally {
-    await Promise.all([here.end(), folder.end()]);
+    await Promise.all([here.end(), directory.end()]);
   }
 });

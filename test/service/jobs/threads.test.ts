@@ -3,25 +3,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ManualClock } from "../../../service";
-import { testInFolder } from "../database";
+import { testInDirectory } from "../database";
 import { serve } from "../process";
 import { Caller, Running } from "../running";
 import { deploy, openShop, shopRecords, trainModel } from "../shop";
 import { eventually, openWatched, settled } from "./watched";
 
 /** Only Linux reports the CPU time of each thread. */
-const testOnLinux: typeof testInFolder = process.platform === "linux" ? testInFolder : () => undefined;
+const testOnLinux: typeof testInDirectory = process.platform === "linux" ? testInDirectory : () => undefined;
 
 /** Returns the CPU time of each thread of a process, in hundredths of a second. */
 function ticksOf(pid: number): Map<string, number> {
-  const folder = `/proc/${pid}/task`;
+  const directory = `/proc/${pid}/task`;
   const ticks = (thread: string) => {
     // The fields follow the last bracket. The process name before it may contain spaces.
-    const [, fields = ""] = /.*\) (.*)/s.exec(readFileSync(join(folder, thread, "stat"), "utf8")) ?? [];
+    const [, fields = ""] = /.*\) (.*)/s.exec(readFileSync(join(directory, thread, "stat"), "utf8")) ?? [];
     const [user, system] = fields.split(" ").slice(11);
     return Number(user) + Number(system);
   };
-  return new Map(readdirSync(folder).map((thread) => [thread, ticks(thread)]));
+  return new Map(readdirSync(directory).map((thread) => [thread, ticks(thread)]));
 }
 
 /** Cleanup after a failed test. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ManualClock } from "../../../service";
 import { readModel } from "../../../service/files/models";
 import { openFiles } from "../../../service/files/storage/open";
-import { testInFolder, testOnPostgres } from "../database";
+import { testInDirectory, testOnPostgres } from "../database";
 import { serve } from "../process";
 import { Caller, Running } from "../running";
 import { deploy, openShop } from "../shop";
@@ -83,9 +83,9 @@ async function eventually(holds: () => boolean | Promise<boolean>): Promise<void
   }
 }
 
-function left(folder: string): string[] {
+function left(directory: string): string[] {
   return ["work", "models"].flatMap((name) =>
-    existsSync(join(folder, name)) ? readdirSync(join(folder, name)) : [],
+    existsSync(join(directory, name)) ? readdirSync(join(directory, name)) : [],
   );
 }
 
@@ -132,7 +132,10 @@ describe("a trainer that is a command", () => {
     );
     // The held-out pairs are part of the model again.
     const { store } = api.options;
-    const files = openFiles({ folder: api.service.dataDir, ...(store === undefined ? {} : { url: store }) });
+    const files = openFiles({
+      directory: api.service.dataDir,
+      ...(store === undefined ? {} : { url: store }),
+    });
     const { model } = await readModel(files, modelId);
     files.close();
     expect(model.interactions.index).toHaveLength(records.events.length);
@@ -185,7 +188,7 @@ describe("a trainer that is a command", () => {
     expect(left(api.service.dataDir).filter((name) => name.startsWith(jobId))).toEqual([]);
   });
 
-  testInFolder("goes when the service closes or is killed, and the next start trains anew", async () => {
+  testInDirectory("goes when the service closes or is killed, and the next start trains anew", async () => {
     const data = join(own, "data");
     const former = shop;
     process.env.TRAINER_DOES = "hangs";

@@ -11,8 +11,8 @@ import { signIn } from "../visitor";
 
 /** Long and odd enough to stand nowhere by chance. */
 const user = "zq-erased-user-7";
-const folder = mkdtempSync(join(tmpdir(), "erased-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const directory = mkdtempSync(join(tmpdir(), "erased-"));
+afterAll(() => rmSync(directory, { recursive: true }));
 
 const records = (() => {
   const { users, items, events } = shopRecords();
@@ -34,7 +34,7 @@ const records = (() => {
   };
 })();
 
-/** All files below a folder, unpacked where they are packed. */
+/** All files below a directory, unpacked where they are packed. */
 function* filesBelow(path: string): Generator<[name: string, content: Buffer]> {
   for (const name of readdirSync(path)) {
     const file = join(path, name);
@@ -43,7 +43,7 @@ function* filesBelow(path: string): Generator<[name: string, content: Buffer]> {
   }
 }
 
-/** The files below a folder in which the user is named. */
+/** The files below a directory in which the user is named. */
 function filesNaming(path: string): string[] {
   return [...filesBelow(path)].filter(([, content]) => content.includes(user)).map(([name]) => name);
 }
@@ -149,7 +149,7 @@ async function erase(api: Running, { eventDatasetId, userDatasetId }: Shop): Pro
 
 let count = 0;
 const newDir = () => {
-  const dir = join(folder, String(count++));
+  const dir = join(directory, String(count++));
   mkdirSync(dir);
   return dir;
 };
@@ -167,7 +167,7 @@ async function restored<T>(
   work: (api: Running, dataDir: string) => Promise<T>,
 ): Promise<T> {
   const dataDir = newDir();
-  const database = testStore === "folder" ? undefined : await newDatabase({ empty: true });
+  const database = testStore === "directory" ? undefined : await newDatabase({ empty: true });
   const store = database && { store: database.url, key: "rk_the-key-of-the-tests" };
   try {
     await restoreService({ dataDir, ...store }, backup, () => undefined, forgotten);

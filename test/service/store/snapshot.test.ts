@@ -6,11 +6,11 @@ import { Client } from "pg";
 import { connect, type Db, openStore } from "../../../service/store/database";
 import type { ProjectData } from "../../../service/store/project-data";
 import { eachEvent, snapshot } from "../../../service/store/snapshot";
-import { newDatabase, testInFolder, testOnPostgres } from "../database";
+import { newDatabase, testInDirectory, testOnPostgres } from "../database";
 
-const folder = mkdtempSync(join(tmpdir(), "snapshot-"));
-const file = join(folder, "data.db");
-afterAll(() => rmSync(folder, { recursive: true }));
+const directory = mkdtempSync(join(tmpdir(), "snapshot-"));
+const file = join(directory, "data.db");
+afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Two pages and some, of which nine in ten are read: two pages exactly are, when all types are. */
 const count = 4444;
@@ -31,29 +31,32 @@ async function read(db: Db, types: string[] | null): Promise<unknown[][]> {
 
 const isBought = ([, , , , type]: unknown[]) => type === "buy";
 
-testInFolder("every event of the requested types is read once, in order, with its exact value", async () => {
-  await (await openStore(file)).close();
-  const database = new Database(file);
-  database.exec("pragma foreign_keys=off; begin");
-  const insert = database.prepare("insert into events values (?, ?, ?, ?, ?, ?, ?, ?, '{}')");
-  const userAt = (at: number) => `u ${at} ü"\\`;
-  for (let at = 0; at < count; at++) {
-    const [dataset, time] = [at % 10 === 9 ? 2 : 1, 2 ** 52 + at];
-    insert.run(at + 1, dataset, `e${at}`, userAt(at), `i${at}`, time, typeAt(at), valueAt(at));
-  }
-  database.exec("commit");
-  database.close();
+testInDirectory(
+  "every event of the requested types is read once, in order, with its exact value",
+  async () => {
+    await (await openStore(file)).close();
+    const database = new Database(file);
+    database.exec("pragma foreign_keys=off; begin");
+    const insert = database.prepare("insert into events values (?, ?, ?, ?, ?, ?, ?, ?, '{}')");
+    const userAt = (at: number) => `u ${at} ü"\\`;
+    for (let at = 0; at < count; at++) {
+      const [dataset, time] = [at % 10 === 9 ? 2 : 1, 2 ** 52 + at];
+      insert.run(at + 1, dataset, `e${at}`, userAt(at), `i${at}`, time, typeAt(at), valueAt(at));
+    }
+    database.exec("commit");
+    database.close();
 
-  const db = connect(file);
-  const expected = Array.from({ length: count }, (_, at) => at)
-    .filter((at) => at % 10 !== 9)
-    .map((at) => [userAt(at), `i${at}`, Math.fround(valueAt(at)), 2 ** 52 + at, typeAt(at)]);
-  expect(await read(db, null)).toEqual(expected);
-  expect(await read(db, ["buy"])).toEqual(expected.filter(isBought));
-  expect(await read(db, ["view"])).toEqual([]);
-  expect(Math.fround(exact)).not.toBe(Math.fround(Number(exact.toPrecision(15))));
-  await db.destroy();
-});
+    const db = connect(file);
+    const expected = Array.from({ length: count }, (_, at) => at)
+      .filter((at) => at % 10 !== 9)
+      .map((at) => [userAt(at), `i${at}`, Math.fround(valueAt(at)), 2 ** 52 + at, typeAt(at)]);
+    expect(await read(db, null)).toEqual(expected);
+    expect(await read(db, ["buy"])).toEqual(expected.filter(isBought));
+    expect(await read(db, ["view"])).toEqual([]);
+    expect(Math.fround(exact)).not.toBe(Math.fround(Number(exact.toPrecision(15))));
+    await db.destroy();
+  },
+);
 
 testOnPostgres("every event is read once, user by user, also of users whom a page divides", async () => {
   const database = await newDatabase();

@@ -22,9 +22,9 @@ describe("deleting the events of a user", () => {
       store = await openStore(database.url);
       drop = () => database.drop();
     } else {
-      const folder = mkdtempSync(join(tmpdir(), "sweep-"));
-      store = await openStore(join(folder, "data.db"));
-      drop = async () => rmSync(folder, { recursive: true });
+      const directory = mkdtempSync(join(tmpdir(), "sweep-"));
+      store = await openStore(join(directory, "data.db"));
+      drop = async () => rmSync(directory, { recursive: true });
     }
     await store.exclusively((db) => db.insertInto("datasets").values(dataset).execute());
     for (let from = 0; from < 5000; from += 500) await write(from, from + 500);

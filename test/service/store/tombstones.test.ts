@@ -15,8 +15,8 @@ import { Running } from "../running";
 import { closeShop, openShop, trainModel } from "../shop";
 
 describe("the tombstones of forgotten users", () => {
-  const folder = mkdtempSync(join(tmpdir(), "tombstones-"));
-  const dataDir = join(folder, "data");
+  const directory = mkdtempSync(join(tmpdir(), "tombstones-"));
+  const dataDir = join(directory, "data");
   let api: Running;
   let shop: Awaited<ReturnType<typeof openShop>>;
   let modelId: string;
@@ -33,7 +33,7 @@ describe("the tombstones of forgotten users", () => {
   afterAll(async () => {
     await db.destroy();
     await api.end();
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   });
 
   /** Writes the tombstone of a user and leaves the files of models as they are. */
@@ -75,9 +75,9 @@ describe("the tombstones of forgotten users", () => {
   test("are recognised in a restored backup", async () => {
     await bury("u3");
     const place = { dataDir, ...(api.options.store !== undefined && { store: api.options.store }) };
-    await exportService(place, join(folder, "backup"), () => undefined);
-    const restored = join(folder, "restored");
-    await restoreService({ dataDir: restored }, join(folder, "backup"), () => undefined);
+    await exportService(place, join(directory, "backup"), () => undefined);
+    const restored = join(directory, "restored");
+    await restoreService({ dataDir: restored }, join(directory, "backup"), () => undefined);
     const there = connect(dataDirectoryAt(restored).database);
     expect([await isForgotten("u3", there), await isForgotten("u4", there)]).toEqual([true, false]);
     await there.destroy();
@@ -85,8 +85,8 @@ describe("the tombstones of forgotten users", () => {
 
   test("apply to a file that two processes rewrite, even if the first one has lost its lock", async () => {
     const { store } = api.options;
-    const copies = join(folder, "copies");
-    const files = openFiles(store === undefined ? { folder: dataDir } : { folder: copies, url: store });
+    const copies = join(directory, "copies");
+    const files = openFiles(store === undefined ? { directory: dataDir } : { directory: copies, url: store });
     const first = connect(store ?? dataDirectoryAt(dataDir).database);
     await bury("u3");
     /** As the first process is about to write, the second one forgets another user and rewrites the file. */

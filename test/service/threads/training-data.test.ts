@@ -70,7 +70,7 @@ test("a training stores the attributes of users outside of the heap", () => {
   const said = inHeapOf(
     70,
     `const { train } = load("threads/train.js");
-     const files = load("files/storage/open.js").openFiles({ folder: directory });
+     const files = load("files/storage/open.js").openFiles({ directory: directory });
      const chosen = { alpha: 0.1, regularization: 1, regularization_exponent: 1, weighting: "log", damping: 0 };
      const parameters = { ...chosen, dimensions: 8, epochs: 1, neighbours: 0, popularity_exponent: 0 };
      const share = load("threads/share.js").shareOf(1);
@@ -91,7 +91,7 @@ test("a training reads only events of types that it tries", async () => {
   inHeapOf(
     400,
     `const { train } = load("threads/train.js");
-     const files = load("files/storage/open.js").openFiles({ folder: directory });
+     const files = load("files/storage/open.js").openFiles({ directory: directory });
      const chosen = { alpha: 0.1, regularization: 1, regularization_exponent: 1, weighting: "log", damping: 0 };
      const parameters = { ...chosen, dimensions: 8, epochs: 1, neighbours: 0, popularity_exponent: 0 };
      const share = load("threads/share.js").shareOf(1);

@@ -8,8 +8,8 @@ import type { Mapping } from "../../records/mapping/mapping";
 import type { Reject } from "../../records/rejects";
 import { findFiles } from "../../records/source";
 
-/** A folder for the files of one test file, and for what is kept between runs. */
-export class Folder {
+/** A directory for the files of one test file, and for what is kept between runs. */
+export class TestDirectory {
   readonly path = mkdtempSync(join(tmpdir(), "recommender-records-"));
 
   constructor() {
