@@ -186,7 +186,11 @@ describe("a model's file", () => {
     ["a newer version", { ...header, version: 5 }, "install a newer release"],
     ["no version", { ...header, version: "1" }, "without a known version"],
     ["users without end", { ...header, users: 2 ** 53 }, "users"],
-    ["more users than ids", { ...header, users: 4_000_000_000 }, "section user_vectors of float32 [60, 16]"],
+    [
+      "more users than ids",
+      { ...header, users: 4_000_000_000 },
+      "section user_vectors of type float32 [60, 16]",
+    ],
     ["a negative number of items", { ...header, items: -1 }, "items"],
     ["a rule that is not known", { ...header, fold_in: { rule: "other" } }, "fold_in"],
     ["no sections", { ...header, sections: undefined }, "sections"],
