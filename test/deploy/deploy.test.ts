@@ -21,7 +21,7 @@ describe("compose.yaml", () => {
   const compose = parse(text, { merge: true });
   const validate = ajv.compile(JSON.parse(read("test/deploy/compose.schema.json")));
 
-  test("is what the Compose Specification allows, which refuses a key that it does not know", () => {
+  test("is what the Compose Specification allows, which rejects a key that it does not know", () => {
     expect(faults(validate, compose)).toEqual([]);
     const odd = { ...compose, services: { ...compose.services, odd: { image: "x", restrat: "always" } } };
     expect(faults(validate, odd).join()).toContain("restrat");
@@ -86,7 +86,7 @@ describe("the Kubernetes manifests", () => {
     return faults(ajv.getSchema(`kubernetes#/definitions/${name}`) as ValidateFunction, manifest);
   }
 
-  test("are what Kubernetes accepts, which refuses a field that it does not know", () => {
+  test("are what Kubernetes accepts, which rejects a field that it does not know", () => {
     expect(manifests.map((one) => [one.metadata.name, faultsOf(one)])).toEqual(
       manifests.map((one) => [one.metadata.name, []]),
     );

@@ -11,7 +11,7 @@ import * as recommender from "pulumi-recommender";
 
 /**
  * Parents, components, siblings and renamings: whatever decides on the name of a resource in the state. Each generation of
- * the program names or places some resources otherwise than the one before it, and says so by an alias of each kind.
+ * the program names or places some resources otherwise than the one before it, and reports it by an alias of each kind.
  */
 const program = (generation: number, more = "") => `${imports}
 const generation = ${generation};

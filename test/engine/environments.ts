@@ -86,7 +86,7 @@ export class Environments {
     return spawn(process.execPath, [command, ...args], {
       cwd: this.workspace.directory,
       env: { ...process.env, ...this.workspace.stack.workspace.envVars },
-      // A group of its own, so that it can be killed with all that it started.
+      // A group of its own, so it can be killed with all that it started.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });

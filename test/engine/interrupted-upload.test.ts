@@ -59,7 +59,7 @@ const kills: [string, Kill | undefined, string][] = [
   ],
 ];
 
-/** The service refuses the second batch, which it has not carried out. */
+/** The service rejects the second batch, which it has not executed. */
 const refuseSecondBatch = () =>
   proxy.on(
     "POST /upsert-dataset-users",

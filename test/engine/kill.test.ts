@@ -45,7 +45,7 @@ const plan: Drawn[] = fc
 const turns: readonly Binding[] = ["dynamic", "plugin", "plugin", "dynamic"];
 
 function momentOf({ place, phase, ms, anyMs }: Drawn, stage: Stage, remaining: number): Moment {
-  // Nothing is waited for by what takes a stack away, so that it is soon over.
+  // Nothing is waited for by what takes a stack away, so it is soon over.
   if (phase === "any") return { ms: stage === "destroyed" ? anyMs >> 3 : anyMs };
   const at = 1 + Math.floor((place * remaining) / 1000);
   return phase === "answered" ? { at, phase, ms } : { at, phase };

@@ -77,7 +77,7 @@ export class KillingGround {
   ): Promise<Ended> {
     const child = spawn("pulumi", [...args, "--non-interactive"], {
       cwd,
-      // A group of its own, so that what a killed engine leaves behind can be found.
+      // A group of its own, so what a killed engine leaves behind can be found.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...this.#settings(), ...this.environment, ...env },
@@ -112,8 +112,8 @@ export class KillingGround {
   }
 
   /**
-   * Mends what a killed engine may leave of its own files, as docs/reliability.md says: a backend in a directory writes
-   * them in place. Tells whether there was anything to mend.
+   * Fixes what a killed engine may leave of its own files, as docs/reliability.md says: a backend in a directory writes
+   * them in place. Tells whether there was anything to fix.
    */
   mend(stack: string): boolean {
     const { stateFile } = this.places(stack);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { parse, stringify } from "yaml";
 
-/** What the quick start is given beside its own resources. */
+/** What the quick start is given next to its own resources. */
 export interface Additions {
   /** Another service, as inputs of a provider. */
   readonly service: Readonly<Record<string, string>>;

@@ -49,7 +49,7 @@ describe("a dynamic resource in the real engine", () => {
     expect(stepsOf(events)).toContainEqual(["create", "pulumi-nodejs:dynamic/test:Note"]);
   });
 
-  test("is left alone when nothing changed", async () => {
+  test("is not changed when nothing changed", async () => {
     const { summary } = await workspace.stack.up();
     expect(summary.resourceChanges).toEqual({ same: 2 });
   });

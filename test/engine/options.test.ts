@@ -134,7 +134,7 @@ describe("the engine's own options", () => {
     expect(await named("other")).toHaveLength(1);
   });
 
-  test("what an option or a key cannot do is said by the constructor, with what to use instead", async () => {
+  test("what an option or a key cannot do is reported by the constructor, with what to use instead", async () => {
     const refused = async (line: string) => {
       await workspace.setProgram(imports + line);
       return workspace.stack.preview().then(({ stdout }) => stdout, String);
@@ -166,7 +166,7 @@ describe("the engine's own options", () => {
     await up(dataset("guarded", "{ numShards: 1 }"));
   });
 
-  test("existingId takes over what is there, refuses what cannot be made to fit, and may be left out afterwards", async () => {
+  test("existingId takes over what is there, rejects what cannot be made to fit, and may be left out afterwards", async () => {
     const { eventDatasetId } = await observed.call(routes.createEventDataset, {
       name: "legacy",
       numShards: 3,
@@ -210,7 +210,7 @@ describe("the engine's own options", () => {
   });
 });
 
-test("missing and contradictory configuration fails before the first call and shows the command that mends it", async () => {
+test("missing and contradictory configuration fails before the first call and shows the command that fixes it", async () => {
   const source = imports + dataset("x", "{ numShards: 1 }");
   const workspace = await engineWorkspace(source, { RECOMMENDER_BASE_URL: "https://recommender.invalid" });
   await expect(workspace.stack.preview()).rejects.toThrow(

@@ -11,7 +11,7 @@ interface Job {
   looks: number;
 }
 
-/** A refusal of this service. */
+/** A rejection of this service. */
 class Refused extends Error {
   constructor(
     readonly status: number,

@@ -124,7 +124,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     await at.commit("Promote staging-1 to prod");
   });
 
-  test("dev with drift, pending changes or files that are not committed is refused, each with its reason", async () => {
+  test("dev with drift, pending changes or files that are not committed is rejected, each with its reason", async () => {
     const { eventDatasets } = await at.services.dev.call(routes.listEventDatasets, {});
     const dataset = { eventDatasetId: eventDatasets[0]?.eventDatasetId ?? "", attributeSchema: null };
     await at.services.dev.call(routes.updateEventDataset, { ...dataset, name: "by hand" });

@@ -145,7 +145,7 @@ describe("records through the real engine", () => {
     expect(await held(outputs.eventDatasetId?.value)).toBe(1500);
   });
 
-  test("that are refused fail the resource, and the file of rejects says why", async () => {
+  test("that are rejected fail the resource, and the file of rejects says why", async () => {
     await writeFile(file("goods.csv"), "item_id,genre\ni1,jazz\n,folk\n");
     await expect(workspace.stack.up()).rejects.toThrow(
       /ItemRecords \(goods\):.*1 record was rejected.*goods\.csv:3: item_id/s,
@@ -207,7 +207,7 @@ export const late = new recommender.UserRecords("late", { userDatasetId: id, sou
     await observed.close();
   });
 
-  test("are uploaded all the same, whatever their resource is called", async () => {
+  test("are uploaded anyway, whatever their resource is called", async () => {
     const { stdout } = await workspace.stack.up();
     expect(stdout).toMatch(/Cannot record the progress of the upload .*XDG_STATE_HOME/);
     const headers = { apikey: observed.service.key };
@@ -215,7 +215,7 @@ export const late = new recommender.UserRecords("late", { userDatasetId: id, sou
     expect(await answer.json()).toMatchObject({ datasets: [{ records: 2 }] });
   });
 
-  test("are those that are there when their turn comes; if they are gone by then, it is said", async () => {
+  test("are those that are there when their turn comes; if they are gone by then, it is reported", async () => {
     await workspace.setProgram(late('appendFileSync("late.csv", "fay\\n")'));
     expect((await workspace.stack.up()).outputs.late?.value).toBe(2);
     await workspace.setProgram(late('rmSync("late.csv")'));

@@ -234,7 +234,7 @@ released("the engine installs the plugin from a server", async () => {
   expect(await pulumi(directory, "plugin", "ls")).toMatch(new RegExp(`recommender +resource +${version}`));
 });
 
-// Over HTTP/1.1 the engine (3.259) refuses every checksum: it leaves the last piece out of its own.
+// Over HTTP/1.1 the engine (3.259) rejects every checksum: it leaves the last piece out of its own.
 const trusting = process.platform === "linux" ? undefined : "only on Linux Go trusts SSL_CERT_FILE";
 testUnless(withoutGo ?? trusting, compileMs)(
   "over HTTP/2 it takes an archive that has the checksum, and no other",

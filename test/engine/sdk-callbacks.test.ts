@@ -34,7 +34,7 @@ const algorithm = new recommender.Algorithm("g1", {
 });
 `;
 
-test("transforms of the SDK reach every resource, also those that stand beside another", async () => {
+test("transforms of the SDK reach every resource, also those that stand next to another", async () => {
   await workspace.setProgram(`
     import * as pulumi from "@pulumi/pulumi";
     import * as recommender from "pulumi-recommender";
@@ -60,7 +60,7 @@ test("transforms of the SDK reach every resource, also those that stand beside a
   ]);
 });
 
-test("hooks run once, for the resource they are given to and not for the one that stands beside it", async () => {
+test("hooks run once, for the resource they are given to and not for the one that stands next to it", async () => {
   await workspace.setProgram(`
     import * as pulumi from "@pulumi/pulumi";
     import * as recommender from "pulumi-recommender";

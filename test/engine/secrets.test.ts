@@ -56,7 +56,7 @@ describe("keys, tokens and secret addresses", () => {
     expect(Buffer.byteLength(dataset.inputs.__provider)).toBeLessThanOrEqual(200);
   });
 
-  test("are encrypted otherwise when the secrets provider of the stack is changed, which goes on as before", async () => {
+  test("are encrypted otherwise when the secrets provider of the stack is changed, which continues as before", async () => {
     const { stack } = workspace;
     const change = run("pulumi", ["stack", "change-secrets-provider", "passphrase", "--stack", "test"], {
       cwd: workspace.directory,
@@ -137,7 +137,7 @@ describe("keys, tokens and secret addresses", () => {
     },
   );
 
-  test("in the environment win, so that a rotated key reaches a destroy", async () => {
+  test("in the environment win, so a rotated key reaches a destroy", async () => {
     await configure({ ...observed.config, "recommender:apiKey": "revoked" });
     await quietly(observed.environment);
     await expect(workspace.stack.destroy()).rejects.toThrow(/EventDataset events: .*401/);

@@ -100,7 +100,7 @@ test("a deployment stays what the program says, whatever is targeted, replaced o
   ]).toContainEqual(calls);
   await serves();
 
-  // A second deployment is refused before anything is done; another name for the only one is not.
+  // A second deployment is rejected before anything is done; another name for the only one is not.
   const second = `new recommender.Deployment("second", { projectId, generatorModelId: model.modelId });`;
   await declare({ trigger: 5, more: second });
   observed.calls();

@@ -28,7 +28,7 @@ afterAll(async () => {
   await workspace.dispose();
 });
 
-/** Runs the command in a directory beside the project, with nothing configured but how to read the stack. */
+/** Runs the command in a directory next to the project, with nothing configured but how to read the stack. */
 async function run(...args: string[]) {
   const elsewhere = join(workspace.directory, "elsewhere");
   mkdirSync(elsewhere, { recursive: true });
@@ -77,7 +77,7 @@ test("a command takes service and ids by name from a stack", async () => {
   });
 });
 
-test("a stack that is not there is said once, with those that are", async () => {
+test("a stack that is not there is reported once, with those that are", async () => {
   const cwd = ["--cwd", workspace.directory];
   const absent =
     "Stack nope does not exist. The project has test. Create it with `pulumi stack init nope`.\n";
@@ -107,7 +107,7 @@ test("a command that only asks starts no service, and names the stacks whose ser
   expect(existsSync(join(workspace.directory, "elsewhere", ".recommender"))).toBe(false);
 });
 
-test("a stack whose program is not built yet is opened all the same", async () => {
+test("a stack whose program is not built yet is opened anyway", async () => {
   const file = join(workspace.directory, "Pulumi.yaml");
   const before = readFileSync(file, "utf8");
   writeFileSync(file, `${before}main: dist/index.js\n`);

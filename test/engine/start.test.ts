@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { ended } from "../service/process";
 
 const repository = join(__dirname, "../..");
-/** What a clone has beside its files, or what `npm start` does not need. */
+/** What a clone has next to its files, or what `npm start` does not need. */
 const left = new Set(["node_modules", "test", "bench", "docs", ".git", ".pulumi-local", ".recommender"]);
 let clone: string;
 let data: string;

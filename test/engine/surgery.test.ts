@@ -112,7 +112,7 @@ test("with deletedWith the engine forgets a resource without asking for its dele
   expect(await names("d-")).toEqual(["d-second"]);
 });
 
-test("names of 10,000 characters are refused by the service, and are fine for the engine", async () => {
+test("names of 10,000 characters are rejected by the service, and are fine for the engine", async () => {
   await ground.init("long");
   const { code, output } = await run(up("long"), `dataset("n", {}, { name: "n".repeat(10000) })`);
   expect(code).not.toBe(0);

@@ -76,7 +76,7 @@ function optionsOf({ command, option, picks, dependents, continues }: Drawn, sta
   ];
 }
 
-/** Does one step; a command may be refused, but must not do what it may not. */
+/** Does one step; a command may be rejected, but must not do what it may not. */
 async function walk(step: Drawn, stack: WalkedStack, before: Declaration): Promise<Declaration> {
   const { edit, command, picks } = step;
   const twin = stack.held().find(({ name }) => name === "more")?.id ?? before.twin;

@@ -2,7 +2,7 @@ import { routes } from "../../contract";
 import { ObservedService } from "../engine/observed-service";
 import { TestDirectory } from "../records/test-directory";
 import { Bindings, bindingNames } from "./bindings";
-import { htmlPage, instead, noDeployment, noRoute, refuse } from "./faults";
+import { htmlPage, instead, noDeployment, noRoute, rejectWith } from "./faults";
 import { type Fault, FaultProxy, send } from "./proxy";
 import { LocalStack } from "./runs";
 import { makeWorld, type Scene, scenes, type World } from "./scenes";
@@ -44,7 +44,7 @@ const messageOf = (work: Promise<unknown>): Promise<string> =>
 /** Ids in a request, as an error names them. */
 const named = /the response did not come from the service, so it is unknown whether \w+_id \S+ exists/;
 
-test("no operation takes a gateway's 404 for an answer: each fails, and the next run does it once", async () => {
+test("every operation fails if a gateway returns 404, and the next run does it once", async () => {
   for (const [at, scene] of all.entries()) {
     const { call } = scene;
     const binding = bindingNames[at % 2] as (typeof bindingNames)[number];
@@ -78,7 +78,7 @@ const terse: Fault = async ({ response, pass }) => {
   send(response, answer.status === 404 ? { ...answer, body } : answer);
 };
 
-test("a service whose 404 names nothing is believed if its list lacks the object and its other objects are found", async () => {
+test("a 404 without an id means deleted if the list lacks the object and other objects can be read", async () => {
   for (const binding of bindingNames) {
     proxy.clear();
     await stack.begin(binding);
@@ -111,7 +111,7 @@ describe("a refresh of a deployment with a check", () => {
     ["a gateway's JSON 404", instead(404, noRoute, { taken: false })],
     ["a router's JSON 404", instead(404, noDeployment, { taken: false })],
     ["a redirect", instead(302, "", { taken: false, headers: { location: "/login" } })],
-  ])("keeps the row after %s, and the next run checks it again", async (what, fault) => {
+  ])("keeps the state entry after %s, and the next run checks it again", async (what, fault) => {
     await stack.begin("dynamic");
     await deployed(what);
     proxy.on(call, fault, always);
@@ -126,7 +126,7 @@ describe("a refresh of a deployment with a check", () => {
     ["410", instead(410, json({ message: "gone" }), { taken: false })],
     ["422", instead(422, json({ message: "cannot" }), { taken: false })],
     ["success without results", instead(200, json({ results: [] }), { taken: false })],
-  ])("finds that it does not serve after %s", async (what, fault) => {
+  ])("reports that it is not live after %s", async (what, fault) => {
     await stack.begin("dynamic");
     await deployed(what);
     proxy.on(call, fault, always);
@@ -136,12 +136,12 @@ describe("a refresh of a deployment with a check", () => {
   });
 
   test.each<[string, Fault]>([
-    ["401", refuse(401)],
+    ["401", rejectWith(401)],
     ["403", instead(403, json({ message: "not yours" }), { taken: false })],
-    ["429", refuse(429)],
-    ["503", refuse(503)],
+    ["429", rejectWith(429)],
+    ["503", rejectWith(503)],
     ["an HTML page with 502", htmlPage(502, { taken: false })],
-  ])("says that it cannot know after %s", async (what, fault) => {
+  ])("fails with an unknown result after %s", async (what, fault) => {
     await stack.begin("plugin");
     await deployed(what);
     proxy.on(call, fault, always);

@@ -8,7 +8,7 @@ const page = (title: string) =>
 export const whole: Fault = async ({ response, pass }) => send(response, await pass());
 
 /** Rejects the call without forwarding it. */
-export function refuse(status: number, headers: Record<string, string> = {}): Fault {
+export function rejectWith(status: number, headers: Record<string, string> = {}): Fault {
   return ({ response }) => {
     const code = { 401: "UNAUTHENTICATED", 429: "RATE_LIMITED" }[status] ?? "UNAVAILABLE";
     const body = JSON.stringify({ error: { code, message: "Not now." } });
@@ -123,7 +123,7 @@ export function allowPerSecond(limit: number): Fault {
   return async (passage) => {
     const now = Math.floor(Date.now() / 1000);
     if (now !== second) [second, count] = [now, 0];
-    if (++count > limit) return refuse(429, { "retry-after": "1" })(passage);
+    if (++count > limit) return rejectWith(429, { "retry-after": "1" })(passage);
     await whole(passage);
   };
 }

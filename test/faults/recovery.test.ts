@@ -162,7 +162,7 @@ const commands = fc.commands(
   { maxCommands: 8 },
 );
 
-test("whatever happens to a run, the next ones bring the service to what is declared and lose nothing", async () => {
+test("after any fault, the next runs create what the program declares and lose nothing", async () => {
   const seed = Number(SEED);
   let tried = 0;
   const property = fc.asyncProperty(
@@ -209,7 +209,7 @@ test("a create without a response is reported although the run that replaced its
   }
 });
 
-test("two datasets that are replaced at once are each created once more", async () => {
+test("two datasets that are replaced in one run are each created once", async () => {
   proxy.clear();
   proxy.hidesKeys = false;
   said.length = 0;
@@ -226,7 +226,7 @@ test("two datasets that are replaced at once are each created once more", async 
   }
 });
 
-test("a dataset that broke off before it was made is not mistaken for its twin that is made beside it", async () => {
+test("an interrupted create does not adopt the dataset that another resource creates", async () => {
   const two = { ...first, second: true, trained: false, deployed: false };
   const begun: number[] = [];
   for (let at = 3; at <= 6; at++) {
@@ -249,7 +249,7 @@ test("a dataset that broke off before it was made is not mistaken for its twin t
   expect(begun).toContain(1);
 });
 
-test("a training whose response was lost is found by the name that it was submitted under, whatever it is called since", async () => {
+test("a training whose response was lost is found by the name of its submission, even if it was renamed since", async () => {
   const daily = { ...first, modelName: "daily" };
   const submitted: number[] = [];
   for (let at = 8; at <= 10; at++) {
@@ -270,7 +270,7 @@ test("a training whose response was lost is found by the name that it was submit
   expect(submitted).toEqual([0, 1, 1]);
 });
 
-test("what a killed destroy has taken out of service is not said to go on serving", async () => {
+test("a deployment that a killed destroy has shut down is not reported as live", async () => {
   proxy.clear();
   proxy.hidesKeys = false;
   said.length = 0;
@@ -294,7 +294,7 @@ test.each([
     "the same for a deployment renamed with an alias",
     { ...first, renamed: ["live"], aliased: true } as const,
   ],
-])("%s does not serve any more once the program has gone back", async (_, program) => {
+])("%s is no longer live after the program was reverted", async (_, program) => {
   proxy.clear();
   proxy.hidesKeys = false;
   said.length = 0;

@@ -8,7 +8,7 @@ import { fastClock, type MortalClient } from "./mortal-client";
 import { byDependency, type Held, type Kind, keyOf, type Properties, Rows } from "./rows";
 import { Refused, type RunOptions, Selection } from "./selection";
 
-/** The run was killed: it continues nothing and stores nothing. */
+/** Error of a killed run, which stores nothing. */
 export class Killed extends Error {}
 
 /** Run of a step. */

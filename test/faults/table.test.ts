@@ -11,8 +11,8 @@ import { type Act, type Kind, makeWorld, type Scene, scenes } from "./scenes";
 import { type Trouble, troubles } from "./troubles";
 
 /**
- * In the short form a trouble meets a call at one of the two services, and the next trouble meets it at the other. Each
- * cell then has one of the bindings, which take turns; in two rounds it has both, for the scenes are odd in number.
+ * The short form alternates: one fault is tried with one of the two services, the next fault with the other. Each
+ * cell uses one of the two bindings. After two rounds it has used both, because the number of scenes is odd.
  */
 const isShort = process.env.RECOMMENDER_TESTS === "short";
 const rounds = Number(process.env.ROUNDS ?? (isShort ? 1 : 2));
@@ -22,7 +22,7 @@ const isTried = (trouble: string, scene: Scene, keys: boolean) =>
 
 type Outcome = "once" | "asks";
 
-/** The table of the page for users: what is promised there is what is tried here. */
+/** Table in the documentation. Each of its rows is tested here. */
 const table = new Map(
   readFileSync(join(__dirname, "../../docs/reliability.md"), "utf8")
     .split("\n")
@@ -60,7 +60,7 @@ afterAll(async () => {
 });
 
 let cell = 0;
-/** Does a scene under a fault. */
+/** Runs a scene with a fault. */
 async function play(scene: Scene, { fault, lasts }: Trouble, keys: boolean) {
   const name = `n${cell}`;
   const binding = bindingNames[cell++ % 2] as BindingName;
@@ -80,7 +80,7 @@ async function play(scene: Scene, { fault, lasts }: Trouble, keys: boolean) {
   return { act, binding, error, waitedMs: stack.clock.now() - before };
 }
 
-/** Does it again in another run, without faults; the other binding has it then. */
+/** Runs the scene again without faults, in a new run with the other binding. */
 async function again(act: Act, env: Record<string, string> = {}): Promise<Error | undefined> {
   await stack.begin(bindingNames[1 - bindingNames.indexOf(stack.binding)] as BindingName);
   proxy.clear();
@@ -96,11 +96,11 @@ async function again(act: Act, env: Record<string, string> = {}): Promise<Error 
   }
 }
 
-test("the table of the page names every trouble, and the scenes every call of a lifecycle", () => {
+test("the documented table lists every fault, and the scenes cover every call of a lifecycle", () => {
   expect([...table.keys()].sort()).toEqual(Object.keys(troubles).sort());
-  // No lifecycle deletes single records: what is loaded stays until its dataset goes.
+  // No lifecycle deletes single records. They stay until their dataset is deleted.
   const notOurs = ["DELETE /delete-dataset-user-events", "DELETE /delete-dataset-events-before-ts"];
-  // A change beyond the specification that fails has no consequence: the lifecycles do without it.
+  // If a call of an extension fails, the lifecycles continue without it.
   const isCalled = (route: Route) => !route.extension || /^\/(get|count)-/.test(route.path);
   const calls = Object.values(routes)
     .filter(isCalled)
@@ -134,7 +134,7 @@ describe.each([
       if (outcome === "asks") {
         const made = await act.done();
         expect(seen.error).toMatch(/RECOMMENDER_ADOPT/);
-        // Nothing is made unasked.
+        // No other object was created.
         const next = (await again(act))?.message;
         expect({ ...seen, next, done: await act.done() }).toEqual({
           ...seen,

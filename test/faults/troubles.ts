@@ -8,7 +8,7 @@ import {
   keyInProgress,
   noDeployment,
   noRoute,
-  refuse,
+  rejectWith,
   resetAfter,
   resetBefore,
   stall,
@@ -17,12 +17,12 @@ import {
 import type { Fault } from "./proxy";
 import type { LocalStack } from "./runs";
 
-/** Something that happens to a call. */
+/** Fault of a call. */
 export interface Trouble {
   readonly fault: (stack: LocalStack) => Fault;
-  /** Whether it strikes every call while it lasts, and not only one. */
+  /** Whether the fault affects all calls for some time instead of one call. */
   readonly lasts?: true;
-  /** What must have been waited in between at least and at most. */
+  /** Minimum and maximum time that the client must wait. */
   readonly waitMs?: readonly [number, number];
 }
 
@@ -30,13 +30,13 @@ const hourMs = 3_600_000;
 const untilDate = (skewMs: number): Fault => {
   const now = Date.now() + skewMs;
   const inTenSeconds = new Date(now + 10_000).toUTCString();
-  return refuse(429, { date: new Date(now).toUTCString(), "retry-after": inTenSeconds });
+  return rejectWith(429, { date: new Date(now).toUTCString(), "retry-after": inTenSeconds });
 };
-/** Everything that is tried, by the words of the page for users. */
+/** All faults, with their names in the documentation. */
 export const troubles: Record<string, Trouble> = {
-  "429, once": { fault: () => refuse(429) },
+  "429, once": { fault: () => rejectWith(429) },
   "429 with Retry-After, for half a minute": {
-    fault: ({ clock }) => during(clock, 30_000, refuse(429, { "retry-after": "3" })),
+    fault: ({ clock }) => during(clock, 30_000, rejectWith(429, { "retry-after": "3" })),
     lasts: true,
     waitMs: [30_000, 90_000],
   },
@@ -49,12 +49,12 @@ export const troubles: Record<string, Trouble> = {
     waitMs: [9_000, 60_000],
   },
   "503 with Retry-After, for a minute": {
-    fault: ({ clock }) => during(clock, 60_000, refuse(503, { "retry-after": "5" })),
+    fault: ({ clock }) => during(clock, 60_000, rejectWith(503, { "retry-after": "5" })),
     lasts: true,
     waitMs: [60_000, 120_000],
   },
-  "503, once": { fault: () => refuse(503) },
-  "401: the token has expired": { fault: () => refuse(401) },
+  "503, once": { fault: () => rejectWith(503) },
+  "401: the token has expired": { fault: () => rejectWith(401) },
   "reset before the service has it": { fault: () => resetBefore },
   "reset after the service has done it": { fault: () => resetAfter },
   "reply broken off": { fault: () => cutReply },

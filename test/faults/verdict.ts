@@ -6,8 +6,8 @@ import type { Kind } from "./rows";
 import type { World } from "./world";
 
 /**
- * The service holds what is declared and nothing was made without a reason; everything else that was made is deleted,
- * or the user knows that it is orphaned. Without a program nothing is declared.
+ * Checks that the service has the declared objects and that each object was created for a reason. Any other object
+ * must be deleted, or reported to the user as orphaned. Without a program, nothing is declared.
  */
 export async function verify(world: World, program?: Program): Promise<void> {
   const { engine, account, observed } = world;
@@ -16,7 +16,7 @@ export async function verify(world: World, program?: Program): Promise<void> {
     .filter(({ name }) => name !== "twin")
     .map(({ kind, id }) => `${kind} ${id}`);
   expect(ids).toEqual([...new Set(ids)]);
-  // The API can neither list nor delete these: all that were made are there.
+  // The API can neither list nor delete these objects, so all of them still exist.
   for (const kind of ["UserDataset", "ItemDataset", "Project", "Algorithm"] as const)
     expectOnly(world, kind, account.made(callOf[kind]));
   const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
@@ -31,7 +31,7 @@ export async function verify(world: World, program?: Program): Promise<void> {
   }
 }
 
-/** Nothing but what is held is there, and what is known to be orphaned. */
+/** Checks that only objects in the state and reported orphans exist. */
 function expectOnly(world: World, kind: Kind, there: readonly Made[]): void {
   const held = heldOf(world, kind);
   const strays = there.filter((made) => !held.includes(made.id) && !isExcused(world, made));
@@ -47,7 +47,7 @@ function isExcused({ account, forgotten }: World, made: Made): boolean {
   return account.isLeft(made) || account.wentWithMachine(made) || forgotten.has(made.id);
 }
 
-/** A model is accounted for by itself or by its job, and a job by its model. */
+/** A model is expected if it or its job is in the state, and a job if its model is. */
 async function verifyModels(world: World): Promise<void> {
   const { account, engine, observed, askedAgain } = world;
   const jobs = new Map<string, Made>();
@@ -77,7 +77,7 @@ async function verifyModels(world: World): Promise<void> {
   }
 }
 
-/** What is declared serves, and nothing else but what the user knows of. */
+/** Checks that the declared deployment is live, and no other one that was not reported to the user. */
 function verifyServing(world: World, program?: Program): void {
   const { account, engine, observed } = world;
   const declared = program && serving(program, engine.of);
@@ -87,7 +87,7 @@ function verifyServing(world: World, program?: Program): void {
   for (const { id: projectId } of account.made(callOf.Project)) {
     const row = rows.find((each) => each.projectId === projectId);
     const job = account.made(callOf.DeploymentJob).find(({ id }) => id === row?.jobId);
-    // What a machine that is no more has submitted nobody can know, and the API does not tell what serves.
+    // Nobody knows the submissions of a lost machine, and the API does not list live deployments.
     if (job && account.wentWithMachine(job)) continue;
     const { generator, ranker, qps } = row ?? {};
     if (live.includes(projectId))

@@ -2,7 +2,7 @@ import { unsealed } from "../../provider/plugin/values";
 import { ObservedService } from "../engine/observed-service";
 import { TestDirectory } from "../records/test-directory";
 import { type BindingName, Bindings, bindingNames } from "./bindings";
-import { cutJson, cutReply, htmlPage, refuse, resetBefore, stall, stillRunning, whole } from "./faults";
+import { cutJson, cutReply, htmlPage, rejectWith, resetBefore, stall, stillRunning, whole } from "./faults";
 import { FaultProxy } from "./proxy";
 import { LocalStack } from "./runs";
 import { makeWorld, type World } from "./scenes";
@@ -39,7 +39,7 @@ beforeEach(() => proxy.clear());
 
 const submissions = () => proxy.came.filter((call) => call.includes("/submit-"));
 let number = 0;
-/** Clusters the users: a job that is waited for. */
+/** Starts a clustering job and waits for it. */
 async function cluster(): Promise<unknown> {
   const { projectId, modelId } = world;
   const args = {
@@ -51,7 +51,7 @@ async function cluster(): Promise<unknown> {
   };
   const { id } = await stack.up("ClusteringJob", args.name, args);
   const { state } = await stack.up("UserClustering", args.name, { ...args, submittedJobId: id });
-  // Who has the address can read the result, so that the plugin stores it as a secret.
+  // Anyone with the address can read the result, so the plugin stores it as a secret.
   return unsealed(state).downloadUrl;
 }
 
@@ -59,7 +59,7 @@ test.each(
   Object.entries(troubles).map(
     ([what, trouble], at) => [what, bindingNames[at % 2] as BindingName, trouble] as const,
   ),
-)("a wait goes on after %s in the middle of it, by %s", async (_, binding, trouble) => {
+)("a wait continues after %s with the binding %s", async (_, binding, trouble) => {
   const fault = trouble.fault(stack);
   await stack.begin(binding, fault === stall ? { bodyMs: 200 } : {});
   proxy.on("GET /get-job", stillRunning, { times: 2 });
@@ -69,13 +69,13 @@ test.each(
   expect(submissions()).toHaveLength(1);
 });
 
-test("a wait goes on through a storm in which only every fourth look gets an answer", async () => {
+test("a wait continues if only every fourth poll gets a response", async () => {
   await stack.begin("plugin");
   let looks = 0;
   proxy.on(
     "GET /get-job",
     async (passage) => {
-      const harm = [refuse(429), resetBefore, htmlPage(503, { taken: true })][looks++ % 4];
+      const harm = [rejectWith(429), resetBefore, htmlPage(503, { taken: true })][looks++ % 4];
       await (harm ?? (looks < 16 ? stillRunning : whole))(passage);
     },
     { times: Number.POSITIVE_INFINITY },
@@ -84,7 +84,7 @@ test("a wait goes on through a storm in which only every fourth look gets an ans
   expect(submissions()).toHaveLength(1);
 });
 
-test("a wait that runs out keeps the job, and the next run waits on without submitting", async () => {
+test("after a timeout the job is kept, and the next run waits for it without a new submission", async () => {
   const { projectId, algorithmId } = world;
   const short = new LocalStack(
     {
@@ -107,20 +107,20 @@ test("a wait that runs out keeps the job, and the next run waits on without subm
 });
 
 test.each([
-  ["429", refuse(429)],
-  ["503", refuse(503)],
+  ["429", rejectWith(429)],
+  ["503", rejectWith(503)],
   ["a reset", resetBefore],
   ["an HTML page with 502", htmlPage(502, { taken: false })],
   ["a reply broken off", cutReply],
   ["a reply whose JSON breaks off", cutJson],
-])("a token is asked for again after %s", async (_, fault) => {
+])("a token is requested again after %s", async (_, fault) => {
   await stack.begin("plugin");
   proxy.on("POST /oauth/token", fault);
   expect(await cluster()).toMatch(/^http/);
   expect(submissions()).toHaveLength(1);
 });
 
-test("a page in place of the very first response fails at once: the address may be wrong", async () => {
+test("an HTML page instead of the first response fails immediately, because the address may be wrong", async () => {
   proxy.on("GET /list-event-datasets", htmlPage(200, { taken: false }), { times: Number.POSITIVE_INFINITY });
   await stack.begin("plugin");
   const before = stack.clock.now();

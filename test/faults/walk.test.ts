@@ -10,7 +10,7 @@ import type { RunOptions } from "./selection";
 import { Watch } from "./watch";
 import { World } from "./world";
 
-// What a change is held to does not hang on luck: others than these are tried by `npm run test:sequences`.
+// Fixed seeds, so a change does not fail by chance. `npm run test:sequences` tries random ones.
 const { SEQUENCES, SEED = "13" } = process.env;
 const runs = Number(SEQUENCES ?? 50);
 const longestMs = SEQUENCES ? 2 * 3_600_000 : 5 * 60_000;
@@ -40,7 +40,7 @@ interface Model {
   saved?: ReturnType<Rows["export"]>;
 }
 
-/** A command of the walk; each is followed by a look at what the service still holds. */
+/** Command of the walk. After each one, the objects in the service are checked. */
 abstract class Step implements fc.AsyncCommand<Model, World> {
   check = () => true;
 
@@ -54,7 +54,7 @@ abstract class Step implements fc.AsyncCommand<Model, World> {
   abstract toString(): string;
 }
 
-/** A change of the program, and the kinds that it is about. */
+/** Change of the program, and the kinds that it affects. */
 type Edit = readonly [change: Partial<Program>, ...kinds: Kind[]];
 
 const edits = fc.oneof<fc.Arbitrary<Edit>[]>(
@@ -90,7 +90,7 @@ class Rename extends Step {
   toString = () => `rename ${this.place}${this.aliased ? " with an alias" : ""}`;
 }
 
-/** One more resource adopts what the second dataset holds; that one may then go. */
+/** A further resource adopts the second dataset, whose own resource may then be removed. */
 class Adopt extends Step {
   protected walk(model: Model, world: World): Promise<Error[]> {
     model.program = { ...model.program, twin: world.engine.held.get("EventDataset more")?.id };
@@ -99,7 +99,7 @@ class Adopt extends Step {
   toString = () => "adopt the second dataset";
 }
 
-/** Which resources an option names, of all that are declared or held: those of some kinds, or one of each. */
+/** Selects resources for an option, from the program and the state: all of some kinds, or one of each kind. */
 interface Picks {
   readonly kinds: readonly Kind[];
   readonly one: number | null;
@@ -135,7 +135,7 @@ class Up extends Step {
   toString = () => `${this.destroys ? "destroy" : "up"} ${JSON.stringify(this.options)}`;
 }
 
-/** The program is changed, and a run with options follows. */
+/** Changes the program and runs it with options. */
 class Change extends Up {
   constructor(
     readonly change: Partial<Program>,
@@ -203,7 +203,7 @@ class Recover extends Step {
   toString = () => "recover";
 }
 
-/** Comes to what is declared by plain runs, without the options that forbid it. */
+/** Applies the program completely, by runs without options. */
 async function recovered({ program }: Model, world: World): Promise<Program> {
   const plain = { ...program, ignoresModel: false, deleteFirst: [] };
   return world.recover(plain);
@@ -249,7 +249,7 @@ function isServing(id: string): boolean {
   return servingIn(observed.service.dataDir).some(({ projectId }) => projectId === id);
 }
 
-test("whatever options a run has, nothing that the state holds is taken away or said to be nobody's", async () => {
+test("with any options, no object in the state is deleted or reported as orphaned", async () => {
   const seed = Number(SEED);
   let tried = 0;
   const property = fc.asyncProperty(commands, bindingChoices, async (sequence, bindingChoice) => {
@@ -278,7 +278,7 @@ test("whatever options a run has, nothing that the state holds is taken away or 
 test.each<readonly [string, readonly BindingName[]]>([
   ["", ["dynamic"]],
   [", by the other binding too", ["dynamic", "dynamic", "plugin"]],
-])("a deployment that is deleted before it is replaced, with its job, serves again%s", async (_, drawn) => {
+])("a deployment that is deleted before its replacement, with its job, is live again%s", async (_, drawn) => {
   proxy.clear();
   said.length = 0;
   const bindingChoice = { isTypeScript: true, bindings: drawn };

@@ -1,26 +1,26 @@
 import type { FaultProxy } from "./proxy";
 
-/** A row of the state, as far as it matters who holds what. */
+/** State entry, reduced to the objects that it references. */
 export interface Holder {
   readonly kind: string;
   readonly name: string;
   readonly id: string;
 }
 
-/** The call that takes something of a kind away. */
+/** Call that deletes an object of a kind. */
 const removes: Record<string, string> = {
   EventDataset: "DELETE /delete-event-dataset",
   Model: "DELETE /delete-model",
   Deployment: "DELETE /shutdown-deployment",
 };
 
-/** Advice that takes something of a kind away, with its id. */
+/** Advice in a message that would delete an object of a kind, with its id. */
 const advice: readonly [kind: string, command: RegExp][] = [
   ["Deployment", /recommender shutdown --project ([^\s`]+)/g],
   ["Model", /recommender models delete --project \S+ ([^\s`]+)/g],
 ];
 
-/** Holds what is deleted and what is said against the state: what a row holds stays, and nobody is told otherwise. */
+/** Checks deletions and messages: an object in the state is neither deleted nor reported as safe to delete. */
 export class Watch {
   readonly #found: string[] = [];
   #taken = 0;
@@ -28,11 +28,11 @@ export class Watch {
   constructor(
     private readonly rows: () => readonly Holder[],
     private readonly proxy: FaultProxy,
-    /** Whether a project serves. */
+    /** Whether a project has a live deployment. */
     private readonly serves: (projectId: string) => boolean,
   ) {}
 
-  /** Something is said, or an error is shown. */
+  /** Handles a message or an error. */
   hear(message: string): void {
     for (const [kind, command] of advice) {
       for (const [, id] of message.matchAll(command)) {
@@ -42,14 +42,14 @@ export class Watch {
     }
   }
 
-  /** A run has ended: nothing that it took away may be held by a row. */
+  /** Checks at the end of a run that no deleted object is in the state. */
   look(): void {
     const taken = this.proxy.taken.slice(this.#taken);
     this.#taken = this.proxy.taken.length;
     for (const { call, status, url, body } of taken) {
       if (status !== 200 || !call.startsWith("DELETE")) continue;
       const holder = this.rows().find(({ kind, id }) => removes[kind] === call && (url + body).includes(id));
-      // What was taken out of service may have been deployed again since.
+      // The deployment may have been created again since its shutdown.
       if (holder && !(holder.kind === "Deployment" && this.serves(holder.id)))
         this.#found.push(`${call} took away ${holder.id}, which ${holder.kind} ${holder.name} holds`);
     }

@@ -20,28 +20,28 @@ import { Killed, SmallEngine } from "./small-engine";
 import { verify } from "./verdict";
 
 interface Options {
-  /** Whether any step of the engine is a reason to make something. */
+  /** Whether each step of the engine is a reason to create an object. */
   readonly anyStep?: boolean;
   readonly bindingChoice?: BindingChoice;
 }
 
-/** One stack, its program, and a user who does what the messages say. */
+/** Stack with its program and a user who follows the messages. */
 export class World {
   readonly engine: SmallEngine;
-  /** Ids that the user has told the program. */
+  /** Ids that the user has set as `existingId`. */
   existing: Record<string, string> = {};
-  /** Jobs that the user knows of and had submitted once more. */
+  /** Jobs that the user knows and has submitted again. */
   readonly askedAgain = new Set<string>();
-  /** What rows held that the user has taken out of the state. */
+  /** Objects of the entries that the user has removed from the state. */
   readonly forgotten = new Set<unknown>();
   readonly reasons: Reasons;
   readonly account: Account;
   readonly #bindings: readonly BindingName[];
   #runs = 0;
   readonly #loaded = new Set<string>();
-  /** Whether the service may be other than the state says, so that a user looks. */
+  /** Whether the service may differ from the state, so the user runs a refresh. */
   #drifted = false;
-  /** Whether a run was killed at a call that deletes, so that what is held may be gone. */
+  /** Whether a run was killed during a deletion, so an object in the state may be deleted. */
   #brokeOffDeleting = false;
   #heard = 0;
   readonly #firstDirectory = process.env.XDG_STATE_HOME ?? "";
@@ -52,7 +52,7 @@ export class World {
     readonly observed: ObservedService,
     private readonly proxy: FaultProxy,
     bindings: Bindings,
-    /** What the lifecycles have told the user. */
+    /** Messages of the lifecycles to the user. */
     readonly said: readonly Said[],
     { anyStep = false, bindingChoice = onlyDynamic }: Options = {},
   ) {
@@ -75,12 +75,12 @@ export class World {
     };
   }
 
-  /** Runs `pulumi up` with options that say what it is about. */
+  /** Runs `pulumi up` with options that select resources. */
   upWith(program: Program, options: RunOptions, harm: Harm = none): Promise<Error[]> {
     return this.#run(harm, () => this.engine.up(declared(program, this.existing), options));
   }
 
-  /** Runs `pulumi up`; with a kind, as if it were told to replace the resources of that kind. */
+  /** Runs `pulumi up`. With a kind, it replaces the resources of that kind. */
   up(program: Program, harm: Harm, replaced?: Kind): Promise<Error[]> {
     const resources = declared(program, this.existing);
     const replace = resources.filter(({ kind }) => kind === replaced).map(keyOf);
@@ -97,12 +97,12 @@ export class World {
     );
   }
 
-  /** Kinds of what was held and is not any more. */
+  /** Kinds of the objects that are no longer in the state. */
   #leftOf(before: readonly [string, Held][]): Kind[] {
     return before.flatMap(([key, { kind }]) => (this.engine.held.has(key) ? [] : kind));
   }
 
-  /** Resources have other names from now on. */
+  /** Renames resources. */
   rename(before: Program, after: Program): void {
     const begun = this.#begun();
     const anew = madeAnewByNames(before, after, {
@@ -112,7 +112,7 @@ export class World {
     for (const kind of anew) this.reasons.toMake(kind);
   }
 
-  /** What was begun and did not come into the state. */
+  /** Creates that began and are not in the state. */
   #begun(): JournalEntry[] {
     return this.account.journal().filter((entry) => !this.#isInState(entry));
   }
@@ -144,7 +144,7 @@ export class World {
     }
   }
 
-  /** If a message reports that a project still serves, or will serve, that must be true. */
+  /** Checks messages that report a live deployment. */
   async #holdToWord(): Promise<void> {
     const news = this.said.slice(this.#heard);
     this.#heard = this.said.length;
@@ -152,7 +152,7 @@ export class World {
       const [, projectId] = /project (\S+) (?:still serves|will serve)/.exec(message) ?? [];
       if (!projectId) continue;
       await this.observed.service.idle();
-      // It will only once its job succeeds, and the same run may delete the model that the job is about to deploy.
+      // The deployment becomes live only if its job succeeds, and the same run may delete the model before.
       const failures = failuresIn(this.observed.service.dataDir);
       const isUndone = ({ jobId, result }: (typeof failures)[number]) =>
         message.includes(jobId) && message.includes("will serve") && result.includes("was deleted before");
@@ -161,18 +161,18 @@ export class World {
     }
   }
 
-  /** The user takes rows out of the state, and knows of what they held. */
+  /** The user removes entries from the state and knows their objects. */
   forget(rows: readonly Held[]): void {
     for (const { id, state } of rows)
       for (const value of [id, ...Object.values(state)]) this.forgotten.add(value);
   }
 
-  /** The state may be of another time than the service. */
+  /** Replaces the state with an older one. */
   drift(): void {
     this.#drifted = true;
   }
 
-  /** The machine is thrown away, with what was written down on it; the state is kept elsewhere. */
+  /** Loses the machine with its journals. The state is in the backend. */
   changeMachine(): void {
     for (const urn of this.account.loseMachine((entry) => this.#isInState(entry)))
       this.reasons.toMake(kindOf(urn));
@@ -187,7 +187,7 @@ export class World {
     for (const directory of this.#directories) rmSync(directory, { recursive: true });
   }
 
-  /** Brings everything to what is declared, as a user would, and holds the service against it. */
+  /** Applies the program completely, as a user would, and checks the service. */
   async recover(wanted: Program): Promise<Program> {
     let program = wanted;
     for (let tries = 0; ; tries++) {
@@ -211,7 +211,7 @@ export class World {
     return program;
   }
 
-  /** Has what is held compared with what is there, where they may differ. */
+  /** Refreshes the state if it may differ from the service. */
   async #look(): Promise<void> {
     const before = [...this.engine.held];
     if (this.#drifted || this.#brokeOffDeleting) await this.engine.refresh();
@@ -219,7 +219,7 @@ export class World {
     this.#drifted = this.#brokeOffDeleting = false;
   }
 
-  /** Takes everything away, as a user would: nothing stays but what the API cannot delete, and that was said. */
+  /** Destroys everything, as a user would. Only objects that the API cannot delete stay, and they were reported. */
   async destroy(): Promise<void> {
     for (let tries = 0; ; tries++) {
       const errors = await this.down(none);
@@ -231,7 +231,7 @@ export class World {
     await verify(this);
   }
 
-  /** Does something outside the program. */
+  /** Changes the service outside the program. */
   async meddle(what: Meddling): Promise<void> {
     this.#drifted = true;
     if (undone[what]) this.reasons.toMake(undone[what]);
@@ -239,18 +239,18 @@ export class World {
   }
 
   #kill(call: string): void {
-    // The engine says of it that it was "interrupted while deleting", and to look.
+    // The engine reports that the resource was "interrupted while deleting" and asks the user to check.
     if (call.startsWith("DELETE")) this.#brokeOffDeleting = true;
     this.engine.kill();
   }
 
-  /** The model that a training job has made. */
+  /** Returns the model of a training job. */
   async modelOf({ id: jobId, projectId }: Pick<Made, "id" | "projectId">): Promise<string | undefined> {
     const { jobResult } = await this.observed.call(routes.getJob, { projectId, jobId });
     return jobResult?.modelId ?? undefined;
   }
 
-  /** Does what a message asks for. */
+  /** Follows the instructions in a message. */
   async #heed({ message }: Error): Promise<void> {
     const [, projectId] = /`recommender shutdown --project ([^\s`]+)`/.exec(message) ?? [];
     if (projectId) {
@@ -260,7 +260,7 @@ export class World {
     }
     if (!message.includes("RECOMMENDER_CREATE_AGAIN")) return;
     const [, title, call] = /^(\S+ \S+): The outcome of (POST \S+)/.exec(message) as unknown as string[];
-    // The state tells which call has no answer; where it keeps what is to be replaced, the journal does.
+    // The state names the call without a response. If it still has the object to replace, only the journal names it.
     const key =
       lostCallOf(this.engine.held.get(title)?.id)?.key ?? this.account.lastWithoutAnswer(title, call);
     const lost = this.account
@@ -268,7 +268,7 @@ export class World {
       .filter((made) => made.key === key && !this.isKnown(made) && !this.account.wentWithMachine(made));
     const [job] = call.startsWith("POST /submit") ? lost : [];
     await this.observed.service.idle();
-    // A training that failed never shows a model.
+    // A failed training has no model.
     const named = job && call === "POST /submit-training-job" ? await this.modelOf(job) : job?.id;
     if (named) {
       process.env.RECOMMENDER_ADOPT = `${title.split(" ")[1]}=${named}`;
@@ -283,7 +283,7 @@ export class World {
     process.env.RECOMMENDER_CREATE_AGAIN = "1";
   }
 
-  /** Whether it ever stood in the state, is written down, or was named to the user. */
+  /** Whether the id was ever in the state, is in a journal, or was named in a message. */
   isKnown({ id }: Made): boolean {
     return this.engine.everHeld.has(id) || this.askedAgain.has(id) || this.account.isNamed(id);
   }

@@ -31,7 +31,7 @@ describe("NDJSON", () => {
     expect(records.map(({ user_id }) => user_id)).toEqual(ids);
   });
 
-  test("lines that are not records are refused with their line number, and the others are read", async () => {
+  test("lines that are not records are rejected with their line number, and the others are read", async () => {
     const text =
       '{"user_id":"a"}\n{"user_id":\n[1]\n{"user_id":""}\n{"name":"b"}\n{"user_id":12345678901234567890}\n{"user_id":7}\n';
     const { records, rejects } = await read("users", directory.write("bad.ndjson", text));
@@ -49,7 +49,7 @@ describe("NDJSON", () => {
     });
   });
 
-  test("an event of 25 kB is refused with its size, one of 19 kB is not", async () => {
+  test("an event of 25 kB is rejected with its size, one of 19 kB is not", async () => {
     const lines = [19_000, 25_000].map((size, at) =>
       JSON.stringify(event(`e${at}`, { attributes: { note: "n".repeat(size) } })),
     );
@@ -58,7 +58,7 @@ describe("NDJSON", () => {
     expect(rejects).toMatchObject([{ line: 2, reason: expect.stringMatching(/has 25\d\d\d bytes.*20480/) }]);
   });
 
-  test("text that is not UTF-8 stops it", async () => {
+  test("text that is not UTF-8 stops the upload", async () => {
     const file = directory.write(
       "latin1.ndjson",
       Buffer.from('{"user_id":"a"}\n{"user_id":"\xe9"}\n', "latin1"),
@@ -70,14 +70,14 @@ describe("NDJSON", () => {
 });
 
 describe("gzip", () => {
-  test("is recognised by its first bytes, whatever the name", async () => {
+  test("is recognised by its first bytes, with any file name", async () => {
     const packed = gzipSync('{"user_id":"a"}\n');
     for (const name of ["packed.ndjson.gz", "packed.ndjson"]) {
       expect((await read("users", directory.write(name, packed))).records).toEqual([user("a")]);
     }
   });
 
-  test("that is cut short stops with the file and the line", async () => {
+  test("that is truncated stops the upload and reports the file and line", async () => {
     const text = Array.from({ length: 5000 }, (_, at) => `{"user_id":"u${at * 7919}"}\n`).join("");
     const packed = gzipSync(text);
     const file = directory.write("cut.ndjson.gz", packed.subarray(0, packed.length / 2));
@@ -88,7 +88,7 @@ describe("gzip", () => {
 });
 
 describe("JSON", () => {
-  test("an array however it is laid out, with brackets and quotes inside texts", async () => {
+  test("reads an array in any layout, with brackets and quotes in strings", async () => {
     const users = [user("a", { note: 'x]},{"[\\"' }), user("b", { list: [["c"], { d: "}" }] })];
     for (const text of [
       JSON.stringify(users),
@@ -101,12 +101,12 @@ describe("JSON", () => {
     expect(pretty.lines).toEqual([2, 8]);
   });
 
-  test("objects one after the other, on one line or many", async () => {
+  test("reads a sequence of objects, on one line or on many", async () => {
     const text = '{"user_id":"a"} {"user_id":"b"}\n{\n"user_id":"c"}';
     expect((await read("users", directory.write("sequence.json", text))).lines).toEqual([1, 1, 2]);
   });
 
-  test("a long array in pieces", async () => {
+  test("reads a long array in chunks", async () => {
     const users = Array.from({ length: 15_000 }, (_, at) => user(`é${at}`, { text: '"\\' }));
     expect((await read("users", directory.write("big.json", JSON.stringify(users)))).records).toEqual(users);
   });
@@ -115,18 +115,18 @@ describe("JSON", () => {
     ['[{"user_id":"a"},\n{"user_id":"b"', /\.json:2: the file ends inside the record that begins here/],
     ['[{"user_id":"a"},\n', /\.json:2: the file ends inside the array/],
     ['[{"user_id":"a"},\n17]', /\.json:2: expected an object or the end of the array, found "1"/],
-  ])("%j is told with its place", async (text, message) => {
+  ])("%j is reported with its position", async (text, message) => {
     await expect(read("users", directory.write("broken.json", text))).rejects.toThrow(message);
   });
 
-  test("an empty array and an empty file hold nothing", async () => {
+  test("an empty array and an empty file have no records", async () => {
     expect((await read("users", directory.write("none.json", "[]"))).records).toEqual([]);
     expect((await read("users", directory.write("nothing.csv", ""))).records).toEqual([]);
   });
 });
 
 describe("CSV", () => {
-  test("quotes, newlines in cells, byte order mark, empty lines, empty cells, numbers", async () => {
+  test("reads quotes, line breaks in cells, a byte order mark, empty lines, empty cells and numbers", async () => {
     const text =
       '\uFEFFuser_id, note ,age,zip,score\r\n007,"said ""hi"", then\r\nleft",42,01234,\r\n\r\n"ünï",plain,,90,1.50\r\n';
     expect(await read("users", directory.write("awkward.csv", text))).toEqual({
@@ -139,7 +139,7 @@ describe("CSV", () => {
     });
   });
 
-  test("semicolons and tabs", async () => {
+  test("reads semicolons and tabs as separators", async () => {
     for (const [name, mark] of [
       ["semi.csv", ";"],
       ["tabs.tsv", "\t"],
@@ -151,7 +151,7 @@ describe("CSV", () => {
     }
   });
 
-  test("lines that end in a carriage return alone", async () => {
+  test("reads lines that end in a carriage return", async () => {
     const text = 'user_id;"a,b";note\r1;x;"two\rlines"\r\r2;y\r3;z;\r';
     expect(await read("users", directory.write("old-mac.csv", text))).toEqual({
       records: [user("1", { "a,b": "x", note: "two\rlines" }), user("3", { "a,b": "z" })],
@@ -160,7 +160,7 @@ describe("CSV", () => {
     });
   });
 
-  test("a row with too few or too many cells is refused, and the others are read", async () => {
+  test("a row with too few or too many cells is rejected, and the others are read", async () => {
     const text = "user_id,age\na,1\nb\nc,2,3\nd,4\n";
     const { records, rejects } = await read("users", directory.write("ragged.csv", text));
     expect(records).toEqual([user("a", { age: 1 }), user("d", { age: 4 })]);
@@ -174,11 +174,11 @@ describe("CSV", () => {
     ['user_id,age\na,1\nb,"2\nc,3\n', /\.csv:3: a quote that opens in this record is never closed/],
     ['user_id,age\na,"1"x\n', /\.csv:2: text follows a closing quote/],
     ["user_id,age,age\na,1,2\n", /\.csv:1: two columns have the name "age"/],
-  ])("%j is told with its place", async (text, message) => {
+  ])("%j is reported with its position", async (text, message) => {
     await expect(read("users", directory.write("broken.csv", text))).rejects.toThrow(message);
   });
 
-  test("attributes as JSON in a column of their own", async () => {
+  test("reads attributes as JSON from one column", async () => {
     const text = 'item_id,attributes\n1,"{""genre"":[""a"",""b""]}"\n2,oops\n';
     const { records, rejects } = await read("items", directory.write("attributes.csv", text));
     expect(records).toEqual([{ item_id: "1", attributes: { genre: ["a", "b"] } }]);
@@ -189,7 +189,7 @@ describe("CSV", () => {
 });
 
 describe("sources", () => {
-  test("a glob reads its files by name, each in its own form", async () => {
+  test("a glob reads its files sorted by name, each in its format", async () => {
     directory.write("part-2.csv", "user_id\nc\n");
     directory.write("part-1.ndjson", '{"user_id":"a"}\n{"user_id":"b"}\n');
     const { records } = await read("users", `${directory.path}/part-*`);
@@ -199,11 +199,11 @@ describe("sources", () => {
   test.each([
     ["missing.csv", /missing\.csv: no such file/],
     ["missing-*.csv", /missing-\*\.csv: no file .* matches this pattern/],
-  ])("%s is told", async (source, message) => {
+  ])("%s is reported as an error", async (source, message) => {
     await expect(read("users", source)).rejects.toThrow(message);
   });
 
-  test("a file whose name shows no format is an error that asks for one", async () => {
+  test("a file without a known extension is an error that asks for a format", async () => {
     const file = directory.write("users.txt", '{"user_id":"a"}\n');
     await expect(read("users", file)).rejects.toThrow(
       /users\.txt: unknown file extension; use one of .*set the format/,
@@ -211,7 +211,7 @@ describe("sources", () => {
     expect((await read("users", file, { format: "ndjson" })).records).toEqual([user("a")]);
   });
 
-  test("an id that comes twice is sent twice, for the later one to win", async () => {
+  test("an id that occurs twice is sent twice, so the last record wins", async () => {
     const file = directory.write("twice.ndjson", '{"user_id":"a","n":1}\n{"user_id":"a","n":2}\n');
     expect((await read("users", file)).records).toEqual([user("a", { n: 1 }), user("a", { n: 2 })]);
   });

@@ -1,6 +1,6 @@
 import { generalised } from "../../records/rejects";
 
-test("refused rows are grouped by their reason and by their number of cells, not by their values", () => {
+test("rejected rows are grouped by their reason and by their number of cells, not by their values", () => {
   const cells = (count: number) => `${count} cells, but the first line has 10 columns`;
   expect(generalised(cells(2))).not.toBe(generalised(cells(9)));
   expect(generalised(cells(12))).toBe(cells(12));

@@ -14,7 +14,7 @@ const run = (...args: string[]) => runCommand(loading, args);
 test.each([
   ["events prune", (id: string) => ["events", "prune", "--before", "2024-01-01", "--dataset", id, "--yes"]],
   ["events forget-user", (id: string) => ["events", "forget-user", "ada", "--dataset", id, "--yes"]],
-])("an import after `%s` brings back what that deleted", async (_, deletion) => {
+])("an import after `%s` restores the deleted records", async (_, deletion) => {
   const id = await loading.dataset("events");
   const name = `acts-${id}.ndjson`;
   loading.directory.write(name, event("ada", 1_600_000_000) + event("ben", 1_800_000_000));
@@ -32,7 +32,7 @@ test.each([
   });
 });
 
-test("an import after one of another file with the same ids makes its own records win", async () => {
+test("the records of the last import win if two files share ids", async () => {
   const id = await loading.dataset("users");
   loading.directory.write("first.ndjson", userLines(0, 3, { from: "first" }));
   loading.directory.write("second.ndjson", userLines(2, 5, { from: "second" }));

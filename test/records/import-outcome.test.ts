@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => loading.end());
 
 type How = Parameters<typeof runCommand>[2];
-/** Runs a command; what it wraps for a terminal is one line again. */
+/** Runs a command and joins the lines that it wraps for a terminal. */
 const run = async (args: readonly string[], how: How = {}) => {
   const ended = await runCommand(loading, args, how);
   return { ...ended, stderr: ended.stderr.replace(/\s+/g, " ").trim() };
@@ -23,7 +23,7 @@ const into = (kind: "users" | "events", source: string, ...more: string[]) => [
 const messy = "customer,product,time\nann,1,2026-11-15\n";
 
 describe("the exit code", () => {
-  test("follows from the command, whatever was allowed before", async () => {
+  test("depends only on the options of this command", async () => {
     const id = await loading.dataset("users");
     loading.directory.write("some.csv", "user_id,age\na,1\n,2\n,3\n");
     const command = into("users", "some.csv", "--dataset", id, "--json");
@@ -34,7 +34,7 @@ describe("the exit code", () => {
     expect(await run([...command, "--max-failures", "2"])).toMatchObject({ code: 0, upserts: 0 });
   });
 
-  test("2 comes with an outcome as JSON", async () => {
+  test("2 prints the result as JSON", async () => {
     const id = await loading.dataset("users");
     loading.directory.write("two.csv", "user_id,age\na,1\n,2\n");
     const refused = await run(into("users", "two.csv", "--dataset", id, "--json"));
@@ -48,7 +48,7 @@ describe("the exit code", () => {
     });
   });
 
-  test("2 comes with the line for .gitignore, until Git ignores the rejected records", async () => {
+  test("2 prints the line for .gitignore until Git ignores the rejects file", async () => {
     const id = await loading.dataset("users");
     const git = (...args: string[]) => execFileSync("git", ["-C", loading.directory.path, ...args]);
     git("init", "--quiet");
@@ -62,14 +62,14 @@ describe("the exit code", () => {
     rmSync(join(loading.directory.path, ".git"), { recursive: true });
   });
 
-  test("0 comes with a word where the source holds nothing", async () => {
+  test("0 prints a note if the source is empty", async () => {
     loading.directory.write("empty.csv", "user_id,age\n");
     const id = await loading.dataset("users");
     const empty = await run(into("users", "empty.csv", "--dataset", id));
     expect(empty).toMatchObject({ code: 0, stdout: "The source has no users\n" });
   });
 
-  test("1 comes with its error as JSON, and for people on stderr", async () => {
+  test("1 prints the error as JSON on stdout, and as text on stderr", async () => {
     const failed = await run(into("users", "none.csv", "--dataset", "d", "--json"));
     expect(failed).toMatchObject({
       code: 1,
@@ -84,7 +84,7 @@ describe("the exit code", () => {
 test.each([
   [["--force"], "Run the same command without --force to continue"],
   [[], "Run the same command to continue"],
-] as const)("Ctrl+C with %j says %j, which is so", async (options, said) => {
+] as const)("Ctrl+C with %j prints %j, and the next import does that", async (options, said) => {
   const id = await loading.dataset("users");
   const source = `long-${options.length}.ndjson`;
   loading.directory.write(source, userLines(0, 60_000));
@@ -97,20 +97,20 @@ test.each([
   expect(interrupted.upserts + rest.upserts).toBeLessThanOrEqual(60 + 8);
 });
 
-describe("a column that is not there", () => {
+describe("a missing column", () => {
   const cases: [string, string[], RegExp][] = [
     [
-      "is told with those that are and the option",
+      "is reported with the existing columns and the option",
       [],
       /^messy\.csv has no column userId or user_id, itemId or item_id, ts, eventType or event_type; it has customer, product, time; use --map userId=COLUMN --map itemId=COLUMN --map ts=COLUMN --map eventType=COLUMN$/,
     ],
     [
-      "is told where --map is mistyped",
+      "is reported if --map is mistyped",
       ["--map", "userId=custmer", "--map", "itemId=product", "--map", "ts=time", "--set", "eventType=buy"],
       /^messy\.csv has no column custmer \(userId\); it has customer, product, time; use --map userId=COLUMN$/,
     ],
     [
-      "is told where --attributes are mistyped",
+      "is reported if --attributes are mistyped",
       [
         ...[
           "--map",
@@ -135,7 +135,7 @@ describe("a column that is not there", () => {
     expect(existsSync(join(loading.directory.path, "recommender-rejects-messy.csv.ndjson"))).toBe(false);
   });
 
-  test("of NDJSON is reported too, and an attribute that only later rows may have is a warning", async () => {
+  test("is reported for NDJSON too, and a missing attribute is a warning because later rows may have it", async () => {
     const id = await loading.dataset("users");
     loading.directory.write("messy.ndjson", '{"customer":"ann","age":3}\n');
     expect(await run(into("users", "messy.ndjson", "--dataset", id))).toMatchObject({
@@ -154,7 +154,7 @@ describe("a column that is not there", () => {
 describe("--dry-run", () => {
   const nowhere = { env: { RECOMMENDER_BASE_URL: "http://127.0.0.1:1" } };
 
-  test("shows columns, a mapping, the range of times and what would be refused, and sends nothing", async () => {
+  test("shows columns, mapping, time range and rejected records, and sends nothing", async () => {
     loading.directory.write(
       "orders.csv",
       `${messy}ben,2,2026-02-30\nben,3,2026-04-31\n,4,2026-11-16\ncyd,5,1700000000\n`,
@@ -190,7 +190,7 @@ describe("--dry-run", () => {
     expect(await run([...command, ...mapped, "--max-failures", "3"], nowhere)).toMatchObject({ code: 0 });
   });
 
-  test("refuses what is over the limits of the embedded service only where that is meant", async () => {
+  test("checks the limits of the embedded service only for the embedded service", async () => {
     const long = { user_id: "u".repeat(300), attributes: { text: "x".repeat(100_000) } };
     loading.directory.write("long.ndjson", `${JSON.stringify(long)}\n`);
     const command = into("users", "long.ndjson", "--dry-run", "--json");
@@ -204,7 +204,7 @@ describe("--dry-run", () => {
     });
   });
 
-  test("says which field has no column", async () => {
+  test("reports fields without a column", async () => {
     loading.directory.write("orders.csv", messy);
     const ended = await run(into("events", "orders.csv", "--dry-run", "--json"), nowhere);
     expect(ended.code).toBe(1);

@@ -15,7 +15,7 @@ beforeEach(() => loading.observed.faults({}));
 const recommender = (args: string[], killAfterUpserts?: number) =>
   runCommand(loading, args, { killAfterUpserts });
 
-test("imports, and a second time makes no call", async () => {
+test("an import sends the records, and the second import makes no call", async () => {
   const id = await loading.dataset("users");
   loading.directory.write("users.ndjson.gz", gzipSync(userLines(0, 3000)));
   const command = ["import", "users", "users.ndjson.gz", "--dataset", id];
@@ -29,7 +29,7 @@ test("imports, and a second time makes no call", async () => {
   expect(await loading.held(id)).toBe(3000);
 });
 
-test("killed in the middle, the next run sends the rest and all rows are there", async () => {
+test("after a killed import, the next one sends the missing records", async () => {
   const id = await loading.dataset("users", 10);
   loading.directory.write("many.ndjson", userLines(0, 120_000, { note: "n".repeat(50) }));
   const command = ["import", "users", "many.ndjson", "--dataset", id, "--json"];
@@ -43,12 +43,12 @@ test("killed in the middle, the next run sends the rest and all rows are there",
   expect(last.code).toBe(0);
   expect(JSON.parse(last.stdout)).toMatchObject({ recordCount: 120_000, failedCount: 0 });
   expect(await loading.held(id)).toBe(120_000);
-  // Only what was under way when it was killed is sent twice: at most eight batches each time.
+  // Only batches in flight at the kill are sent twice: at most eight each time.
   expect(sent + last.upserts).toBeGreaterThanOrEqual(120);
   expect(sent + last.upserts).toBeLessThanOrEqual(120 + 2 * 8);
 });
 
-test("refused records give the exit code 2 and a file of rejects", async () => {
+test("rejected records cause exit code 2 and a rejects file", async () => {
   const id = await loading.dataset("users");
   loading.directory.write("bad.csv", "user_id,age\na,1\n,2\n");
   const command = ["import", "users", "bad.csv", "--dataset", id];
@@ -65,7 +65,7 @@ test("refused records give the exit code 2 and a file of rejects", async () => {
   expect(existsSync(join(loading.directory.path, "r.ndjson"))).toBe(true);
 });
 
-test("events are mapped, and do not go into a dataset that is too small", async () => {
+test("events are mapped, and a dataset that is too small is an error", async () => {
   const id = await loading.dataset("events");
   loading.directory.write("orders.csv", "who,what,when\nann,1,2026-11-15\nbob,2,1700000000\n");
   const mapped = [
@@ -101,7 +101,7 @@ test("events are mapped, and do not go into a dataset that is too small", async 
   });
 });
 
-test("awkward content arrives as it was meant, and what cannot is reported with file and line", async () => {
+test("unusual content arrives unchanged, and invalid content is reported with file and line", async () => {
   const id = await loading.dataset("events");
   const row = '{"user_id":"Žofie 🎻","item_id":"a\\nb","ts":1700000000,"event_type":"t"}';
   const large = JSON.stringify({
@@ -125,7 +125,7 @@ test("awkward content arrives as it was meant, and what cannot is reported with 
   const into = ["--dataset", id];
   expect(await recommender(["import", "events", "odd.csv", ...into])).toMatchObject({ code: 0 });
   expect(await loading.held(id)).toBe(2);
-  // Twice the same event, and one that is too large.
+  // The same event twice, and one that is too large.
   expect(await recommender(["import", "events", "odd.ndjson", ...into])).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/^1 record was rejected.*odd\.ndjson:4: the event has 25\d{3} bytes/),
@@ -139,7 +139,7 @@ test("awkward content arrives as it was meant, and what cannot is reported with 
   });
 });
 
-test("Parquet, plain and packed", async () => {
+test("imports Parquet, plain and compressed", async () => {
   const path = join(loading.directory.path, "events.parquet");
   const command = ["--require", require.resolve("tsx/cjs"), require.resolve("./parquet-file"), path];
   const writer = spawn(process.execPath, command, { stdio: "inherit" });
@@ -183,7 +183,7 @@ test("--help shows examples and exit codes", async () => {
   expect(stdout).toMatch(/Exit codes:[\s\S]*Examples:/);
 });
 
-test("the package loads no reader before it reads", async () => {
+test("the package loads format readers only when it reads a source", async () => {
   const script = 'require("./dist/provider"); console.log(Object.keys(require.cache).join("\\n"))';
   const child = spawn(process.execPath, ["-e", script], { cwd: join(__dirname, "../..") });
   let loaded = "";

@@ -20,7 +20,7 @@ const user = (id: string, mark: string) => `${JSON.stringify({ user_id: id, attr
 const twice = (first: string, last = user("ada", "new")) =>
   user("ada", "old") + user("ben", first) + userLines(0, 998) + last + userLines(998, 1500);
 
-/** A client whose upserts fail from a call on. */
+/** Returns a client whose upserts fail from the given call on. */
 function failing(from: number): Client {
   const { client } = loading.observed;
   let calls = 0;
@@ -35,7 +35,7 @@ const onMachine = (name: string) => {
   process.env.XDG_STATE_HOME = join(loading.directory.path, name);
 };
 
-describe("of an id in two batches the later record wins", () => {
+describe("if two batches share an id, the later record wins", () => {
   test("after another line of the first batch has changed", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("changed.ndjson", twice("one"));
@@ -46,9 +46,9 @@ describe("of an id in two batches the later record wins", () => {
     expect(await loading.attributes(id, "ben")).toEqual({ mark: "two" });
   });
 
-  test("after a line was appended to a source with a refused record in the first batch", async () => {
+  test("after a line was appended to a source with a rejected record in the first batch", async () => {
     const id = await loading.dataset("users");
-    // The service refuses a lone surrogate, which the check before the upload accepts.
+    // The service rejects a lone surrogate, which the check before the upload accepts.
     const refused = `{"user_id":"s\\ud800"}\n`;
     // The appended line is in a third batch, so the second one has not changed.
     const lines = refused + twice("one") + userLines(1500, 2500);
@@ -60,7 +60,7 @@ describe("of an id in two batches the later record wins", () => {
     expect(await loading.attributes(id, "ada")).toEqual({ mark: "new" });
   });
 
-  test("after an upload was interrupted between the two and resumed", async () => {
+  test("after an upload was interrupted between the two batches and resumed", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("resumed.ndjson", twice("one"));
     await loading.upload("users", id, file);
@@ -74,7 +74,7 @@ describe("of an id in two batches the later record wins", () => {
   });
 });
 
-test("once the later record of an id is removed, the earlier one wins again", async () => {
+test("if the later record of an id is removed, the earlier one wins again", async () => {
   const id = await loading.dataset("users");
   const file = loading.directory.write("removed.ndjson", twice("one"));
   await loading.upload("users", id, file);
@@ -111,7 +111,7 @@ test("an interrupted upload is not resumed once another machine has uploaded", a
   expect(await loading.attributes(id, "u0")).toEqual({ version: 1 });
 });
 
-test("a journal that an earlier version wrote means that everything is sent", async () => {
+test("everything is sent if an earlier version wrote the journal", async () => {
   const id = await loading.dataset("users");
   const file = loading.directory.write("upgraded.ndjson", userLines(0, 2000));
   const { token } = await loading.upload("users", id, file);

@@ -11,7 +11,7 @@ import { connect } from "../../service/store/database";
 import { ObservedService } from "../engine/observed-service";
 import { TestDirectory } from "./test-directory";
 
-/** A service and a directory, and uploads from the one into the other. */
+/** Service and a directory with sources to upload to it. */
 export class Loading {
   readonly directory = new TestDirectory();
 
@@ -21,7 +21,7 @@ export class Loading {
     return new Loading(await ObservedService.start({ faults: true }));
   }
 
-  /** A new dataset. */
+  /** Creates a dataset and returns its id. */
   async dataset(kind: RecordKindName, numShards = 1): Promise<string> {
     const definition = { users: "User", items: "Item", events: "Event" }[kind];
     const route = routes[`create${definition}Dataset` as RouteName & "createUserDataset"];
@@ -29,7 +29,7 @@ export class Loading {
     return reply[`${definition.toLowerCase()}DatasetId`] as string;
   }
 
-  /** Uploads a file as a resource or a command would, and tells what came of it and how many calls it took. */
+  /** Uploads a file like a resource or a command. Returns the result and the number of upsert calls. */
   async upload(kind: RecordKindName, datasetId: string, source: string, more: Partial<UploadOptions> = {}) {
     const files = await findFiles(source);
     const mapping = more.mapping ?? {};
@@ -60,7 +60,7 @@ export class Loading {
     }
   }
 
-  /** A name for what a file holds now. */
+  /** Returns the content hash of a source. */
   async hash(source: string): Promise<string> {
     return contentHash(await findFiles(source), {});
   }
@@ -69,12 +69,12 @@ export class Loading {
     return resolve(this.directory.path, "rejects.ndjson");
   }
 
-  /** How many upserts the service saw since this was last asked. */
+  /** Returns the number of upsert calls since the last call of this method. */
   upserts(): number {
     return this.observed.calls().filter((call) => call.includes("/upsert-dataset-")).length;
   }
 
-  /** How many records the service says it holds. */
+  /** Returns the number of records in a dataset, as reported by the service. */
   async held(datasetId: string): Promise<number> {
     const headers = { apikey: this.observed.service.key };
     const answer = await fetch(`${this.observed.service.url}/status`, { headers });
@@ -82,7 +82,7 @@ export class Loading {
     return datasets.find(({ id }) => id === datasetId)?.records ?? 0;
   }
 
-  /** The attributes of a user or an item, as the service's own database has them. */
+  /** Returns the attributes of a user or an item from the database of the service. */
   async attributes(datasetId: string, recordId: string): Promise<unknown> {
     const db = connect(dataDirectoryAt(this.observed.service.dataDir).database);
     try {
@@ -105,7 +105,7 @@ export class Loading {
   }
 }
 
-/** Users, one per line, from a number to before another. */
+/** Returns NDJSON lines of the users from one number to another, exclusive. */
 export function userLines(from: number, to: number, attributes: object = {}): string {
   return Array.from(
     { length: to - from },

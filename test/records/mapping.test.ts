@@ -40,7 +40,7 @@ test.each([
   [99_999_999_999, "99999999999 as seconds is in the year 5138"],
   ["20250101", "20250101 as seconds is in 1970; write the date as 2025-01-01"],
   [20_250_101_120_000, "20250101120000 as milliseconds is in the year 2611"],
-])("the time %p is refused", (value, problem) => {
+])("the time %p is rejected", (value, problem) => {
   expect(() => timestampMs(value)).toThrow(problem);
 });
 
@@ -53,7 +53,7 @@ test.each([
   expect(timestampMs(value, unit)).toBe(ms);
 });
 
-test("fields come from other columns, from one value, or are built", async () => {
+test("fields come from mapped columns, from a constant, or are computed", async () => {
   const file = directory.write(
     "orders.csv",
     "customer,sku,time,price,shop\nc1,42,2026-11-15 10:00,9.5,Ulm\n",
@@ -81,19 +81,19 @@ test("fields come from other columns, from one value, or are built", async () =>
   expect((await read("events", file, { mapping: without })).records).toEqual([{ ...order, attributes: {} }]);
 });
 
-test("attributes from one column leave the other columns out", async () => {
+test("attributes from one column exclude the other columns", async () => {
   const file = directory.write("props.ndjson", '{"item_id":1,"props":{"a":1},"b":2}\n');
   const { records } = await read("items", file, { mapping: { attributes: "props" } });
   expect(records).toEqual([{ item_id: "1", attributes: { a: 1 } }]);
 });
 
-test("a column named __proto__ is an attribute like any other", async () => {
+test("a column named __proto__ becomes a normal attribute", async () => {
   const file = directory.write("proto.ndjson", '{"item_id":"1","__proto__":{"a":1}}\n');
   const { records } = await read("items", file);
   expect(JSON.stringify(records)).toBe('[{"item_id":"1","attributes":{"__proto__":{"a":1}}}]');
 });
 
-test("a value that is not a time is refused, with the reason", async () => {
+test("a value that is not a time is rejected, with the reason", async () => {
   const file = directory.write(
     "times.ndjson",
     '{"user_id":"u","item_id":"i","event_type":"t","ts":"soon"}\n',
@@ -104,7 +104,7 @@ test("a value that is not a time is refused, with the reason", async () => {
   ]);
 });
 
-test("a time whose unit is in doubt is refused, unless the mapping gives the unit", async () => {
+test("a time with an ambiguous unit is rejected, unless the mapping sets the unit", async () => {
   const file = directory.write("micro.csv", "user_id,item_id,event_type,ts\nu,i,t,1700000000000000\n");
   const { records, rejects } = await read("events", file);
   expect(records).toEqual([]);
@@ -121,11 +121,11 @@ test.each([
   [1_000_001, 11],
   [1_100_000, 11],
   [25 * limits.recordsPerShard, 25],
-])("%d records are given %d shards", (records, shards) => {
+])("%d records need %d shards", (records, shards) => {
   expect(numShardsFor(records)).toBe(shards);
 });
 
-test("built ids tell apart what colons in ids would make one", async () => {
+test("computed ids stay unique if user and item ids contain colons", async () => {
   const row = { ts: 1_700_000_000_000, event_type: "t" };
   const lines = [
     { ...row, user_id: "a:b", item_id: "c" },

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
-/** Writes three events to a Parquet file, the last of them without a type, and the same packed beside it. */
+/** Writes three events, the last one without a type, to a Parquet file and to a compressed copy. */
 async function main([path]: string[]): Promise<void> {
-  // An ES module, which jest cannot load; so this runs in a process of its own.
+  // The writer is an ES module, which jest cannot load, so it runs in a separate process.
   const { parquetWriteBuffer } = await import("hyparquet-writer");
   const times = [0, 1, 2].map((second) => new Date(1_700_000_000_000 + second * 1000));
   const bytes = Buffer.from(

@@ -14,7 +14,7 @@ const usual = {
   value: fc.double({ noNaN: true, min: -1e12, max: 1e12 }),
   attributes: fc.dictionary(fc.string(), fc.jsonValue()),
 };
-/** Mostly what it should be, now and then anything else. */
+/** Mostly valid values, and sometimes arbitrary ones. */
 const field = (good: fc.Arbitrary<unknown>) => fc.oneof({ weight: 9, arbitrary: good }, awkward);
 const records: Record<RecordKindName, fc.Arbitrary<Record<string, unknown>>> = {
   users: fc.record({ user_id: field(usual.text), attributes: field(usual.attributes) }, { requiredKeys: [] }),
@@ -34,7 +34,7 @@ const records: Record<RecordKindName, fc.Arbitrary<Record<string, unknown>>> = {
 };
 
 test.each(["users", "items", "events"] as const)(
-  "whatever counts as plain among %s is what the contract takes, as it is",
+  "the contract accepts every plain record of %s without changes",
   (name) => {
     const kind = recordKinds[name];
     const isPlain = plainCheck(kind);
@@ -47,7 +47,7 @@ test.each(["users", "items", "events"] as const)(
       }),
       { numRuns: 2000 },
     );
-    // Were nothing plain, nothing would have been shown.
+    // Without any plain record, the test would prove nothing.
     expect(plain).toBeGreaterThan(200);
   },
 );

@@ -28,7 +28,7 @@ describe("a rejects file that is the source", () => {
       (source) => linked("symbolic.ndjson", () => symlinkSync(source, at("symbolic.ndjson"))),
     ],
     ["by a hard link", (source) => linked("hard.ndjson", () => linkSync(source, at("hard.ndjson")))],
-  ])("%s is refused, and the source stays as it is", async (_, rejectsFileOf) => {
+  ])("%s is rejected, and the source is not changed", async (_, rejectsFileOf) => {
     const id = await loading.dataset("users");
     const source = loading.directory.write("same.ndjson", content);
     const rejectsFile = rejectsFileOf(source);
@@ -39,7 +39,7 @@ describe("a rejects file that is the source", () => {
     expect(loading.upserts()).toBe(0);
   });
 
-  test("is refused by the command line too", async () => {
+  test("is rejected by the command line too", async () => {
     const id = await loading.dataset("users");
     const source = loading.directory.write("named.ndjson", content);
     const args = ["import", "users", "named.ndjson", "--dataset", id, "--rejects", "named.ndjson"];
@@ -127,7 +127,7 @@ describe("the rejects file of the last upload", () => {
   });
 });
 
-test("a glob does not match a rejects file, whatever its name, and a second run sees no change", async () => {
+test("a glob does not match a rejects file of any name, and a second run finds no change", async () => {
   const id = await loading.dataset("users");
   loading.directory.write("globbed-1.ndjson", content);
   const glob = at("globbed-*.ndjson");

@@ -2,39 +2,39 @@ import type { Client } from "../../client/client";
 import { routes } from "../../contract";
 
 /**
- * What happens to an upload at a call, which the service may carry out all the same. After `fail` and `kill` no call
- * succeeds; `refuse` is the service's refusal of one whole batch.
+ * Fault of an upload from a certain call on. The service may still execute that call. After `fail` and `kill`, no call
+ * succeeds. With `reject`, the service rejects one batch.
  */
 export interface Fault {
-  readonly how: "none" | "fail" | "kill" | "refuse";
+  readonly how: "none" | "fail" | "kill" | "reject";
   readonly afterCalls: number;
-  readonly isCarriedOut: boolean;
+  readonly isExecuted: boolean;
 }
 
 interface Sent {
   readonly event_id: string;
-  readonly attributes: { readonly value: number; readonly refused?: boolean };
+  readonly attributes: { readonly value: number; readonly rejected?: boolean };
 }
 
-/** A service that keeps the last accepted record of each id. */
+/** Model of a service: stores the last accepted record of each id. */
 export class RemoteModel {
   readonly values = new Map<string, number>();
 
-  /** A client to which a fault happens. */
-  client({ how, afterCalls, isCarriedOut }: Fault): Client {
+  /** Returns a client with a fault. */
+  client({ how, afterCalls, isExecuted }: Fault): Client {
     let calls = 0;
     const send = async (_route: unknown, body: Buffer) => {
       const call = calls++;
-      if (how === "refuse") {
-        if (call === afterCalls) throw new Error("refused");
+      if (how === "reject") {
+        if (call === afterCalls) throw new Error("rejected");
         await Promise.resolve();
         return this.#upsert(body);
       }
-      const isStruck = how !== "none" && call >= afterCalls;
-      if (isStruck && !(isCarriedOut && call === afterCalls)) throw new Error("struck");
+      const isFailing = how !== "none" && call >= afterCalls;
+      if (isFailing && !(isExecuted && call === afterCalls)) throw new Error("failed");
       const reply = this.#upsert(body);
       await Promise.resolve();
-      if (isStruck) throw new Error("struck");
+      if (isFailing) throw new Error("failed");
       return reply;
     };
     const call = async (route: unknown) => {
@@ -50,7 +50,7 @@ export class RemoteModel {
     const succeedIds = new Set<string>();
     const failedIds = new Set<string>();
     for (const { event_id, attributes } of (JSON.parse(body.toString()) as { events: Sent[] }).events) {
-      if (attributes.refused) failedIds.add(event_id);
+      if (attributes.rejected) failedIds.add(event_id);
       else {
         succeedIds.add(event_id);
         this.values.set(event_id, attributes.value);

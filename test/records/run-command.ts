@@ -4,7 +4,7 @@ import type { Loading } from "./loading";
 
 const main = join(__dirname, "../../dist/cli/main.js");
 
-/** What came of a command. */
+/** Result of a command. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -13,7 +13,7 @@ export interface Ended {
   readonly upserts: number;
 }
 
-/** Runs a command in a process of its own; it can be ended once the service has seen some upserts. */
+/** Runs a command in a separate process, which can be ended after some upserts. */
 export async function runCommand(
   loading: Loading,
   args: readonly string[],
@@ -41,14 +41,14 @@ export async function runCommand(
   });
   const watch = setInterval(() => {
     upserts += loading.upserts();
-    // Once: a second Ctrl+C ends a command at once.
+    // Sent only once, because a second Ctrl+C ends a command immediately.
     if (!child.killed && killAfterUpserts !== undefined && upserts >= killAfterUpserts) child.kill(sent);
   }, 2);
   const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
     child.once("close", (...end) => resolve(end)),
   );
   clearInterval(watch);
-  // On a busy machine it takes long enough to say how far it is.
+  // On a busy machine, the command takes long enough to print its progress.
   const said = stderr.replaceAll(/^.* \| .*\/s \| .* left\n/gm, "");
   return { code, signal, stdout, stderr: said, upserts: upserts + loading.upserts() };
 }

@@ -13,7 +13,7 @@ import { stackState } from "../faults/bindings";
 import { type Fault, RemoteModel } from "./remote-model";
 import { type Change, changes, SourceModel } from "./source-model";
 
-// The same sequences each time, unless `npm run test:sequences` asks for others.
+// A fixed seed, so a change does not fail by chance. `npm run test:sequences` tries random ones.
 const { SEQUENCES, SEED = "20261117" } = process.env;
 const numRuns = Math.max(50, Number(SEQUENCES ?? 50));
 jest.setTimeout(SEQUENCES ? 4 * 3_600_000 : 1_800_000);
@@ -30,22 +30,22 @@ afterAll(() => {
 });
 
 const faults: fc.Arbitrary<Fault> = fc.record({
-  how: fc.constantFrom("none", "none", "fail", "refuse", "kill", "kill"),
+  how: fc.constantFrom("none", "none", "fail", "reject", "kill", "kill"),
   afterCalls: fc.nat({ max: 4 }),
-  isCarriedOut: fc.boolean(),
+  isExecuted: fc.boolean(),
 });
 
-/** How an update runs. */
+/** Conditions of an update. */
 interface Update {
   readonly fault: Fault;
-  /** Whether no record may be refused. */
+  /** Whether no record may be rejected. */
   readonly isStrict: boolean;
   /** Whether the state cannot be exported. */
   readonly isBlind: boolean;
 }
 
 const flawless: Update = {
-  fault: { how: "none", afterCalls: 0, isCarriedOut: false },
+  fault: { how: "none", afterCalls: 0, isExecuted: false },
   isStrict: false,
   isBlind: false,
 };
@@ -91,13 +91,13 @@ const config: Record<string, string> = {
 };
 let worlds = 0;
 
-/** A stack with one resource, run by turns on two machines that share nothing but its state. */
+/** Stack with one resource, run on two machines that share only its state. */
 class StackWorld {
   readonly source = new SourceModel("e");
   readonly remote = new RemoteModel();
   readonly #home = join(directory, String(++worlds));
   readonly #file = join(directory, `${worlds}.ndjson`);
-  #row: { id: string; inputs: Properties; outs: Properties } | undefined;
+  #entry: { id: string; inputs: Properties; outs: Properties } | undefined;
   #pending: PendingOperation[] = [];
   #deleted = new Set<string>();
 
@@ -107,9 +107,9 @@ class StackWorld {
       ...{ eventDatasetId: "d", source: this.#file, parallel: 2, __urn: urn },
       ...{ maxFailures: isStrict ? 0 : 100, rejectsFile: join(directory, `rejects-${machine}`) },
     };
-    const { inputs, failures } = await eventRecords.check(this.#row?.inputs ?? {}, declared);
+    const { inputs, failures } = await eventRecords.check(this.#entry?.inputs ?? {}, declared);
     expect(failures).toEqual([]);
-    const row = this.#row;
+    const row = this.#entry;
     const isSame = row && !(await eventRecords.diff(row.id, row.outs, inputs)).changes;
     if (!isSame) {
       const work = row
@@ -118,33 +118,33 @@ class StackWorld {
       const ended = await work.catch((error: Error & { id?: string; properties?: Properties }) => error);
       this.#write();
       if (fault.how === "kill") {
-        // Killed in the upload, or between its end and the engine's note of it.
+        // Killed during the upload, or after it but before the engine has recorded its end.
         this.#pending.push({ urn, inputs, isCreate: !row });
         return;
       }
       if (ended instanceof Error) {
-        if (ended.id) this.#row = { id: ended.id, inputs, outs: ended.properties as Properties };
+        if (ended.id) this.#entry = { id: ended.id, inputs, outs: ended.properties as Properties };
         return;
       }
-      this.#row = { ...ended, inputs };
+      this.#entry = { ...ended, inputs };
     }
     this.#check();
   }
 
   async refresh(machine: number): Promise<void> {
     await this.#begin(machine);
-    if (!this.#row) return;
-    const { props } = await eventRecords.read(this.#row.id, this.#row.outs);
-    this.#row = { ...this.#row, outs: props };
+    if (!this.#entry) return;
+    const { props } = await eventRecords.read(this.#entry.id, this.#entry.outs);
+    this.#entry = { ...this.#entry, outs: props };
     this.#write();
   }
 
-  /** Removes the resource from the stack; its records stay. */
+  /** Removes the resource from the stack. Its records stay. */
   async remove(machine: number): Promise<void> {
     await this.#begin(machine);
-    if (!this.#row) return;
-    await eventRecords.delete(this.#row.id, this.#row.outs);
-    this.#row = undefined;
+    if (!this.#entry) return;
+    await eventRecords.delete(this.#entry.id, this.#entry.outs);
+    this.#entry = undefined;
     this.#write();
   }
 
@@ -154,7 +154,7 @@ class StackWorld {
     this.#pending = [];
   }
 
-  /** Events are pruned, or those of a user forgotten, behind the stack's back. */
+  /** Deletes records outside the stack, like `events prune` or `events forget-user`. */
   delete(every: number): void {
     for (const [at, id] of [...this.remote.values.keys()].entries()) {
       if (at % every > 0) continue;
@@ -163,7 +163,7 @@ class StackWorld {
     }
   }
 
-  /** A write of the engine drops its notes of updates, and keeps those of creates. */
+  /** Writes the state like the engine, which then drops pending updates and keeps pending creates. */
   #write(): void {
     this.#pending = this.#pending.filter(({ isCreate }) => isCreate);
   }
@@ -186,7 +186,7 @@ class StackWorld {
     useSession({ settings, client: this.remote.client(fault), clock: systemClock, run });
   }
 
-  /** What was deleted may be missing; any value that is there must be the last one. */
+  /** Checks that each record in the dataset is the last accepted one. Deleted records may be missing. */
   #check(): void {
     for (const [id, value] of this.source.expected) {
       const held = this.remote.values.get(id);
@@ -197,7 +197,7 @@ class StackWorld {
   }
 }
 
-test("after each successful update the last accepted record of each id is in the dataset", async () => {
+test("after each successful update, the dataset has the last accepted record of each id", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 24, size: "max" }), async (sequence) => {
       const world = new StackWorld();

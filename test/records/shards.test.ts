@@ -7,7 +7,7 @@ beforeAll(async () => {
 afterAll(() => loading.end());
 
 describe("a source that cannot fit the dataset's shards", () => {
-  test("is refused before the first upload, with the number that would do", async () => {
+  test("is rejected before the first upload, with the required number of shards", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("many.ndjson", userLines(0, 100_200));
     await expect(loading.upload("users", id, file, { numShards: 1 })).rejects.toThrow(
@@ -16,7 +16,7 @@ describe("a source that cannot fit the dataset's shards", () => {
     expect(loading.upserts()).toBe(0);
   });
 
-  test("is not one that just fits", async () => {
+  test("is accepted if it just fits", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("exactly.ndjson", userLines(0, 100_000));
     expect(await loading.upload("users", id, file, { numShards: 1 })).toMatchObject({ recordCount: 100_000 });

@@ -2,7 +2,7 @@ import { isInDoubt, type SkipMode, skipModeOf, type UploadHistory } from "../../
 
 const finished = { token: "a", basis: "z", contentHash: "A" };
 const open = { token: "b", basis: "a", contentHash: "B" };
-/** A killed update with a content, and a killed first upload. */
+/** Killed update with some content, and killed first upload. */
 const update = (contentHash: string) => ({ contentHash, isFirst: false });
 const first = (contentHash: string) => ({ contentHash, isFirst: true });
 
@@ -29,17 +29,17 @@ test.each<[string, UploadHistory, SkipMode]>([
   ["the open upload is on record", { contentHash: "B", recorded: "b", finished, open }, "open"],
   ["the open upload is on record, for another content", { contentHash: "C", recorded: "b", open }, "nothing"],
   [
-    "an upload was killed and nobody noted it",
+    "an upload was killed and is not recorded anywhere",
     { contentHash: "B", recorded: "a", finished, open },
     "nothing",
   ],
   [
-    "the engine noted a killed upload of this content, and so did this machine",
+    "the engine and this machine have recorded a killed upload of this content",
     { contentHash: "B", recorded: "a", unrecorded: [update("B")], finished, open },
     "same content",
   ],
   [
-    "the upload was killed between its end and the engine's note",
+    "the upload was killed after its end, before the engine recorded it",
     { contentHash: "A", recorded: "z", unrecorded: [update("A")], finished },
     "same content",
   ],
@@ -59,16 +59,16 @@ test.each<[string, UploadHistory, SkipMode]>([
     "nothing",
   ],
   [
-    "a first upload was killed, and others may have followed it",
+    "a first upload was killed, and other uploads may have followed",
     { contentHash: "B", unrecorded: [first("B")], open: { ...open, basis: undefined } },
     "nothing",
   ],
   [
-    "the open upload is on record, and the state cannot be read",
+    "the open upload is recorded, and the state cannot be read",
     { contentHash: "B", recorded: "b", unrecorded: "unknown", open },
     "nothing",
   ],
-])("which batches may be skipped if %s", (_, history, expected) => {
+])("decides which batches to skip if %s", (_, history, expected) => {
   expect(skipModeOf(history)).toBe(expected);
 });
 
@@ -86,6 +86,6 @@ test.each<[string, Omit<UploadHistory, "contentHash">, boolean]>([
   ["a note of the engine about a killed run", { recorded: "a", unrecorded: [update("B")], finished }, true],
   ["a state that cannot be read", { recorded: "a", unrecorded: "unknown", finished }, true],
   ["an unfinished upload of an earlier version", { open: { ...open, isUnknown: true } }, true],
-])("whether the state is doubtful with %s", (_, history, expected) => {
+])("decides whether the state is in doubt with %s", (_, history, expected) => {
   expect(isInDoubt(history)).toBe(expected);
 });

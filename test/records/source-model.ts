@@ -1,31 +1,31 @@
 import fc from "fast-check";
 
-/** A line of a source: an event, its value, and whether the service or the reader refuses it. */
+/** Line of a source: an event, its value, and whether the service or the reader rejects it. */
 export interface Line {
   readonly id: string;
   readonly value: number;
-  readonly fault?: "refused" | "unreadable" | undefined;
+  readonly fault?: "rejected" | "unreadable" | undefined;
 }
 
-/** A change of a source; positions and ids are taken modulo what there is. */
+/** Change of a source. Positions and ids are taken modulo their number. */
 export type Change =
-  | { readonly do: "edit" | "remove" | "rename" | "refuse" | "spoil" | "mend"; readonly at: number }
+  | { readonly do: "edit" | "remove" | "rename" | "reject" | "corrupt" | "repair"; readonly at: number }
   | { readonly do: "append" | "insert"; readonly at: number; readonly id: number }
   | { readonly do: "revert"; readonly at: number };
 
 const at = fc.nat({ max: 30 });
 const id = fc.nat({ max: 14 });
 
-/** Any change of a source. */
+/** Arbitrary change of a source. */
 export const changes: fc.Arbitrary<Change> = fc.oneof(
-  fc.record({ do: fc.constantFrom("edit", "remove", "rename", "refuse", "spoil", "mend"), at }),
+  fc.record({ do: fc.constantFrom("edit", "remove", "rename", "reject", "corrupt", "repair"), at }),
   fc.record({ do: fc.constantFrom("append", "append", "insert"), at, id }),
   fc.record({ do: fc.constant("revert"), at }),
 ) as fc.Arbitrary<Change>;
 
 let values = 0;
 
-/** A source through all its versions. */
+/** Source with all its versions. */
 export class SourceModel {
   readonly #versions: (readonly Line[])[] = [];
 
@@ -52,7 +52,7 @@ export class SourceModel {
     this.#versions.push(lines);
   }
 
-  /** The source as NDJSON. */
+  /** Current version as NDJSON. */
   get text(): string {
     return this.lines
       .map(({ id, value, fault }) =>
@@ -64,13 +64,13 @@ export class SourceModel {
               item_id: "i",
               ts: 1_700_000_000_000,
               event_type: "t",
-              attributes: { value, ...(fault && { refused: true }) },
+              attributes: { value, ...(fault && { rejected: true }) },
             })}\n`,
       )
       .join("");
   }
 
-  /** The value of each id: that of its last accepted line. */
+  /** Value of each id, from its last accepted line. */
   get expected(): Map<string, number> {
     return new Map(this.lines.flatMap(({ id, value, fault }) => (fault ? [] : [[id, value] as const])));
   }
@@ -79,11 +79,11 @@ export class SourceModel {
     return { id: `${this.name}${number}`, value: ++values };
   }
 
-  #changed(line: Line, how: "edit" | "rename" | "refuse" | "spoil" | "mend"): Line {
+  #changed(line: Line, how: "edit" | "rename" | "reject" | "corrupt" | "repair"): Line {
     const value = ++values;
     if (how === "edit") return { ...line, value };
     if (how === "rename") return this.#line(value % 15);
-    const fault = { refuse: "refused", spoil: "unreadable", mend: undefined } as const;
+    const fault = { reject: "rejected", corrupt: "unreadable", repair: undefined } as const;
     return { ...line, value, fault: fault[how] };
   }
 }

@@ -8,7 +8,7 @@ import type { Mapping } from "../../records/mapping/mapping";
 import type { Reject } from "../../records/rejects";
 import { findFiles } from "../../records/source";
 
-/** A directory for the files of one test file, and for what is kept between runs. */
+/** Directory for the sources of one test file and for the state of uploads. */
 export class TestDirectory {
   readonly path = mkdtempSync(join(tmpdir(), "recommender-records-"));
 
@@ -16,7 +16,7 @@ export class TestDirectory {
     process.env.XDG_STATE_HOME = join(this.path, "state");
   }
 
-  /** Writes a file and gives its path. */
+  /** Writes a file and returns its path. */
   write(name: string, content: string | Buffer): string {
     const path = join(this.path, name);
     writeFileSync(path, content);
@@ -28,7 +28,7 @@ export class TestDirectory {
   }
 }
 
-/** What would be sent of a source, and what would not. */
+/** Reads a source. Returns the records that an upload would send, and those that it would reject. */
 export async function read(
   kind: RecordKindName,
   source: string,

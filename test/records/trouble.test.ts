@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterAll(() => loading.end());
 
-/** The client, with something done before each upsert. */
+/** Returns a client that runs a function before each upsert. */
 function meddling(work: (call: number) => void): Client {
   const { client } = loading.observed;
   let calls = 0;
@@ -31,8 +31,8 @@ function meddling(work: (call: number) => void): Client {
 
 const journals = () => join(stateHome as string, "pulumi-recommender", "uploads");
 
-describe("refused records", () => {
-  test("stop the reading after 1,000 more than are allowed, also where nothing is sent", async () => {
+describe("rejected records", () => {
+  test("stop the upload 1,000 records beyond the limit, even if nothing is sent", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("hopeless.ndjson", '{"name":"b"}\n'.repeat(5000));
     await expect(loading.upload("users", id, file, { maxFailures: 5 })).rejects.toThrow(
@@ -44,7 +44,7 @@ describe("refused records", () => {
   test.each([
     ["found while reading", '{"name":"b"}\n'],
     ["found by the service", userLines(0, 3)],
-  ])("%s fail the upload where their file cannot be written", async (_, text) => {
+  ])("%s fail the upload if the rejects file cannot be written", async (_, text) => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("unwritable.ndjson", text);
     const client = {
@@ -65,7 +65,7 @@ describe("refused records", () => {
 });
 
 describe("the journal", () => {
-  test("is left alone by an upload with another mapping that sends nothing", async () => {
+  test("is not changed by an upload with a different mapping that sends nothing", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("mapped.ndjson", userLines(0, 5000));
     await loading.upload("users", id, file);
@@ -76,7 +76,7 @@ describe("the journal", () => {
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 0, recordCount: 5000 });
   });
 
-  test("keeps what an interrupted upload has reached, whatever was refused in between", async () => {
+  test("keeps the progress of an interrupted upload, even if records were rejected in between", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("reached.ndjson", userLines(0, 5000));
     const client = meddling((call) => {
@@ -90,20 +90,20 @@ describe("the journal", () => {
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 2, recordCount: 5000 });
   });
 
-  test("with a line that was cut short is no obstacle", async () => {
+  test("with a truncated line does not stop an upload", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("cut.ndjson", userLines(0, 3000));
     rmSync(journals(), { recursive: true, force: true });
     await loading.upload("users", id, file);
     const [name] = readdirSync(journals());
     appendFileSync(join(journals(), name as string), '\n{"contentHash":"sha25\n');
-    // What the unknown upload has overwritten is unknown too.
+    // The records that the unknown upload has replaced are unknown too.
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 3 });
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 0 });
   });
 
   test.each(["/sys/nope", "/proc/nope", "/dev/null/nope"])(
-    "that cannot be written below %s does not stop an upload, and that is said once",
+    "that cannot be written below %s does not stop an upload, and is reported once",
     async (directory) => {
       const id = await loading.dataset("users");
       const file = loading.directory.write("unwritten.ndjson", userLines(0, 3000));
@@ -133,7 +133,7 @@ describe("the journal", () => {
   });
 });
 
-test("a directory is made or refused at once, wherever it is", () => {
+test("creating a directory succeeds or fails without hanging, at any path", () => {
   const path = join(loading.directory.path, "one", "two");
   createDirectory(path);
   createDirectory(path);
@@ -144,20 +144,20 @@ test("a directory is made or refused at once, wherever it is", () => {
 describe("records in the program", () => {
   const text = Buffer.from('{"user_id":"ada"}\n');
 
-  test("are held by the process that uploads them, under a name that says nothing of them", async () => {
+  test("stay in the uploading process, under a name that does not reveal them", async () => {
     const source = storeInline(text);
     expect(source).toMatch(/^inline:[0-9a-f]{64}$/);
     expect(await findFiles(source)).toMatchObject([{ format: "ndjson", content: text }]);
     expect(await findFiles(storeInline(text, "csv"))).toMatchObject([{ format: "csv", content: text }]);
   });
 
-  test("that are gone are said to be", async () => {
+  test("that are gone cause an error", async () => {
     await expect(findFiles("inline:other")).rejects.toThrow(/inline records are not available.*pulumi up/);
   });
 });
 
 describe("a file", () => {
-  test("that grows while it is read is an error, and the next run sends everything", async () => {
+  test("that grows during the upload is an error, and the next run sends everything", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("growing.ndjson", userLines(0, 2000));
     const client = meddling(() => appendFileSync(file, '{"user_id":"half'));
@@ -169,7 +169,7 @@ describe("a file", () => {
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 3, recordCount: 3000 });
   });
 
-  test("that is deleted while it is read is an error that says so", async () => {
+  test("that is deleted during the upload is an error", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("going.ndjson", userLines(0, 2000));
     const client = meddling(() => rmSync(file, { force: true }));
@@ -178,13 +178,13 @@ describe("a file", () => {
     );
   });
 
-  test("that is a directory is an error that says so", async () => {
+  test("that is a directory is an error", async () => {
     await expect(findFiles(loading.directory.path)).rejects.toThrow(
       /: is a directory; use a pattern for its files, such as .*\*\.csv/,
     );
   });
 
-  test("that is a pipe or a device is an error that says so", async () => {
+  test("that is a pipe or a device is an error", async () => {
     await expect(findFiles("/dev/null")).rejects.toThrow(
       /null: is a pipe or a device, .* write it to a file/,
     );

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => loading.end());
 beforeEach(() => loading.observed.faults({}));
 
-/** The client with something done to each upsert, in the order in which they are made. */
+/** Returns a client that intercepts each upsert, in order. */
 function tampered(
   around: (
     call: number,
@@ -30,7 +30,7 @@ function tampered(
 
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("records go in batches of a thousand and are counted", async () => {
+test("records are sent in batches of a thousand and counted", async () => {
   const id = await loading.dataset("users");
   const file = loading.directory.write("all.ndjson", userLines(0, 2500));
   expect(await loading.upload("users", id, file)).toMatchObject({
@@ -42,7 +42,7 @@ test("records go in batches of a thousand and are counted", async () => {
   expect(existsSync(loading.rejectsFile)).toBe(false);
 });
 
-test("batches are cut by bytes too", async () => {
+test("batches are limited by bytes too", async () => {
   const id = await loading.dataset("users");
   const file = loading.directory.write("wide.ndjson", userLines(0, 180, { note: "n".repeat(50_000) }));
   const sizes: number[] = [];
@@ -55,7 +55,7 @@ test("batches are cut by bytes too", async () => {
   expect(Math.max(...sizes)).toBeLessThan(4.2 * 1024 * 1024);
 });
 
-describe("records that are refused", () => {
+describe("rejected records", () => {
   const bad = `{"user_id":"a"}\n{"user_id":"nul\\u0000"}\n{"name":"b"}\n`;
 
   test("fail the upload and are written to a file, with line and reason", async () => {
@@ -82,7 +82,7 @@ describe("records that are refused", () => {
     expect(totals).toMatchObject({ recordCount: 1, failedCount: 2 });
   });
 
-  test("stop a hopeless upload early", async () => {
+  test("stop an upload early if there are too many", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write(
       "hopeless.ndjson",
@@ -92,7 +92,7 @@ describe("records that are refused", () => {
     expect(await loading.held(id)).toBeLessThan(5000);
   });
 
-  test("are also those of a service that gives no reason, or no word at all", async () => {
+  test("include those without a reason or a result from the service", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("three.ndjson", userLines(0, 3));
     const client = tampered(async () => ({ succeedIds: ["u0"], failedIds: ["u1"] }));
@@ -100,7 +100,7 @@ describe("records that are refused", () => {
     expect(readFileSync(loading.rejectsFile, "utf8")).toMatch(/gave no reason.*\n.*did not report a result/);
   });
 
-  test("carry the reason of a service that gives one", async () => {
+  test("have the reason that the service gave", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("three.ndjson", userLines(0, 3));
     const failures = [{ id: "u2", index: 2, reason: "too tall" }];
@@ -118,8 +118,8 @@ describe("records that are refused", () => {
   });
 });
 
-describe("an upload that broke off", () => {
-  test("goes on with what was not acknowledged, in whatever order it came", async () => {
+describe("an upload that was interrupted", () => {
+  test("resumes with the batches that were not acknowledged, in any order", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("long.ndjson", userLines(0, 12_000));
     let breakOff: () => void = () => undefined;
@@ -143,7 +143,7 @@ describe("an upload that broke off", () => {
     expect(await loading.held(id)).toBe(12_000);
   });
 
-  test("does not take over what it sent of another content where that is not the same", async () => {
+  test("sends batches again if their content has changed since", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("flip.ndjson", userLines(0, 5000));
     const before = await loading.upload("users", id, file);
@@ -155,7 +155,7 @@ describe("an upload that broke off", () => {
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 5, sentCount: 5000 });
   });
 
-  test("relies no more on a whole upload from before one that broke off", async () => {
+  test("no longer relies on a complete upload before it", async () => {
     const id = await loading.dataset("users");
     const first = userLines(0, 5000);
     const file = loading.directory.write("three.ndjson", first);
@@ -170,7 +170,7 @@ describe("an upload that broke off", () => {
   });
 });
 
-test("what an embedded service has is known by its data, at whatever address it listens", async () => {
+test("the journal identifies an embedded service by its data, not by its address", async () => {
   const id = await loading.dataset("users");
   const file = loading.directory.write("moved.ndjson", userLines(0, 2000));
   const { url, key: apiKey } = loading.observed.service;
@@ -184,8 +184,8 @@ test("what an embedded service has is known by its data, at whatever address it 
   expect(await uploadAt(url, "other data")).toMatchObject({ calls: 2 });
 });
 
-describe("a content that changed", () => {
-  test("sends only the batches that differ from the last whole upload", async () => {
+describe("a changed source", () => {
+  test("sends only the batches that differ from the last complete upload", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("grow.ndjson", userLines(0, 4500));
     await loading.upload("users", id, file);
@@ -198,7 +198,7 @@ describe("a content that changed", () => {
     expect(await loading.held(id)).toBe(6001);
   });
 
-  test("sends everything when it is not known what was sent before, or with force", async () => {
+  test("sends everything if the earlier upload is unknown, or with force", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("again.ndjson", userLines(0, 3000));
     await loading.upload("users", id, file);
@@ -208,8 +208,8 @@ describe("a content that changed", () => {
   });
 });
 
-describe("a service that is slow, busy or deaf", () => {
-  test("429 and lost answers are ridden through", async () => {
+describe("a service that is slow or busy", () => {
+  test("retries after 429 and lost responses", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("busy.ndjson", userLines(0, 6000));
     const path = "/upsert-dataset-users";
@@ -223,7 +223,7 @@ describe("a service that is slow, busy or deaf", () => {
     expect(await loading.held(id)).toBe(6000);
   });
 
-  test("asked for patience, fewer batches go at once", async () => {
+  test("sends fewer batches concurrently after 429", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("patience.ndjson", userLines(0, 12_000));
     let underWay = 0;
@@ -241,7 +241,7 @@ describe("a service that is slow, busy or deaf", () => {
     expect(Math.max(...seen)).toBeLessThanOrEqual(5);
   });
 
-  test("the gate opens again slowly", () => {
+  test("increases concurrency slowly again", () => {
     const gate = new ConcurrencyLimit(8);
     const none = new Set<string>();
     gate.slowDown();
@@ -255,7 +255,7 @@ describe("a service that is slow, busy or deaf", () => {
   });
 });
 
-test("of an id that comes twice the later record wins, for its batches go one after the other", async () => {
+test("batches that share an id are sent in order, so the later record wins", async () => {
   const id = await loading.dataset("users");
   const file = loading.directory.write(
     "twice.ndjson",

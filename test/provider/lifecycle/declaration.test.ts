@@ -188,7 +188,7 @@ describe("a resource that waits for a job or adopts an object", () => {
       { ...asking, parameters: {} },
       /the jobId of a ClusteringJob, .*; a UserClusteringResult declares/,
     ],
-  ])("%s %j is refused at preview", async (type, args, reason) => {
+  ])("%s %j is rejected at preview", async (type, args, reason) => {
     const { failures } = await check(type, args);
     expect(failures[0]).toEqual(typeof reason === "string" ? reason : expect.stringMatching(reason));
   });

@@ -81,7 +81,7 @@ describe("a preview with credentials that lack scopes", () => {
   });
 
   test.each(steps)(
-    "refuses a new %s, with the scopes and the command that shows them",
+    "rejects a new %s, with the scopes and the command that shows them",
     async (type, args, scopes) => {
       const { failures } = await provider.check(
         type,

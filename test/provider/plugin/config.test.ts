@@ -31,12 +31,12 @@ test("what is secret by nature is sealed even where the program forgot, and what
   });
 });
 
-test("a mistyped key is refused with the one that was meant", async () => {
+test("a mistyped key is rejected with the one that was meant", async () => {
   const { failures } = await plugin.checkConfig({ baseURL: "x" });
   expect(failures).toEqual([expect.stringMatching(/recommender:baseURL is unknown; did you mean baseUrl\?/)]);
 });
 
-test("what the address means is said once for a provider, without a secret", async () => {
+test("what the address means is reported once for a provider, without a secret", async () => {
   const own = await PluginProcess.start({ ...remote, baseUrl: "http://api.example.com" }, { name: "mine" });
   await own.check("EventDataset", { numShards: 1 });
   await own.stop();
@@ -60,7 +60,7 @@ test("what the stack pins holds for a provider of the program's own too, and is 
   expect(inputs).not.toHaveProperty("rankerModelId");
 });
 
-test("settings that are missing, wrong or contradict each other are refused, and none of their values is shown", async () => {
+test("settings that are missing, wrong or contradict each other are rejected, and none of their values is shown", async () => {
   const refused = async (news: object) => (await plugin.checkConfig({ ...news })).failures.join();
   expect(await refused({ baseUrl: remote.baseUrl })).toMatch(
     /recommender:apiKey is not set.*input of the provider/,
@@ -70,7 +70,7 @@ test("settings that are missing, wrong or contradict each other are refused, and
   expect(await refused({ ...remote, tokenCommand: "echo t-2" })).not.toMatch(/k-1|t-1|t-2/);
 });
 
-test.each(["apiKey", "accessToken"])("%s that no header can carry is refused by name alone", async (key) => {
+test.each(["apiKey", "accessToken"])("%s that no header can carry is rejected by name alone", async (key) => {
   for (const value of ["hunter2\n", "hunter2 😀"]) {
     const [failure, ...others] = (await plugin.checkConfig({ ...remote, [key]: secret(value) })).failures;
     expect(others).toEqual([]);
@@ -81,7 +81,7 @@ test.each(["apiKey", "accessToken"])("%s that no header can carry is refused by 
   }
 });
 
-test("what a preview does not know yet is no reason to refuse anything", async () => {
+test("what a preview does not know yet is no reason to reject anything", async () => {
   const { failures, inputs } = await plugin.checkConfig({ ...remote, apiKey: unknownValue });
   expect(failures).toEqual([]);
   expect(inputs.apiKey).toEqual(secret(unknownValue));

@@ -102,7 +102,7 @@ test("the resources of a component get its options and the version of the plugin
   expect(options("TrainingJob").ignoreChanges).toEqual(["triggers[0]", "name", "*"]);
 });
 
-test("a model is not deleted before its replacement, whatever the option says, and that is said", async () => {
+test("a model is not deleted before its replacement, whatever the option says, and that is reported", async () => {
   await construct("TrainedModel", { projectId: "p", algorithmId: "a" });
   for (const type of ["TrainingJob", "Model"]) expect(options(type).deletedFirst).toEqual([false, false]);
   expect(plugin.said).toContainEqual(

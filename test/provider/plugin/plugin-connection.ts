@@ -7,7 +7,7 @@ import { fromStruct, toStruct } from "../../../provider/plugin/values";
 
 export type Properties = Record<string, unknown>;
 
-/** What the engine says of a change beside the resource. */
+/** What the engine says of a change next to the resource. */
 interface Options {
   readonly preview?: boolean;
   /** How long it may take, by the option `customTimeouts`. */

@@ -23,7 +23,7 @@ interface Options {
   readonly node?: readonly string[];
 }
 
-/** The plugin in a process of its own, spoken to as the engine speaks to it. */
+/** The plugin in a separate process, spoken to as the engine speaks to it. */
 export class PluginProcess extends PluginConnection {
   /** What lifecycles said to the engine. */
   readonly said: { readonly message: string; readonly urn: string }[] = [];

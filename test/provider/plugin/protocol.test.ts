@@ -90,7 +90,7 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s ends the plugin without an error",
   expect(await own.stop(signal)).toBe(0);
 });
 
-test("an unknown resource, function or method is refused with what there is", async () => {
+test("an unknown resource, function or method is rejected with what there is", async () => {
   await expect(plugin.check("EventDatset", {})).rejects.toThrow(
     /EventDatset is unknown; did you mean EventDataset\?/,
   );
@@ -104,7 +104,7 @@ test("an unknown resource, function or method is refused with what there is", as
   await expect(plugin.call("getMapping", new provider.GetMappingRequest())).rejects.toThrow(/UNIMPLEMENTED/);
 });
 
-test("a component that is not there, or an argument that it does not take, is refused with what there is", async () => {
+test("a component that is not there, or an argument that it does not take, is rejected with what there is", async () => {
   const request = new provider.ConstructRequest();
   request.setName("weekly");
   request.setType("recommender:index:TraindModel");
@@ -154,7 +154,7 @@ test("its command finds the package of the program from the directory to which t
   }
 });
 
-test("a process that is given no engine serves all the same", async () => {
+test("a process that is given no engine serves anyway", async () => {
   const main = join(root, "dist/provider/plugin/main.js");
   const child = spawn(process.execPath, [main], { stdio: ["ignore", "pipe", "inherit"] });
   const [port] = (await once(child.stdout, "data")) as [Buffer];
@@ -170,7 +170,7 @@ test.each(["Modle", "constructor", "__proto__"])(
   },
 );
 
-test("what comes before the configuration is refused in words", async () => {
+test("what comes before the configuration is rejected in words", async () => {
   const early = await PluginProcess.start();
   const dataset = { name: "it", numShards: 1 };
   const calls = [
@@ -209,7 +209,7 @@ test("nothing is created with an argument that is not known yet", async () => {
   expect(observed.calls()).toEqual([]);
 });
 
-test("hidden properties that the package has not written are refused by name", async () => {
+test("hidden properties that the package has not written are rejected by name", async () => {
   const dataset = { name: "it", numShards: 1 };
   const odd = /This property is reserved for this package: remove it from the program, or fix the state/;
   const damaged = [

@@ -29,7 +29,7 @@ const rename = async (eventDatasetId: string, name: string) => {
   await observed.call(routes.updateEventDataset, { eventDatasetId, name, attributeSchema } as never);
 };
 
-test("check fills in defaults and the logical name, refuses what is wrong, and leaves what is not known alone", async () => {
+test("check fills in defaults and the logical name, rejects what is wrong, and leaves what is not known alone", async () => {
   expect(await declare("EventDataset", { numShards: 2, attributeSchema: null })).toMatchObject({
     name: "it",
     numShards: 2,

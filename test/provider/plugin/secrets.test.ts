@@ -51,7 +51,7 @@ const bindings = [
 describe.each(bindings)("with the binding $name", (binding) => {
   const everything = () => JSON.stringify([binding.of().said, plugin.errors]);
 
-  test("what is wrong with a secret argument is said without it", async () => {
+  test("what is wrong with a secret argument is reported without it", async () => {
     const refused = async (type: string, properties: Properties, ...names: string[]) =>
       (await binding.of().check(type, binding.with(properties, names))).failures.join();
     const schema = { numShards: 1, attributeSchema: { "hush-key": "hush-value" } };
@@ -79,7 +79,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
     expect(error.message).not.toContain("hush");
   });
 
-  test("a secret record that is refused is in no message and not in the file of refused ones", async () => {
+  test("a secret record that is rejected is in no message and not in the file of rejected ones", async () => {
     const { eventDatasetId } = await observed.call(routes.createEventDataset, { name: "x", numShards: 1 });
     const record = { userId: "hush-user", itemId: "i", eventType: "v", ts: "hush-time" };
     const properties = { eventDatasetId, source: [record], rejectsFile };
@@ -101,7 +101,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
     expect([error.message, file, everything()].join()).not.toContain("hush");
   });
 
-  test("the path of a secret source is in no message and not in the file of refused records", async () => {
+  test("the path of a secret source is in no message and not in the file of rejected records", async () => {
     const { eventDatasetId } = await observed.call(routes.createEventDataset, { name: "x", numShards: 1 });
     const path = join(directory, "hush directory.csv");
     writeFileSync(path, "userId,itemId,eventType,ts\nu,i,v,never\n");
@@ -123,7 +123,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
     expect([error.message, file, ...gone.failures, everything()].join()).not.toContain("hush");
   });
 
-  test("an output that repeats a secret argument is secret, and what is said of it does not show it", async () => {
+  test("an output that repeats a secret argument is secret, and what is reported of it does not show it", async () => {
     const { userDatasetId } = await observed.call(routes.createUserDataset, { name: "it", numShards: 1 });
     const adopt = (numShards: number) =>
       binding
@@ -139,7 +139,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
   });
 });
 
-test("a service that repeats secret records in its refusal does not get them shown", async () => {
+test("a service that repeats secret records in its rejection does not get them shown", async () => {
   const echo: RequestListener = async (request, response) => {
     // A client cuts what is longer than 500 characters: here amid a secret.
     const message = `${`cannot take ${await text(request)} `.padEnd(495, "x")} hush-user`;
@@ -203,7 +203,7 @@ test("a secret address of the service is neither in messages nor in the state in
   await own.stop();
 });
 
-test("what is secret of a configuration is in nothing that is said of it", async () => {
+test("what is secret of a configuration is in nothing that is reported of it", async () => {
   const hushed = {
     baseUrl: secret("http://hush.example.com"),
     apiKey: secret("k-1"),

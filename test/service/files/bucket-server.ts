@@ -16,7 +16,7 @@ const key = { AWS_ACCESS_KEY_ID: "tester", AWS_SECRET_ACCESS_KEY: "a secret of t
 /** The reason why this machine has no S3 server, or undefined if it has one. */
 export const withoutBucketServer = whyUnavailable("bucket-server");
 
-/** A storage that speaks the protocol of Amazon S3, in a process of its own. */
+/** A storage that speaks the protocol of Amazon S3, in a separate process. */
 export class BucketServer {
   private made = 0;
 

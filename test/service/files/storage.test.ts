@@ -43,7 +43,7 @@ function newDirectory(): string {
   return directory;
 }
 
-/** Writes a file in a process of its own, megabyte by megabyte, and prints a line after each. */
+/** Writes a file in a separate process, megabyte by megabyte, and prints a line after each. */
 function writer(files: Files, name: string, megabytes: number, environment = {}, limit = "") {
   const program = `
     const { openFiles } = require(${JSON.stringify(built)});
@@ -148,7 +148,7 @@ function testFiles(where: string, open: () => Files): void {
   });
 
   test("are not stored if the disk is full, and the message names the disk", async () => {
-    // That of a database is full for all of it, and its own message says so.
+    // That of a database is full for all of it, and its own message reports it.
     if (where === "a database") return;
     const full = where === "a bucket" ? await BucketServer.start({ fileKilobytes: 1024 }) : undefined;
     const place = full ? openFiles({ directory: join(root, "full"), url: full.newBucket() }) : files;

@@ -89,7 +89,7 @@ describe("deployments", () => {
     expect((await recommend()).results).toHaveLength(5);
   });
 
-  test("a model deleted while its deployment waits fails the job at once, and says so", async () => {
+  test("a model deleted while its deployment waits fails the job at once, and reports it", async () => {
     const { projectId } = shop;
     const generatorModelId = await trainModel(api, shop);
     await switchOn({ job_delay_ms: 1000 });

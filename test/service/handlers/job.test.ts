@@ -234,7 +234,7 @@ describe("jobs", () => {
     await expect(api.call("getJob", { projectId, jobId: "nowhere" })).rejects.toMatchObject(missing);
   });
 
-  test("a project whose event dataset was deleted cannot be trained, and says so", async () => {
+  test("a project whose event dataset was deleted cannot be trained, and reports it", async () => {
     const own = await openShop(api);
     await api.call("deleteEventDataset", { eventDatasetId: own.eventDatasetId });
     const { projectId, algorithmId } = own;

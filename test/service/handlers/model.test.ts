@@ -21,7 +21,7 @@ describe("models", () => {
     expect(await api.call("getModel", { projectId, modelId: first })).toEqual(renamed);
   });
 
-  test("report the quality that their trainings measured, also beside newer models", async () => {
+  test("report the quality that their trainings measured, also next to newer models", async () => {
     const project = await openShop(api);
     const { projectId } = project;
     const [older, newer] = [await trainModel(api, project), await trainModel(api, project)];

@@ -86,7 +86,7 @@ describe("recommendations", () => {
     });
   });
 
-  test("more items or attributes than one call answers are refused", async () => {
+  test("more items or attributes than one call answers are rejected", async () => {
     await expect(idsFor("u0", limits.recommendedItems + 1)).rejects.toMatchObject({
       status: 400,
       error: { details: [{ path: "limit", message: expect.stringContaining("1,000") }] },

@@ -144,7 +144,7 @@ describe("records", () => {
     expect((await status(userDatasetId)).shards).toEqual(shards);
   });
 
-  test("more than 1000 records are refused as a whole", async () => {
+  test("more than 1000 records are rejected as a whole", async () => {
     const { userDatasetId } = await api.call("createUserDataset", { name: "users", numShards: 1 });
     const users = Array.from({ length: 1001 }, (_, user) => ({ userId: `${user}` }));
     await expect(api.call("upsertDatasetUsers", { userDatasetId, users })).rejects.toMatchObject({

@@ -46,7 +46,7 @@ describe("wrong bodies", () => {
   );
 
   test.each(Object.keys(routes) as RouteName[])(
-    "%s refuses a body that is no object, and a request without one",
+    "%s rejects a body that is no object, and a request without one",
     async (name) => {
       const { method, path, request } = routes[name];
       if (method === "GET") return;

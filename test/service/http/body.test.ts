@@ -44,7 +44,7 @@ describe("bodies", () => {
       413,
     ],
     ["more levels than can be read", levels(limits.bodyDepth + 1), {}, 400],
-  ] as const)("%s is refused", async (_, body, headers, status) => {
+  ] as const)("%s is rejected", async (_, body, headers, status) => {
     expect(await post(body, headers)).toMatchObject({
       status,
       body: { error: { code: expect.any(String) } },
@@ -67,7 +67,7 @@ describe("bodies", () => {
     ["a list of many numbers", () => `{"users":[${"1,".repeat(11_000_000)}1]}`, limits.recordValues],
     ["many empty records", () => `{"users":[${"{},".repeat(1_000_000)}{}]}`, limits.recordValues],
     ["many records of many keys", () => `{"users":[${`{${keys(1100)}},`.repeat(999)}{}]}`, limits.bodyValues],
-  ])("%s is refused before it is parsed, packed or not", async (_, body, limit) => {
+  ])("%s is rejected before it is parsed, packed or not", async (_, body, limit) => {
     const parse = jest.spyOn(JSON, "parse");
     for (const headers of [{}, { "content-encoding": "gzip" }]) {
       const { status, body: answer } = await upsert(body(), headers as Record<string, string>);
@@ -129,7 +129,7 @@ describe("bodies", () => {
       expect((await post(good, { "content-type": `application/json; charset=${charset}` })).status).toBe(200);
   });
 
-  test("a body that is too large is refused with the limit", async () => {
+  test("a body that is too large is rejected with the limit", async () => {
     const { body } = await post(Buffer.alloc(limits.requestBytes + 1, " "));
     expect(body.error).toMatchObject({
       code: "TOO_LARGE",
@@ -150,7 +150,7 @@ describe("bodies", () => {
 });
 
 describe("bodies that are far too large", () => {
-  test("are refused without the memory going up", async () => {
+  test("are rejected without the memory going up", async () => {
     const main = join(__dirname, "..", "..", "..", "dist", "cli", "main.js");
     const child = spawn(process.execPath, [main, "serve", "--ephemeral", "--json"], {
       stdio: ["ignore", "pipe", "inherit"],

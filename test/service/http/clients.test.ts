@@ -109,7 +109,7 @@ describe("a client with scopes of its own", () => {
     expect(await callerOf("ci", secret).call("listEventDatasets", {})).toEqual({ eventDatasets: [] });
   });
 
-  test("is refused what it has no scope for, with the command that allows it, and may do it after that", async () => {
+  test("is rejected what it has no scope for, with the command that allows it, and may do it after that", async () => {
     const reader = await added("reader", "read");
     const scope = "/create-project";
     const refused = await ask({ client_id: "reader", client_secret: reader.service.key, scope });
@@ -203,7 +203,7 @@ describe("a client with scopes of its own", () => {
     expect(rows).toHaveLength(1);
   });
 
-  test("is added and revoked beside a service that writes, and neither hinders the other", async () => {
+  test("is added and revoked next to a service that writes, and neither hinders the other", async () => {
     let changed = false;
     const changes = async () => {
       for (let at = 0; at < 15; at++)
@@ -222,7 +222,7 @@ describe("a client with scopes of its own", () => {
     expect(await api.ask("select name from clients where name like 'c_'")).toEqual([{ name: "ci" }]);
   });
 
-  test("has its secret nowhere but with its owner: not in the store, the log or what is refused", async () => {
+  test("has its secret nowhere but with its owner: not in the store, the log or what is rejected", async () => {
     expect(secrets.length).toBeGreaterThan(5);
     const tables = (await api.ask(
       testStore === "directory"
@@ -245,7 +245,7 @@ describe("a client with scopes of its own", () => {
   });
 });
 
-testInDirectory("clients of a directory without data are refused with what to do", async () => {
+testInDirectory("clients of a directory without data are rejected with what to do", async () => {
   const empty = mkdtempSync(join(tmpdir(), "recommender-clients-"));
   await expect(withClients({ dataDir: empty }, (all) => all.list())).rejects.toThrow(
     /There is no data of a service in .*recommender serve --data/s,

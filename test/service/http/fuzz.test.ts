@@ -17,6 +17,6 @@ test("odd requests of every kind are answered quickly and never with a 5xx, and 
   }
   if (process.env.FUZZ_CASES) process.stdout.write(`seed ${seed}\n${shownFigures(figures)}`);
   const [, half, end] = figures.rssMb;
-  // Bodies of 22 MB come and go, so memory has its ups and downs; what leaks would go on growing.
+  // Bodies of 22 MB come and go, so memory has its ups and downs; what leaks would continue growing.
   expect(end).toBeLessThan(half * 1.3 + 100);
 });

@@ -89,7 +89,7 @@ async function judged(api: Caller, odd: OddRequest, ids: Record<string, string>)
       throw new Error("the answer has another request id");
   } else if (odd.name && odd.method === routes[odd.name].method) {
     wireSchema(routes[odd.name].reply).parse(answer.body);
-    // What was created just now is what may be deleted, so that the rest stays what it is.
+    // What was created just now is what may be deleted, so the rest stays what it is.
     if (odd.name === "createEventDataset") ids.spare = answer.body.event_dataset_id;
   }
   return { status, ms };

@@ -12,14 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => api.end());
 
-/** Makes a call of the contract, and gives the details of its refusal. */
+/** Makes a call of the contract, and gives the details of its rejection. */
 const faultsOf = (call: Promise<unknown>) =>
   call.then(
     () => [],
     ({ status, error }) => [status, error.details],
   );
 
-test("a user id that is too long is refused with the name of its field", async () => {
+test("a user id that is too long is rejected with the name of its field", async () => {
   const tooLong = [400, [{ path: "user_id", message: "expected at most 256 characters" }]];
   expect(await faultsOf(api.call("recommendItemsToUser", { userId: long }))).toEqual(tooLong);
   const { eventDatasetId } = shop;
@@ -49,7 +49,7 @@ test("so is every other id", async () => {
   await api.call("deleteDatasetUserEvents", { eventDatasetId, userId: longest });
 });
 
-test("event_weights of more types than the limit are refused, and as many as the limit are taken", async () => {
+test("event_weights of more types than the limit are rejected, and as many as the limit are taken", async () => {
   const create = (types: number) =>
     api.call("createAlgorithm", {
       projectId: shop.projectId,

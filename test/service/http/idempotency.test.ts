@@ -38,7 +38,7 @@ describe("idempotency keys", () => {
     expect(await named("once")).toBe(1);
   });
 
-  test("the same key with another body is refused", async () => {
+  test("the same key with another body is rejected", async () => {
     await create("k2", "one");
     expect(await create("k2", "two")).toMatchObject({
       status: 422,
@@ -53,7 +53,7 @@ describe("idempotency keys", () => {
     expect(await named("together")).toBe(1);
   });
 
-  test("a refused call may be mended under the same key", async () => {
+  test("a rejected call may be mended under the same key", async () => {
     expect((await create("k4", "")).status).toBe(400);
     expect((await create("k4", "mended")).status).toBe(200);
   });

@@ -17,7 +17,7 @@ export interface OddRequest {
   readonly credentials: "good" | "none" | "odd";
 }
 
-/** A body by its description, so that a large one can be shown in a message. */
+/** A body by its description, so a large one can be shown in a message. */
 export type Content =
   | { readonly kind: "json"; readonly json: unknown }
   | { readonly kind: "text"; readonly text: string }

@@ -86,7 +86,7 @@ describe("the queue", () => {
 });
 
 describe("deleting events", () => {
-  testInDirectory("writes nothing where there are none to be deleted", async () => {
+  testInDirectory("writes nothing if there are none to be deleted", async () => {
     const { api, shop, end } = await openWatched();
     const { eventDatasetId } = shop;
     const database = new Database(dataDirectoryAt(api.service.dataDir).database, { timeout: 5000 });

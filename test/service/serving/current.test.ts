@@ -72,7 +72,7 @@ test("a batch that fails because of the database is not repeated user by user", 
   }
 });
 
-test("calls beyond what a slow database can answer are refused at once", async () => {
+test("calls beyond what a slow database can answer are rejected at once", async () => {
   let answer = () => {};
   const held = new Promise<never>((_, reject) => {
     answer = () => reject(new Error("gone"));

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.end());
 
-test("what is shown beside what fits best is a choice, and the console shows the same with reasons that add up", async () => {
+test("what is shown next to what fits best is a choice, and the console shows the same with reasons that add up", async () => {
   const shop = await openShop(api, shopRecords({ users: 80, items: 80, perUser: 12 }));
   const { projectId } = shop;
   const headers = { ...(await signIn(api)), origin: api.service.url, "content-type": "application/json" };

@@ -4,7 +4,7 @@ import { History } from "../../../service/serving/history";
 
 const [users, items] = [40, 30];
 
-/** A history of no events that keeps few changed pairs apart, beside one that never merges. */
+/** A history of no events that keeps few changed pairs apart, next to one that never merges. */
 function histories(most: number) {
   const none = new InteractionsBuilder().build(0, 0);
   const rows = { ...none, count: new Uint32Array(0), sum: new Float64Array(0) };

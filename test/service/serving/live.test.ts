@@ -268,7 +268,7 @@ describe("a deployment", () => {
     ]);
   });
 
-  test("a training whose event dataset is deleted before it is read fails at once, and says so", async () => {
+  test("a training whose event dataset is deleted before it is read fails at once, and reports it", async () => {
     const { projectId, algorithmId, eventDatasetId } = shop;
     ahead("TRAINING", () => api.call("deleteEventDataset", { eventDatasetId }));
     const { jobId } = await api.call("submitTrainingJob", { projectId, algorithmId, name: "late" });

@@ -61,7 +61,7 @@ describe("events of other types", () => {
     expect(after.filter((id) => ofGenre(2).includes(id))).toHaveLength(5);
   });
 
-  test("what a user has only viewed is recommended where the model says so", async () => {
+  test("what a user has only viewed is recommended where the model reports it", async () => {
     const { modelId } = await trained({ ...fixed, event_weights: { view: 0.3 }, recommend_seen: true });
     await deploy(api, shop.projectId, modelId, { qps: 100_000 });
     expect(await idsFor("viewer", 60)).toEqual(expect.arrayContaining(ofGenre(0).slice(0, 5)));

@@ -35,7 +35,7 @@ describe("why an item is recommended", () => {
       users: [{ userId, attributes: { ...attributes } }],
     });
 
-  test("a call that does not ask is answered as the specification says, with nothing beside", async () => {
+  test("a call that does not ask is answered as the specification says, with nothing next to", async () => {
     const headers = { ...(await api.headers(path)), "content-type": "application/json" };
     const body = JSON.stringify({ user_id: "u1", limit: 1 });
     const { body: answer } = await api.raw(path, { method: "POST", headers, body });
@@ -117,7 +117,7 @@ describe("why an item is recommended", () => {
     });
   });
 
-  test("another number of reasons than one to three is refused with what to do", async () => {
+  test("another number of reasons than one to three is rejected with what to do", async () => {
     await expect(ask("u1", "4")).rejects.toMatchObject({
       status: 400,
       error: {

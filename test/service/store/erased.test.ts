@@ -22,7 +22,7 @@ const records = (() => {
   return {
     users: [...users, { userId: user, attributes: { likes: "western", age: 33 } }],
     items,
-    // Many rows, so that pages of the database are split, merged and freed.
+    // Many rows, so pages of the database are split, merged and freed.
     events: [
       ...events,
       ...own,

@@ -3,7 +3,7 @@ import { Walks } from "../../../service/store/walks";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Walks that go on until the test ends them, or until their signal does. */
+/** Walks that continue until the test ends them, or until their signal does. */
 function steps() {
   const walked: { signal: AbortSignal; end: () => void }[] = [];
   const walk = (signal: AbortSignal) =>
