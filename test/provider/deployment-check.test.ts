@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 afterEach(() => observed.releaseJobs());
 
-/** A provider in a new process, as every run has one. */
+/** Starts a provider in a new process, which is a new run. */
 async function nextRun(): Promise<void> {
   await provider.stop();
   provider = await DynamicProvider.start(observed.config);
@@ -33,7 +33,7 @@ const submitted = () => observed.calls().filter((call) => call.includes("/submit
 const deploy = (args: Properties) => deployWith(provider, projectId, args);
 const redeploy = (from: Deployed, change: Properties) => redeployWith(provider, projectId, from, change);
 
-/** Which model answers can be told from the deployment's own record. */
+/** Returns the live model from the record of the deployment. */
 async function serving(jobId: unknown): Promise<unknown> {
   const job = await observed.call(routes.getJob, { projectId, jobId: jobId as string });
   return job.jobData?.generatorModelId;
@@ -52,7 +52,7 @@ describe("a deployment", () => {
     const { checkFailed: _, servingUri: __, deploymentJobId: ___, ...args } = state;
     for (let run = 0; run < 2; run++) {
       await nextRun();
-      // A refresh in between takes away what the engine itself knows of the failure.
+      // A refresh in between removes the engine's own record of the failure.
       expect(await provider.diff("Deployment", projectId, state, args)).toMatchObject({ changes: true });
       const again = await provider.update("Deployment", projectId, state, args).catch((thrown) => thrown);
       expect(again.message).toMatch(reason);
@@ -147,7 +147,7 @@ describe("a deployment", () => {
     expect(await refused("u1")).toMatch(/the check failed: check\.userIds\[0\]: POST .*injected by/);
   });
 
-  test("whose answers are too slow fails its check", async () => {
+  test("whose responses are too slow fails its check", async () => {
     const check = { userIds: ["u1"], minResults: 1, maxLatencyMs: 0.001 };
     await expect(deploy({ generatorModelId: models[0], check })).rejects.toThrow(
       /the check failed: the response for check\.userIds\[0\] took \d+ ms, but the limit is 0.001 ms/,

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 afterEach(() => observed.releaseJobs());
 
-/** A provider in a new process, as every run has one. */
+/** Starts a provider in a new process, which is a new run. */
 async function nextRun(): Promise<void> {
   await provider.stop();
   provider = await DynamicProvider.start(observed.config);
@@ -34,7 +34,7 @@ const deploy = (args: Properties) => deployWith(provider, projectId, args);
 const redeploy = (from: Deployed, change: Properties) => redeployWith(provider, projectId, from, change);
 
 describe("a deployment", () => {
-  test("serves after one job, and continues to serve during a switch to other models", async () => {
+  test("is live after one job, and stays live during a switch to other models", async () => {
     const first = await deploy({ generatorModelId: models[0] });
     expect(first.state).toMatchObject({
       deploymentJobId: first.job.id,
@@ -63,7 +63,7 @@ describe("a deployment", () => {
     ).toBeGreaterThan(0);
   });
 
-  test("that does not serve is reported as gone by a refresh with a check, and can be shut down again", async () => {
+  test("that is not live is reported as gone by a refresh with a check, and can be shut down again", async () => {
     const first = await deploy({ generatorModelId: models[0], check: { userIds: ["u1"], minResults: 1 } });
     expect(await provider.read("Deployment", projectId, first.state)).toMatchObject({ id: projectId });
     await nextRun();
@@ -125,7 +125,7 @@ describe("a deployment", () => {
     expect(await check("four", { projectId: unknownValue })).toMatchObject({ failures: [] });
     await nextRun();
     expect(await check("two")).toMatchObject({ failures: [] });
-    // The new one was checked first; the one in the state is to stay.
+    // The new deployment was checked first, and the one in the state must stay.
     const held = { ...args, submittedJobId: "j", name: "one" };
     const { failures } = await provider.check("Deployment", held, held);
     expect(failures.join()).toMatch(/: remove Deployment two$/);
@@ -139,7 +139,7 @@ describe("a deployment", () => {
     expect(submitted()).toBe(0);
   });
 
-  test("that is not in the stack is reported when its job is deleted, if it may serve", async () => {
+  test("that is not in the stack is reported when its job is deleted, if it may be live", async () => {
     const { job } = await deploy({ generatorModelId: models[0] });
     await nextRun();
     const toldOf = async (jobId: string) => {

@@ -46,7 +46,7 @@ describe("waiting for a job", () => {
   });
 
   test.each(["training", "deployment", "querying", "clustering"] as const)(
-    "for %s has a time limit of its own, and says how to raise it",
+    "for %s has a separate time limit, and the error explains how to raise it",
     async (kind) => {
       const { outcome } = await wait([job("RUNNING")], kind, { [`${kind}Timeout`]: "90s" });
       const message = (outcome as Error).message;
@@ -95,13 +95,9 @@ describe("waiting for a job", () => {
   });
 
   test.each([
-    [
-      "a word that the service uses for it and that is configured",
-      "EXPLODED",
-      { failedJobStatuses: "exploded" },
-    ],
+    ["a status that is configured as failed", "EXPLODED", { failedJobStatuses: "exploded" }],
     ["CANCELLED", "CANCELLED", {}],
-  ])("fails at %s, with the job's own reason", async (_, word, config) => {
+  ])("fails at %s, with the reason of the job", async (_, word, config) => {
     const failed = job(word, { job_result: { message: "no space" }, retry_count: 3 });
     const { outcome } = await wait([job("RUNNING"), failed], "training", config);
     expect((outcome as Error).message).toMatch(

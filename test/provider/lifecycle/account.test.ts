@@ -14,11 +14,7 @@ const rows: readonly (readonly [string, AccountEvidence, string])[] = [
   ["the key is another one", { key: "different" }, "search"],
   ["the key is another one, and shows what the stack created", { key: "different", visible: "some" }, "same"],
   ["the key is another one, and shows nothing of the stack", { key: "different", visible: "none" }, "reject"],
-  [
-    "the key is another one, and the service can show nothing",
-    { key: "different", visible: "unknown" },
-    "same",
-  ],
+  ["the key is different, and the service shows no object", { key: "different", visible: "unknown" }, "same"],
   ["the user says that it is the same account", { key: "different", confirmedSame: true }, "same"],
 ];
 

@@ -56,7 +56,7 @@ describe("a replacement that the engine forces", () => {
     ],
     ["TrainingJob", `Model n: this trains again, because ${asked}.`],
     ["Deployment", undefined],
-  ])("of a %s says in the preview what is lost", async (type, words) => {
+  ])("of a %s shows in the preview what is lost", async (type, words) => {
     const own = await DynamicProvider.start(nowhere);
     const { args } = rules[type];
     // The engine checks each resource, and checks a replaced resource again as if it were new.

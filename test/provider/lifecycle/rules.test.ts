@@ -41,7 +41,7 @@ describe.each(types)("%s", (type) => {
     expect(provider.said).toEqual([]);
   });
 
-  test.each(Object.entries(others))("another %s: %j", async (key, [value, rule]) => {
+  test.each(Object.entries(others))("a new %s: %j", async (key, [value, rule]) => {
     const { [key]: _, ...rest } = args;
     const news = value === undefined ? rest : { ...rest, [key]: value };
     expect(await provider.diff(type, "id", args, news)).toEqual({

@@ -23,7 +23,7 @@ afterAll(() => observed.close());
 const args = { name: "it", numShards: 1 };
 const unchanged = { changes: false, replaces: [] };
 
-test("what a dynamic provider has created is the same to the plugin, which reads, changes and deletes it", async () => {
+test("the plugin reads, changes and deletes objects of a dynamic provider", async () => {
   const { id, state } = await dynamic.create("EventDataset", args);
   const { inputs } = await plugin.check("EventDataset", args, state);
   expect(await plugin.diff("EventDataset", id, state, inputs)).toMatchObject({ ...unchanged, detailed: {} });
@@ -36,7 +36,7 @@ test("what a dynamic provider has created is the same to the plugin, which reads
   expect(eventDatasets).toEqual([]);
 });
 
-test("what the plugin has created is the same to a dynamic provider, which changes and deletes it", async () => {
+test("a dynamic provider changes and deletes objects of the plugin", async () => {
   const { inputs } = await plugin.check("EventDataset", args);
   const { id, state } = await plugin.create("EventDataset", inputs);
   const news = (await dynamic.check("EventDataset", args)).inputs;
@@ -47,7 +47,7 @@ test("what the plugin has created is the same to a dynamic provider, which chang
   expect(eventDatasets).toEqual([]);
 });
 
-test("a dynamic provider takes the URN out of a row that the plugin has written", async () => {
+test("a dynamic provider reads the URN from a state entry of the plugin", async () => {
   const fromNode = await PluginProcess.start({ ...observed.config, "recommender:binding": "plugin" });
   const { inputs } = await fromNode.check("EventDataset", args);
   const { id, state } = await fromNode.create("EventDataset", inputs).finally(() => fromNode.stop());
@@ -58,7 +58,7 @@ test("a dynamic provider takes the URN out of a row that the plugin has written"
   expect(observed.calls()).toContain("DELETE /delete-event-dataset");
 });
 
-test("a dynamic provider knows the first name of what was renamed by an alias and then read by the plugin", async () => {
+test("a dynamic provider finds the first name of a resource that was renamed by an alias and read by the plugin", async () => {
   const fromNode = await PluginProcess.start({ ...observed.config, "recommender:binding": "plugin" });
   const urn = (name: string) => `urn:pulumi:test::test::recommender:index:EventDataset::${name}`;
   const { inputs } = await fromNode.check(urn("before"), { numShards: 1 });
@@ -71,7 +71,7 @@ test("a dynamic provider knows the first name of what was renamed by an alias an
   await dynamic.delete("EventDataset", id, read.state);
 });
 
-test("state of which all is secret is read, changed and deleted", async () => {
+test("a resource with a completely secret state is read, changed and deleted", async () => {
   const { inputs } = await plugin.check("EventDataset", args);
   const { id, state } = await plugin.create("EventDataset", inputs);
   const sealed = Object.fromEntries(Object.entries(state).map(([key, value]) => [key, secret(value)]));
@@ -81,7 +81,7 @@ test("state of which all is secret is read, changed and deleted", async () => {
   expect(observed.calls()).toContain("DELETE /delete-event-dataset");
 });
 
-test("state of before rows had tokens is deleted by the plugin too", async () => {
+test("the plugin deletes resources from states of versions without tokens", async () => {
   const { id, state } = await dynamic.create("EventDataset", args);
   const { __made, ...older } = state;
   await plugin.delete("EventDataset", id, older);
@@ -89,7 +89,7 @@ test("state of before rows had tokens is deleted by the plugin too", async () =>
 });
 
 test.each(["plugin", "dynamic"])(
-  "what a run of the %s binding created and did not store is resumed by the other",
+  "an interrupted create of the %s binding is resumed by the other binding",
   async (first) => {
     const user = { name: "it", numShards: 1, attributeSchema: { [first]: "NUMERICAL" } };
     const { inputs } = await plugin.check("UserDataset", user);
@@ -97,7 +97,7 @@ test.each(["plugin", "dynamic"])(
     const byDynamic = () => dynamic.create("UserDataset", user);
     const [one, other] = first === "plugin" ? [byPlugin, byDynamic] : [byDynamic, byPlugin];
     const { id } = await one();
-    // The engine was killed before it stored the id, and its providers with it.
+    // The engine and its providers were killed before the engine stored the id.
     if (first === "plugin") {
       await plugin.stop("SIGKILL");
       plugin = await PluginProcess.start(observed.config);

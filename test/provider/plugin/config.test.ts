@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const remote = { baseUrl: "https://api.example.com", apiKey: "k-1", accessToken: "t-1" };
 
-test("what is secret by nature is sealed even where the program forgot, and what the program sealed stays so", async () => {
+test("credentials are always secret, and values that the program marks as secret stay secret", async () => {
   const { inputs, failures } = await plugin.checkConfig({ ...remote, baseUrl: secret(remote.baseUrl) });
   expect(failures).toEqual([]);
   expect(inputs).toEqual({
@@ -31,12 +31,12 @@ test("what is secret by nature is sealed even where the program forgot, and what
   });
 });
 
-test("a mistyped key is rejected with the one that was meant", async () => {
+test("a mistyped key is rejected, and the error suggests the right one", async () => {
   const { failures } = await plugin.checkConfig({ baseURL: "x" });
   expect(failures).toEqual([expect.stringMatching(/recommender:baseURL is unknown; did you mean baseUrl\?/)]);
 });
 
-test("what the address means is reported once for a provider, without a secret", async () => {
+test("the meaning of the address is reported once per provider, without secrets", async () => {
   const own = await PluginProcess.start({ ...remote, baseUrl: "http://api.example.com" }, { name: "mine" });
   await own.check("EventDataset", { numShards: 1 });
   await own.stop();
@@ -46,7 +46,7 @@ test("what the address means is reported once for a provider, without a secret",
   expect(JSON.stringify(own.said)).not.toMatch(/k-1|t-1/);
 });
 
-test("what the stack pins holds for a provider of the program's own too, and is no input of it", async () => {
+test("the pins of a stack apply to explicit providers too, and are not their inputs", async () => {
   const pins = JSON.stringify({ it: { generatorModelId: "m-former" } });
   expect((await plugin.checkConfig({ ...remote, pinnedModels: pins })).failures).toEqual([
     expect.stringMatching(/recommender:pinnedModels is unknown.*Remove it from the provider's inputs/),
@@ -60,7 +60,7 @@ test("what the stack pins holds for a provider of the program's own too, and is 
   expect(inputs).not.toHaveProperty("rankerModelId");
 });
 
-test("settings that are missing, wrong or contradict each other are rejected, and none of their values is shown", async () => {
+test("missing, wrong and contradictory settings are rejected without showing their values", async () => {
   const refused = async (news: object) => (await plugin.checkConfig({ ...news })).failures.join();
   expect(await refused({ baseUrl: remote.baseUrl })).toMatch(
     /recommender:apiKey is not set.*input of the provider/,
@@ -70,24 +70,27 @@ test("settings that are missing, wrong or contradict each other are rejected, an
   expect(await refused({ ...remote, tokenCommand: "echo t-2" })).not.toMatch(/k-1|t-1|t-2/);
 });
 
-test.each(["apiKey", "accessToken"])("%s that no header can carry is rejected by name alone", async (key) => {
-  for (const value of ["hunter2\n", "hunter2 😀"]) {
-    const [failure, ...others] = (await plugin.checkConfig({ ...remote, [key]: secret(value) })).failures;
-    expect(others).toEqual([]);
-    expect(failure).toMatch(
-      new RegExp(`^recommender:${key}: it contains characters that are not allowed in an HTTP header`),
-    );
-    expect(failure).not.toContain("hunter2");
-  }
-});
+test.each(["apiKey", "accessToken"])(
+  "%s with characters that are invalid in a header is rejected by name, without its value",
+  async (key) => {
+    for (const value of ["hunter2\n", "hunter2 😀"]) {
+      const [failure, ...others] = (await plugin.checkConfig({ ...remote, [key]: secret(value) })).failures;
+      expect(others).toEqual([]);
+      expect(failure).toMatch(
+        new RegExp(`^recommender:${key}: it contains characters that are not allowed in an HTTP header`),
+      );
+      expect(failure).not.toContain("hunter2");
+    }
+  },
+);
 
-test("what a preview does not know yet is no reason to reject anything", async () => {
+test("a preview accepts unknown values", async () => {
   const { failures, inputs } = await plugin.checkConfig({ ...remote, apiKey: unknownValue });
   expect(failures).toEqual([]);
   expect(inputs.apiKey).toEqual(secret(unknownValue));
 });
 
-test("a difference names its key and replaces nothing", async () => {
+test("a changed setting is reported by its key and replaces nothing", async () => {
   expect(await plugin.diffConfig(remote, remote)).toMatchObject({ changes: false, detailed: {} });
   expect(await plugin.diffConfig(remote, { ...remote, baseUrl: "https://b", parallel: "2" })).toEqual({
     changes: true,
@@ -99,7 +102,7 @@ test("a difference names its key and replaces nothing", async () => {
 test.each([
   ["a provider of the program's own has its inputs win over the environment", "mine", "stack"],
   [
-    "the default provider has the environment win over the configuration of the stack",
+    "for the default provider, the environment wins over the configuration of the stack",
     "default",
     "environment",
   ],
@@ -117,7 +120,7 @@ test.each([
   }
 });
 
-describe("what a promotion demands through the environment", () => {
+describe("a requirement that a promotion sets in the environment", () => {
   const rank = "RECOMMENDER_MIN_QUALITY";
   const settingsOf = (inputs: object, env: object) => {
     const given = inputs as Record<string, string>;
@@ -132,18 +135,18 @@ describe("what a promotion demands through the environment", () => {
     [{ minQuality: "0.5" }, { weekly: 0.4 }, { "*": 0.5, weekly: 0.5 }],
     [{ minQuality: '{"daily":0.1}' }, { weekly: 0.4, "*": 0.2 }, { daily: 0.2, weekly: 0.4, "*": 0.2 }],
     [{}, { weekly: 0.4 }, { weekly: 0.4 }],
-  ])("with %j and %j is the higher floor of each model", (inputs, demanded, minQuality) => {
+  ])("with %j and %j is the higher minimum of each model", (inputs, demanded, minQuality) => {
     expect(settingsOf(inputs, { [rank]: JSON.stringify(demanded) }).minQuality).toEqual(minQuality);
   });
 
-  test("is a rollback even if an explicit provider has none, and the other way round", () => {
+  test("enables rollback even if an explicit provider does not, and vice versa", () => {
     const variable = (value: string) => ({ RECOMMENDER_ROLLBACK: value });
     expect(settingsOf({ rollback: "false" }, variable("true")).rollback).toBe(true);
     expect(settingsOf({ rollback: "true" }, variable("false")).rollback).toBe(true);
     expect(settingsOf({ rollback: "false" }, variable("false")).rollback).toBe(false);
   });
 
-  test("reaches an explicit provider that has its own floor", async () => {
+  test("applies to an explicit provider with its own minimum", async () => {
     const { projectId } = await trainedProject(observed);
     const config = { ...shortKeys(observed.config), minQuality: '{"it":0.1}', rollback: "false" };
     const env = { [rank]: '{"it":1}', RECOMMENDER_ROLLBACK: "true" };
@@ -161,7 +164,7 @@ describe("what a promotion demands through the environment", () => {
   });
 });
 
-test("credentials of the environment are not sent to an address that a program gives a provider of its own", async () => {
+test("credentials from the environment are not sent to the address of an explicit provider", async () => {
   const env = { RECOMMENDER_API_KEY: "k-env", RECOMMENDER_ACCESS_TOKEN: "t-env" };
   const own = await PluginProcess.start(undefined, { env, name: "default_eu" });
   expect((await own.checkConfig({ baseUrl: remote.baseUrl })).failures).toEqual([
@@ -170,14 +173,14 @@ test("credentials of the environment are not sent to an address that a program g
   await own.stop();
 });
 
-test("the inputs of a provider may be sealed", async () => {
+test("the inputs of a provider can be secret", async () => {
   const sealed = Object.entries(shortKeys(observed.config)).map(([key, value]) => [key, secret(value)]);
   const own = await PluginProcess.start(Object.fromEntries(sealed), { name: "mine" });
   await expect(own.invoke("listEventDatasets", {})).resolves.toHaveProperty("eventDatasets");
   await own.stop();
 });
 
-test("an address and a key are enough for a provider, and a check and a call say where they are not", async () => {
+test("an address and a key are enough for a provider, and errors of a check and a call name missing ones", async () => {
   const { baseUrl, apiKey } = shortKeys(observed.config);
   expect((await plugin.checkConfig({ baseUrl, apiKey })).failures).toEqual([]);
   const own = await PluginProcess.start({ baseUrl, apiKey }, { name: "mine" });
@@ -195,7 +198,7 @@ test("an address and a key are enough for a provider, and a check and a call say
   }
 });
 
-test("what a provider of the program's own leaves out comes from the environment", async () => {
+test("settings that an explicit provider omits come from the environment", async () => {
   const { jobPollMs: _, ...config } = shortKeys(observed.config);
   const own = await PluginProcess.start(config, { env: { RECOMMENDER_JOB_POLL_MS: "soon" }, name: "mine" });
   try {

@@ -7,10 +7,10 @@ import { version } from "../../../package.json";
 import { toStruct } from "../../../provider/plugin/values";
 import { PluginProcess } from "./plugin-process";
 
-/** What the plugin has registered, by the last part of its type. */
+/** Registered resources, by the last part of their type. */
 const registered = new Map<string, RegisterResourceRequest>();
 const monitor = new grpc.Server();
-/** Is resolved when a resource is registered that never comes about. */
+/** Resolves when the resource is registered whose registration never completes. */
 const held = { promise: Promise.resolve(), resolve: () => {} };
 held.promise = new Promise((resolve) => {
   held.resolve = resolve;
@@ -43,7 +43,7 @@ afterAll(async () => {
   monitor.forceShutdown();
 });
 
-/** A component with every option that the engine hands on. */
+/** Component with every option that the engine passes on. */
 async function construct(type: string, inputs: object): Promise<void> {
   registered.clear();
   const request = new provider.ConstructRequest();
@@ -66,7 +66,7 @@ async function construct(type: string, inputs: object): Promise<void> {
   await plugin.call("construct", request);
 }
 
-/** The options that one of its resources has got. */
+/** Returns the options of a child resource. */
 const options = (type: string) => {
   const child = registered.get(type)?.toObject();
   return {
@@ -102,7 +102,7 @@ test("the resources of a component get its options and the version of the plugin
   expect(options("TrainingJob").ignoreChanges).toEqual(["triggers[0]", "name", "*"]);
 });
 
-test("a model is not deleted before its replacement, whatever the option says, and that is reported", async () => {
+test("a model is not deleted before its replacement, despite the option, with a warning", async () => {
   await construct("TrainedModel", { projectId: "p", algorithmId: "a" });
   for (const type of ["TrainingJob", "Model"]) expect(options(type).deletedFirst).toEqual([false, false]);
   expect(plugin.said).toContainEqual(

@@ -21,7 +21,7 @@ afterAll(async () => {
   await observed.close();
 });
 
-/** Imports it, declares what the import answers, and compares: the next preview must be empty. */
+/** Imports a resource, declares the result and compares both: the next preview must be empty. */
 async function importing(type: string, given: string) {
   const { id, state, inputs } = await plugin.read(type, given);
   const shown = Object.fromEntries(Object.entries(inputs).filter(([key]) => !key.startsWith("__")));
@@ -68,7 +68,7 @@ test("a deployment is imported by its project and the job that deployed it", asy
   await importing("DeploymentJob", `${projectId}/${jobId}`);
 });
 
-test("what a job has not deployed is not imported", async () => {
+test("an import rejects a job that has not deployed the models", async () => {
   await observed.faults({ jobs: [{ job_type: "DEPLOYMENT", times: 4 }] });
   const request = { projectId, name: "failing", generatorModelId: modelId, qps: 3 };
   const { jobId } = await observed.call(routes.submitDeploymentJob, request);
@@ -78,7 +78,7 @@ test("what a job has not deployed is not imported", async () => {
   );
 });
 
-test("a query and a clustering are imported by their projects and jobs, with the results, of which a refresh makes no more secret", async () => {
+test("a query and a clustering are imported by project and job, and a refresh marks nothing else as secret", async () => {
   const queries = [{ conditions: [{ attribute: "genre", value: "jazz", lowerBound: 0.1 }] }];
   const asked = { projectId, modelId, name: "q", queryType: "user_list" as const, queries };
   const grouped = { projectId, modelId, name: "c", parameters: { minUserNum: 2 } };
@@ -140,11 +140,11 @@ test("the API cannot read a training job, so the error of an import explains how
 test.each([
   ["TrainedModel", "to import its model", "import recommender:index:Model"],
   ["UserQueryResult", "to import its query", "import recommender:index:UserQuery"],
-])("an import of %s says %s", async (type, _, words) => {
+])("an import of %s explains %s", async (type, _, words) => {
   await expect(plugin.read(type, "x-1")).rejects.toThrow(words);
 });
 
-test("what the API cannot read is not confirmed to a program that looks it up with a state", async () => {
+test("a lookup of an object that the API cannot read fails, even with a state", async () => {
   const state = { name: "shop", targetEventType: "purchase" };
   await expect(plugin.read("Project", "x-1", state, state)).rejects.toThrow(
     'Project x-1 cannot be looked up: the API cannot read it. Declare it with its arguments and existingId: "x-1"',

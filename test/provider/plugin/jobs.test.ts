@@ -37,7 +37,7 @@ const saysOf = async (jobId: string) => {
   while (!plugin.said.some(({ message }) => message.includes(jobId))) await sleep(20);
 };
 
-test("a cancel ends the wait for a training that never ends, a SIGINT the process, and the next run resumes the wait", async () => {
+test("a cancel ends the wait for a training, SIGINT ends the process, and the next run resumes the wait", async () => {
   await observed.holdJobs();
   const job = await submit("stopped");
   const model = finish("stopped", job.id).catch((error) => error);
@@ -54,7 +54,7 @@ test("a cancel ends the wait for a training that never ends, a SIGINT the proces
   expect(observed.calls().join()).not.toContain("submit-training-job");
 });
 
-test("a cancel ends the wait for a service that does not answer", async () => {
+test("a cancel ends the wait for a service that does not respond", async () => {
   await observed.faults({ calls: [{ path: "/get-event-dataset", status: 503, times: 99 }] });
   const reading = plugin.read("EventDataset", "event-dataset-1", {}).catch((error) => error);
   while (!observed.calls().includes("GET /get-event-dataset")) await sleep(20);
@@ -64,7 +64,7 @@ test("a cancel ends the wait for a service that does not answer", async () => {
   plugin = await PluginProcess.start(observed.config);
 });
 
-test("a create in flight is finished in spite of a cancel and a SIGINT", async () => {
+test("a create in flight is completed despite a cancel and SIGINT", async () => {
   await observed.faults({ calls: [{ path: "/create-event-dataset", delay_ms: 1000 }] });
   const creating = plugin.create("EventDataset", { name: "late", numShards: 1 });
   while (entriesOf(urnOf("EventDataset")).length === 0) await sleep(20);
@@ -75,7 +75,7 @@ test("a create in flight is finished in spite of a cancel and a SIGINT", async (
   plugin = await PluginProcess.start(observed.config);
 });
 
-test("customTimeouts limit the wait, and the message says what to change", async () => {
+test("customTimeouts limit the wait, and the error names the option", async () => {
   await observed.holdJobs();
   const job = await submit("slow");
   await expect(finish("slow", job.id, 1)).rejects.toThrow(
@@ -100,7 +100,7 @@ test("customTimeouts limit an update too, and the next update waits for the same
   expect(observed.calls().join()).not.toContain("submit-deployment-job");
 });
 
-test("a check that fails keeps what was deployed, sealed as declared, and the next update settles it", async () => {
+test("after a failed check the state keeps the deployment and its secrets, and the next update completes it", async () => {
   const declared = { name: secret("hush"), projectId, generatorModelId: modelId, qps: 50 };
   const job = await plugin.create("DeploymentJob", declared);
   const check = { userIds: ["u-1"], minResults: 20, maxLatencyMs: 0.001 };
@@ -121,7 +121,7 @@ test("a check that fails keeps what was deployed, sealed as declared, and the ne
   expect(settled).not.toHaveProperty("checkFailed");
 });
 
-test("every lookup answers what the service does", async () => {
+test("every lookup returns the response of the service", async () => {
   const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
   const events = eventDatasets.find(({ name }) => name === "events");
   const job = { name: "served", projectId, generatorModelId: modelId, qps: 70 };
@@ -152,7 +152,7 @@ test("every lookup answers what the service does", async () => {
     expect(await plugin.invoke(name, args as Properties)).toMatchObject(answer);
 });
 
-test("the address of a result is secret without the program saying so, in previews and lookups too", async () => {
+test("the address of a result is always secret, also in previews and lookups", async () => {
   const inputs = { projectId, modelId, name: "c", clusterType: "user", parameters: { minUserNum: 1 } };
   const job = await plugin.create("ClusteringJob", inputs);
   const news = { ...inputs, submittedJobId: job.id };

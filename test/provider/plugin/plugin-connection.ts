@@ -7,24 +7,24 @@ import { fromStruct, toStruct } from "../../../provider/plugin/values";
 
 export type Properties = Record<string, unknown>;
 
-/** What the engine says of a change next to the resource. */
+/** Options of the engine for an operation. */
 interface Options {
   readonly preview?: boolean;
-  /** How long it may take, by the option `customTimeouts`. */
+  /** Time limit from the option `customTimeouts`, in seconds. */
   readonly timeoutS?: number;
 }
 
-/** Its names for kinds of differences, by number. */
+/** Names of the kinds of differences in the protocol, by number. */
 const kinds = Object.keys(provider.PropertyDiff.Kind);
 
-/** A plugin as the engine speaks to it; resources are given by their type, or by a whole URN. */
+/** Connection to a plugin, like the engine's. Resources are given by their type or by a complete URN. */
 export class PluginConnection {
-  /** Everything that came over the wire as an error, to look for secrets in what must not hold any. */
+  /** All errors of the plugin, which must not contain secrets. */
   readonly errors: string[] = [];
   protected client!: grpc.Client;
   readonly #provider: string;
 
-  /** The name of the provider in the program is that of the default provider unless set. */
+  /** The default for the name is the name of the default provider. */
   constructor(name = "default") {
     this.#provider = `urn:pulumi:test::test::pulumi:providers:recommender::${name}`;
   }
@@ -124,7 +124,7 @@ export class PluginConnection {
     return fromStruct((await this.call<provider.InvokeResponse>("invoke", request)).getReturn());
   }
 
-  /** Asks it to stop waiting, as the engine does on Ctrl+C and at the end of a run. */
+  /** Cancels the plugin, as the engine does on Ctrl+C and at the end of a run. */
   async cancel(): Promise<void> {
     await this.call("cancel", new empty.Empty());
   }
@@ -143,12 +143,12 @@ export class PluginConnection {
   }
 }
 
-/** The URN of a resource of the tests, by its type; one that is given whole stays as it is. */
+/** Returns the URN of a test resource by its type. A complete URN is returned unchanged. */
 export function urnOf(type: string, name = "it"): string {
   return type.startsWith("urn:") ? type : `urn:pulumi:test::test::recommender:index:${type}::${name}`;
 }
 
-/** Configuration without its namespace, as a provider gets it. */
+/** Removes the namespace from configuration keys, as the engine does for a provider. */
 export function shortKeys(config: Properties): Properties {
   return Object.fromEntries(
     Object.entries(config).map(([key, value]) => [key.replace("recommender:", ""), value]),

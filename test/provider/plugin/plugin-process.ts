@@ -12,27 +12,27 @@ import * as empty from "google-protobuf/google/protobuf/empty_pb";
 import { seal } from "../../../provider/run/sealed-value";
 import { PluginConnection, type Properties, urnOf } from "./plugin-connection";
 
-/** A secret as it goes over the wire. */
+/** Returns a secret in Pulumi's protocol. */
 export const secret = seal;
 
 interface Options {
   readonly env?: NodeJS.ProcessEnv;
-  /** The name of the provider in the program; that of the default provider unless set. */
+  /** Name of the provider in the program. Default: the name of the default provider. */
   readonly name?: string;
-  /** Options for Node, before the plugin. */
+  /** Options for Node. */
   readonly node?: readonly string[];
 }
 
-/** The plugin in a separate process, spoken to as the engine speaks to it. */
+/** Plugin in a separate process, called like the engine calls it. */
 export class PluginProcess extends PluginConnection {
-  /** What lifecycles said to the engine. */
+  /** Messages of lifecycles to the engine. */
   readonly said: { readonly message: string; readonly urn: string }[] = [];
   readonly #engine = new grpc.Server();
   readonly #directory = mkdtempSync(join(tmpdir(), "recommender-plugin-"));
   readonly #rows: object[] = [];
   #process!: ChildProcess;
 
-  /** Starts it and shakes hands; with a configuration it is configured too. */
+  /** Starts the plugin, does the handshake, and configures it if a configuration is given. */
   static async start(config?: Properties, { env = {}, name = "default", node = [] }: Options = {}) {
     const started = new PluginProcess(name);
     const cwd = started.#directory;
@@ -55,7 +55,7 @@ export class PluginProcess extends PluginConnection {
     return started;
   }
 
-  /** Deletes what the stack holds, as `pulumi stack export` shows it. */
+  /** Deletes a resource after adding it to the state that `pulumi stack export` prints. */
   override async delete(type: string, id: string, state: Properties): Promise<void> {
     const { __made, __urn } = state;
     this.#rows.push({ urn: urnOf(type), type: `recommender:index:${type}`, id, outputs: { __made, __urn } });
@@ -64,7 +64,7 @@ export class PluginProcess extends PluginConnection {
     await super.delete(type, id, state);
   }
 
-  /** Ends it as the engine does; gives its exit code. */
+  /** Stops the plugin like the engine does. Returns its exit code. */
   async stop(signal: NodeJS.Signals = "SIGINT"): Promise<number | null> {
     this.#process.kill(signal);
     if (this.#process.exitCode === null) await once(this.#process, "exit");

@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-test("it takes secrets and says its version", async () => {
+test("the plugin accepts secrets and returns its version", async () => {
   const shaken = await plugin.call<ProviderHandshakeResponse>(
     "handshake",
     new provider.ProviderHandshakeRequest(),
@@ -40,7 +40,7 @@ test("it takes secrets and says its version", async () => {
   expect((await plugin.call<PluginInfo>("getPluginInfo", new Empty())).getVersion()).toBe(version);
 });
 
-test("it gives the schema of the package, with every resource, component and function that it serves", async () => {
+test("the plugin returns the schema of the package, with every resource, component and function", async () => {
   const reply = await plugin.call<provider.GetSchemaResponse>("getSchema", new provider.GetSchemaRequest());
   const schema = JSON.parse(reply.getSchema()) as { resources: object; functions: object };
   const names = [...Object.keys(definitions), ...components.map(({ type }) => type)];
@@ -53,13 +53,13 @@ test("it gives the schema of the package, with every resource, component and fun
     );
 });
 
-/** The files that a plugin had loaded when it ended. */
+/** Returns the files that a plugin had loaded at its end. */
 async function loadedBy(work: (own: PluginProcess) => Promise<void>, config?: object): Promise<string[]> {
   const list = join(directory, "modules.json");
   const hook = join(directory, "hook.js");
   const write = `require("fs").writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache)))`;
   writeFileSync(hook, `process.on("exit", () => ${write});`);
-  // Without what makes processes start faster in tests.
+  // Without the options that make processes start faster in tests.
   const options = { node: ["--require", hook], env: { NODE_OPTIONS: "" } };
   const own = await PluginProcess.start(config && { ...config }, options);
   await work(own);
@@ -67,7 +67,7 @@ async function loadedBy(work: (own: PluginProcess) => Promise<void>, config?: ob
   return JSON.parse(readFileSync(list, "utf8"));
 }
 
-test("a run that creates, reads and deletes loads nothing of the SDK but its protocol", async () => {
+test("a run that creates, reads and deletes loads only the protocol from the SDK", async () => {
   const loaded = await loadedBy(async (own) => {
     const { inputs } = await own.check("EventDataset", { numShards: 1 });
     const { id, state } = await own.create("EventDataset", inputs);
@@ -80,7 +80,7 @@ test("a run that creates, reads and deletes loads nothing of the SDK but its pro
   expect(ofSdk.filter((file) => !file.includes("/@pulumi/pulumi/proto/"))).toEqual([]);
 });
 
-test("until the handshake nothing of the API is loaded", async () => {
+test("no code of the API is loaded before the handshake", async () => {
   const loaded = await loadedBy(async () => {});
   expect(loaded.filter((file) => /\/zod\/|\/dist\/(contract|client)\//.test(file))).toEqual([]);
 });
@@ -90,7 +90,7 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s ends the plugin without an error",
   expect(await own.stop(signal)).toBe(0);
 });
 
-test("an unknown resource, function or method is rejected with what there is", async () => {
+test("an unknown resource, function or method is rejected with the existing ones", async () => {
   await expect(plugin.check("EventDatset", {})).rejects.toThrow(
     /EventDatset is unknown; did you mean EventDataset\?/,
   );
@@ -104,7 +104,7 @@ test("an unknown resource, function or method is rejected with what there is", a
   await expect(plugin.call("getMapping", new provider.GetMappingRequest())).rejects.toThrow(/UNIMPLEMENTED/);
 });
 
-test("a component that is not there, or an argument that it does not take, is rejected with what there is", async () => {
+test("an unknown component or component argument is rejected with the existing ones", async () => {
   const request = new provider.ConstructRequest();
   request.setName("weekly");
   request.setType("recommender:index:TraindModel");
@@ -116,7 +116,7 @@ test("a component that is not there, or an argument that it does not take, is re
   );
 });
 
-test("a lookup answers what the service does, and says which argument is wrong and what is not there", async () => {
+test("a lookup returns the response of the service, and reports wrong arguments and missing objects", async () => {
   const created = await observed.call(routes.createEventDataset, { name: "clicks", numShards: 1 });
   const { eventDatasetId } = created;
   expect(await plugin.invoke("getEventDataset", { eventDatasetId })).toMatchObject({ name: "clicks" });
@@ -131,7 +131,7 @@ test("a lookup answers what the service does, and says which argument is wrong a
   );
 });
 
-test("its command finds the package of the program from the directory to which the engine copies plugins", async () => {
+test("the command in the plugin directory of the engine finds the package of the program", async () => {
   const command = join(directory, "pulumi-resource-recommender");
   cpSync(join(root, "plugin/pulumi-resource-recommender"), command);
   const program = join(directory, "program/inner");
@@ -144,7 +144,7 @@ test("its command finds the package of the program from the directory to which t
     /found no package pulumi-recommender in .*inner or its parents\. Run `npm install/,
   );
   symlinkSync(root, join(directory, "program/node_modules/pulumi-recommender"));
-  // Its own examples are programs too.
+  // The examples of the package are programs too.
   for (const cwd of [program, join(root, "examples/yaml")]) {
     const child = start(cwd);
     const [port] = (await once(child.stdout, "data")) as [Buffer];
@@ -154,7 +154,7 @@ test("its command finds the package of the program from the directory to which t
   }
 });
 
-test("a process that is given no engine serves anyway", async () => {
+test("a plugin without the address of an engine still works", async () => {
   const main = join(root, "dist/provider/plugin/main.js");
   const child = spawn(process.execPath, [main], { stdio: ["ignore", "pipe", "inherit"] });
   const [port] = (await once(child.stdout, "data")) as [Buffer];
@@ -170,7 +170,7 @@ test.each(["Modle", "constructor", "__proto__"])(
   },
 );
 
-test("what comes before the configuration is rejected in words", async () => {
+test("a call before the configuration is rejected with an explanation", async () => {
   const early = await PluginProcess.start();
   const dataset = { name: "it", numShards: 1 };
   const calls = [
@@ -184,7 +184,7 @@ test("what comes before the configuration is rejected in words", async () => {
 });
 
 test.each(["__made", "__firstName", "__named", "__secret", "__replaceOn", "__service", "__anything"])(
-  "a program does not set what is hidden from it: %s",
+  "a program cannot set the hidden property %s",
   async (name) => {
     const { failures } = await plugin.check("EventDataset", { numShards: 1, [name]: ["x"] });
     expect(failures).toEqual([
@@ -193,7 +193,7 @@ test.each(["__made", "__firstName", "__named", "__secret", "__replaceOn", "__ser
   },
 );
 
-test("what the engine hands back of hidden inputs is taken, as for an import and ignoreChanges", async () => {
+test("hidden inputs that the engine passes back are accepted, for import and ignoreChanges", async () => {
   const { inputs } = await plugin.check("EventDataset", { name: "it", numShards: 1 });
   expect(inputs).toHaveProperty("__named");
   const { failures } = await plugin.check("EventDataset", inputs, inputs);

@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** An asset as it goes over the wire. */
+/** Returns an asset in Pulumi's protocol. */
 const asset = (content: object) => ({
   "4dabf18193072939515e22adb298388d": "c44067f5952c0a294b673a41bacd8c17",
   ...content,
@@ -41,7 +41,7 @@ test.each<[string, Properties]>([
   ["a file as an asset", { source: asset({ path: file, hash: "x" }) }],
   ["text as an asset", { source: asset({ text: "userId,age\nu3,1\nu4,2\n", hash: "x" }), format: "csv" }],
   ["the records themselves", { source: [{ userId: "u5", attributes: { age: 3 } }, { userId: "u6" }] }],
-])("records of %s are uploaded, and the same ones again are no change", async (_, properties) => {
+])("records of %s are uploaded, and the same records again are no change", async (_, properties) => {
   const { id, inputs, state } = await load(properties);
   expect(state).toMatchObject({
     recordCount: 2,
@@ -52,7 +52,7 @@ test.each<[string, Properties]>([
   expect((await plugin.diff("UserRecords", id, state, again.inputs)).changes).toBe(false);
 });
 
-test("another content is a change of the hash, and its counts are not known before", async () => {
+test("new content changes the hash, and the counts are unknown in a preview", async () => {
   const first = await load({ source: [{ userId: "u7" }] });
   const news = (await plugin.check("UserRecords", { userDatasetId, source: [{ userId: "u8" }] })).inputs;
   expect((await plugin.diff("UserRecords", first.id, first.state, news)).detailed).toEqual({
@@ -62,7 +62,7 @@ test("another content is a change of the hash, and its counts are not known befo
   expect(preview).toMatchObject({ recordCount: unknownValue, contentHash: news.contentHash });
 });
 
-test("secret records are nowhere in what is stored or said", async () => {
+test("secret records are neither in the state nor in messages", async () => {
   const { inputs, state } = await load({ source: secret([{ userId: "hush-1" }]) });
   expect(JSON.stringify([inputs, state, plugin.said, plugin.errors])).not.toContain("hush-1");
   for (const { contentHash } of [inputs, state]) expect(contentHash).toEqual(secret(expect.any(String)));

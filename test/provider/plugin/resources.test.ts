@@ -23,13 +23,13 @@ async function createDataset(news: Properties = {}) {
   return { inputs, ...(await plugin.create("EventDataset", inputs)) };
 }
 
-/** Renames it behind Pulumi's back. */
+/** Renames a dataset outside Pulumi. */
 const rename = async (eventDatasetId: string, name: string) => {
   const { attributeSchema = null } = await observed.call(routes.getEventDataset, { eventDatasetId });
   await observed.call(routes.updateEventDataset, { eventDatasetId, name, attributeSchema } as never);
 };
 
-test("check fills in defaults and the logical name, rejects what is wrong, and leaves what is not known alone", async () => {
+test("check adds defaults and the logical name, rejects invalid arguments, and accepts unknown ones", async () => {
   expect(await declare("EventDataset", { numShards: 2, attributeSchema: null })).toMatchObject({
     name: "it",
     numShards: 2,
@@ -41,7 +41,7 @@ test("check fills in defaults and the logical name, rejects what is wrong, and l
   expect((await plugin.check("EventDataset", { numShards: unknownValue })).failures).toEqual([]);
 });
 
-test("an alias under another name renames nothing, but a name that the program drops does", async () => {
+test("an alias with a different name renames nothing, but removing the argument name does", async () => {
   const first = await declare("EventDataset", { numShards: 1 });
   const renamed = await declare("EventDataset", { numShards: 1 }, first, "other");
   expect(renamed.name).toBe("it");
@@ -50,14 +50,14 @@ test("an alias under another name renames nothing, but a name that the program d
   expect((await declare("EventDataset", { numShards: 1 }, named, "third")).name).toBe("third");
 });
 
-test("a name that the program drops does so too after a refresh of what a dynamic provider has declared", async () => {
+test("removing the argument name renames an object of a dynamic provider after a refresh too", async () => {
   const { id, state } = await createDataset({ name: "by hand" });
   const inputs = { name: "by hand", numShards: 1, __urn: urnOf("EventDataset", "first") };
   const read = await plugin.read("EventDataset", id, state, inputs);
   expect((await declare("EventDataset", { numShards: 1 }, read.inputs, "other")).name).toBe("first");
 });
 
-test("a dataset is created, read, changed and deleted, and a run that changes nothing calls nothing", async () => {
+test("a dataset is created, read, changed and deleted, and a run without changes makes no call", async () => {
   const { id, inputs, state } = await createDataset({ attributeSchema: { age: "NUMERICAL" } });
   expect(state).toMatchObject({ eventDatasetId: id, name: "it", numShards: 1 });
   expect(Object.keys(state).filter((key) => ["__urn", "__provider"].includes(key))).toEqual([]);
@@ -81,7 +81,7 @@ test("a dataset is created, read, changed and deleted, and a run that changes no
   expect((await plugin.read("EventDataset", id, changed)).id).toBe("");
 });
 
-test("a difference names the place of each value, and which of them replace the resource", async () => {
+test("a diff lists the path of each changed value, and which of them replace the resource", async () => {
   const { id, inputs, state } = await createDataset({
     attributeSchema: { age: "NUMERICAL", "first name": "CATEGORICAL" },
   });
@@ -119,7 +119,7 @@ test("a difference names the place of each value, and which of them replace the 
 });
 
 describe("a preview", () => {
-  test("of a create knows the arguments and not the outputs, and calls nothing", async () => {
+  test("of a create knows the arguments but not the outputs, and makes no call", async () => {
     const inputs = await declare("EventDataset", { numShards: 1 });
     observed.calls();
     const { id, state } = await plugin.create("EventDataset", inputs, { preview: true });
@@ -128,13 +128,13 @@ describe("a preview", () => {
     expect(observed.calls()).toEqual([]);
   });
 
-  test("knows the id of what is adopted", async () => {
+  test("knows the id of an adopted object", async () => {
     const inputs = { name: "users", numShards: 1, existingId: "u-1" };
     const { state } = await plugin.create("UserDataset", inputs, { preview: true });
     expect(state).toMatchObject({ userDatasetId: "u-1" });
   });
 
-  test("of an update knows the id, and the other outputs where no argument changes", async () => {
+  test("of an update knows the id, and the other outputs if no argument changes", async () => {
     const { id, inputs, state } = await createDataset();
     const news = { ...inputs, name: "renamed" };
     observed.calls();
@@ -157,8 +157,8 @@ describe("a preview", () => {
   });
 });
 
-describe("what the program seals", () => {
-  test("stays sealed in inputs and outputs, at its place, and the service gets it in the clear", async () => {
+describe("a secret value of the program", () => {
+  test("stays secret in inputs and outputs, and the service receives the plain value", async () => {
     const attributeSchema = { age: secret("NUMERICAL"), city: "CATEGORICAL" };
     const news = { name: secret("hush-1"), numShards: 1, attributeSchema };
     const inputs = await declare("EventDataset", news);
@@ -187,13 +187,13 @@ describe("what the program seals", () => {
     expect(said).not.toContain(observed.service.key);
   });
 
-  test("is sealed in a preview too", async () => {
+  test("is secret in a preview too", async () => {
     const inputs = await declare("EventDataset", { name: secret("hush-5"), numShards: 1 });
     const { state } = await plugin.create("EventDataset", inputs, { preview: true });
     expect(state.name).toEqual(secret("hush-5"));
   });
 
-  test("is in no message of a call that fails", async () => {
+  test("is not in the error of a failed call", async () => {
     const inputs = await declare("EventDataset", { name: secret("hush-6"), numShards: 1 });
     await expect(plugin.create("EventDataset", { ...inputs, existingId: "gone" })).rejects.toThrow(
       /EventDataset it: existingId gone: there is no such event dataset/,
@@ -202,7 +202,7 @@ describe("what the program seals", () => {
   });
 });
 
-test("the preview of another name of a model shows what its training has found, and of a deployment what may change as unknown", async () => {
+test("the preview of a renamed model shows the results of its training, and changeable outputs of a deployment are unknown", async () => {
   const found = { modelId: "m-1", trainingJobId: "j-1", quality: { ndcgAt20: 0.4 } };
   const declared = { projectId: "p-1", submittedJobId: "j-1" };
   const model = { ...declared, name: "before", ...found };
@@ -220,7 +220,7 @@ test("the preview of another name of a model shows what its training has found, 
   });
 });
 
-test("only a program that sets a binding stores what a dynamic provider needs, once for each resource", async () => {
+test("the state has the data for a dynamic provider only if the program sets a binding, once per resource", async () => {
   const { state, inputs } = await createDataset();
   expect([state, inputs]).toEqual(Array(2).fill(expect.not.objectContaining({ __urn: expect.anything() })));
   const fromNode = await PluginProcess.start({ ...observed.config, "recommender:binding": "plugin" });
@@ -250,7 +250,7 @@ test.each([
     { ...job, queryType: "user_list", queries: [{ conditions: [{ attribute: "a", value: "v" }] }] },
   ],
   ["UserClustering", { ...job, parameters: {} }],
-])("a long id that a %s cannot adopt is shown by its beginning", async (type, args) => {
+])("a long id that a %s cannot adopt is shortened in the error", async (type, args) => {
   const { failures } = await plugin.check(type, { name: "it", ...args, existingId: "x".repeat(9_000) });
   expect(failures.join()).toMatch(/^\W*existingId x{64}…: .{1,250}$/);
 });

@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** A binding, and properties as they reach it where the named ones are secret. */
+/** Binding, and its properties with the named ones as secrets. */
 const bindings = [
   {
     name: "plugin",
@@ -51,7 +51,7 @@ const bindings = [
 describe.each(bindings)("with the binding $name", (binding) => {
   const everything = () => JSON.stringify([binding.of().said, plugin.errors]);
 
-  test("what is wrong with a secret argument is reported without it", async () => {
+  test("the error about a secret argument does not contain it", async () => {
     const refused = async (type: string, properties: Properties, ...names: string[]) =>
       (await binding.of().check(type, binding.with(properties, names))).failures.join();
     const schema = { numShards: 1, attributeSchema: { "hush-key": "hush-value" } };
@@ -69,7 +69,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
     expect(everything()).not.toContain("hush");
   });
 
-  test("what the service says of a secret argument is passed on without it", async () => {
+  test("a secret argument is removed from errors of the service", async () => {
     const args = { projectId: "hush-project", name: "it", algorithmType: "G1", algorithmParameters: {} };
     const error = await binding
       .of()
@@ -79,7 +79,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
     expect(error.message).not.toContain("hush");
   });
 
-  test("a secret record that is rejected is in no message and not in the file of rejected ones", async () => {
+  test("a rejected secret record is neither in messages nor in the rejects file", async () => {
     const { eventDatasetId } = await observed.call(routes.createEventDataset, { name: "x", numShards: 1 });
     const record = { userId: "hush-user", itemId: "i", eventType: "v", ts: "hush-time" };
     const properties = { eventDatasetId, source: [record], rejectsFile };
@@ -101,7 +101,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
     expect([error.message, file, everything()].join()).not.toContain("hush");
   });
 
-  test("the path of a secret source is in no message and not in the file of rejected records", async () => {
+  test("the path of a secret source is neither in messages nor in the rejects file", async () => {
     const { eventDatasetId } = await observed.call(routes.createEventDataset, { name: "x", numShards: 1 });
     const path = join(directory, "hush directory.csv");
     writeFileSync(path, "userId,itemId,eventType,ts\nu,i,v,never\n");
@@ -123,7 +123,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
     expect([error.message, file, ...gone.failures, everything()].join()).not.toContain("hush");
   });
 
-  test("an output that repeats a secret argument is secret, and what is reported of it does not show it", async () => {
+  test("an output that repeats a secret argument is secret, and messages do not show it", async () => {
     const { userDatasetId } = await observed.call(routes.createUserDataset, { name: "it", numShards: 1 });
     const adopt = (numShards: number) =>
       binding
@@ -139,9 +139,9 @@ describe.each(bindings)("with the binding $name", (binding) => {
   });
 });
 
-test("a service that repeats secret records in its rejection does not get them shown", async () => {
+test("secret records in an error of the service are not shown", async () => {
   const echo: RequestListener = async (request, response) => {
-    // A client cuts what is longer than 500 characters: here amid a secret.
+    // The client truncates errors at 500 characters, here in the middle of a secret.
     const message = `${`cannot take ${await text(request)} `.padEnd(495, "x")} hush-user`;
     response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify({ message }));
   };
@@ -157,13 +157,13 @@ test("a service that repeats secret records in its rejection does not get them s
   server.close();
 });
 
-test("a lookup that fails does not show a secret argument", async () => {
+test("the error of a lookup does not show a secret argument", async () => {
   const asked = plugin.invoke("getModel", { projectId: secret("hush-project"), modelId: "m" });
   await expect(asked).rejects.toThrow(/get-model.*404/);
   expect(plugin.errors.join()).not.toContain("hush");
 });
 
-test("the plugin's list of what differs does not go into a secret, whose keys are secret too", async () => {
+test("the detailed diff of the plugin does not list keys inside a secret", async () => {
   const state = (key: string) => ({
     numShards: 1,
     name: "it",
@@ -175,7 +175,7 @@ test("the plugin's list of what differs does not go into a secret, whose keys ar
   expect(detailed).toEqual({ attributeSchema: "UPDATE" });
 });
 
-test("a secret address of the service is neither in messages nor in the state in the clear", async () => {
+test("a secret address of the service is neither in messages nor in the state as plain text", async () => {
   const { url } = observed.service;
   const { host } = new URL(url);
   const hushed = Object.entries(observed.config).map(([key, value]) => [key, secret(value)]);
@@ -203,7 +203,7 @@ test("a secret address of the service is neither in messages nor in the state in
   await own.stop();
 });
 
-test("what is secret of a configuration is in nothing that is reported of it", async () => {
+test("secrets of a configuration are not in messages about it", async () => {
   const hushed = {
     baseUrl: secret("http://hush.example.com"),
     apiKey: secret("k-1"),

@@ -158,7 +158,7 @@ test("a forced replacement creates a new object, because the state contains the 
 });
 
 test.each(bindingNames)(
-  "a replacement makes another one if the state holds the first, although the journal has it still: %s",
+  "a replacement creates a new object if the state has the first one, even if the journal still has it: %s",
   async (binding) => {
     engine.programHears = false;
     engine.binding = binding;

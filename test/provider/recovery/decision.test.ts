@@ -16,20 +16,24 @@ const rows: readonly (readonly [string, CreationEvidence, Decision])[] = [
   ["the same, and the user has decided", { ...answered, isProven: false, createAgain: true }, "create"],
   ["the user has decided", { ...lost, createAgain: true, keyHolds: true }, "create"],
   [
-    "the user has named what it created",
+    "the user has named the created object",
     { ...lost, isNamed: true, createAgain: true, keyHolds: true },
     "adopt",
   ],
-  ["the user has named what it created, if it is ours", { ...lost, isProven: false, isNamed: true }, "adopt"],
+  [
+    "the user has named the created object, if it is ours",
+    { ...lost, isProven: false, isNamed: true },
+    "adopt",
+  ],
   ["the user names something else than the answer", { ...answered, isNamed: true }, "resume"],
   [
-    "the user has named something, and this run's own call is lost",
+    "the user has named an object, and the call of this run is lost",
     { ...calledNow, isNamed: true },
     "search",
   ],
   ["the service honours its key", { ...lost, keyHolds: true }, "repeat"],
   [
-    "the call may be another stack's, whose key is not ours",
+    "the call may belong to another stack with a different key",
     { ...lost, isProven: false, keyHolds: true },
     "search",
   ],

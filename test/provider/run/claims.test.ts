@@ -31,7 +31,7 @@ test.each<[string, StateEntry[], StateEntry[], StateEntry[], number]>([
     0,
   ],
   [
-    "the same, of before entries had tokens",
+    "the same with entries of a version without tokens",
     [entry("a", undefined), entry("a", undefined)],
     [entry("a", undefined)],
     [],
@@ -47,7 +47,7 @@ test.each<[string, StateEntry[], StateEntry[], StateEntry[], number]>([
   ["a entry that was renamed without an alias", [entry("a", "1")], [entry("a", "1")], [entry("b", "2")], 0],
   ["a entry beside one of another thing", [entry("a", "1"), entry("b", "2", "y")], [entry("a", "1")], [], 1],
 ])(
-  "giving up %s deletes the thing iff no other entry holds it",
+  "releasing %s deletes the object only if no other entry references it",
   async (_, stored, released, added, deletions) => {
     expect(await deleting(stored, released, added)).toHaveLength(deletions);
   },

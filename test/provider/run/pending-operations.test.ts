@@ -29,7 +29,7 @@ test.each([
     "the export shows a stack of another project",
     exporting({ resources: [{ ...root, urn: root.urn.replaceAll("shop", "mall") }] }),
   ],
-])("what killed runs began is unknown if %s", async (_, script) => {
+])("the operations of killed runs are unknown if %s", async (_, script) => {
   expect(await pendingBy(script)).toBeUndefined();
 });
 

@@ -21,7 +21,7 @@ test.each<[string, object, string, string]>([
   ["a text in an address", { name: "hush/one two" }, "?name=hush%2Fone%20two", "?name=[secret]"],
   ["a text in a form", { name: "hush/one two" }, "name=hush%2Fone+two", "name=[secret]"],
   [
-    "a text in the JSON of ASCII alone",
+    "a text in JSON with only ASCII characters",
     { name: "hüsh & more" },
     String.raw`"h\u00fcsh \u0026 more"`,
     '"[secret]"',
@@ -41,7 +41,7 @@ test.each<[string, object, string, string]>([
     "there is no [secret]/[secret]",
   ],
   [
-    "the path of a file's address, as it is and decoded",
+    "the path of a file URL, encoded and decoded",
     { source: "file:///srv/hush%20directory/hush.csv" },
     "no /srv/hush directory/hush.csv, hush%20directory",
     "no [secret], [secret]",
