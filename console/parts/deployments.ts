@@ -1,10 +1,12 @@
-import type { JobRow } from "../../service/console/responses";
+/** A deployment job. */
+interface Deployment {
+  readonly id: string;
+  readonly status: string;
+  readonly modelId: string | null;
+}
 
-/**
- * Returns the ids of the deployments that were rollbacks: they deployed a model that had been live before the previous one.
- * @param history - deployment jobs, newest first
- */
-export function rollbacks(history: readonly Pick<JobRow, "id" | "status" | "modelId">[]): Set<string> {
+/** Returns the ids of rollbacks in jobs, newest first: they deployed a model that was live before the previous one. */
+export function rollbacks(history: readonly Deployment[]): Set<string> {
   const served = history.filter(({ status, modelId }) => status === "SUCCEED" && modelId !== null);
   return new Set(
     served

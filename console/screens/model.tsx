@@ -1,4 +1,4 @@
-import type { ModelQuality, ModelRow } from "../../service/console/responses";
+import type { ModelRow } from "../../service/console/responses";
 import {
   displayValue,
   formatDecimal,
@@ -116,7 +116,7 @@ export function ModelCode({ models }: { models: readonly ModelRow[] }) {
 }
 
 /** Metrics of the recommended items. Trainings by older versions did not measure them. */
-function Exposure({ of }: { of: ModelQuality }) {
+function Exposure({ of }: { of: NonNullable<ModelRow["quality"]> }) {
   return (
     <Card title="Recommended items" aside="top 20 for up to 1,000 users">
       <dl class="figures">

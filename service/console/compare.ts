@@ -3,7 +3,7 @@ import { sourceOf } from "../files/models";
 import type { Context } from "../handlers/handler";
 import { projectOf } from "../store/find";
 import { projectData } from "../store/project-data";
-import type { ComparisonResponse } from "./responses";
+import type { Previewed } from "../threads/preview";
 import { labelOf } from "./try";
 
 const maxUsers = 5;
@@ -14,7 +14,7 @@ const maxConcurrent = 4;
 let running = 0;
 
 /** Computes the recommendations of two models for the same users, as of their training. */
-export async function compareModels(...asked: Parameters<typeof compare>): Promise<ComparisonResponse> {
+export async function compareModels(...asked: Parameters<typeof compare>) {
   if (running >= maxConcurrent)
     throw new ServiceError("RATE_LIMITED", "Too many comparisons are running. Try again in a moment.");
   running++;
@@ -30,14 +30,15 @@ async function compare(
   modelIds: readonly string[],
   userIds: readonly string[],
   signal: AbortSignal,
-): Promise<ComparisonResponse> {
+) {
   const rows = await db
     .selectFrom("models")
     .select(["id", "project_id", "seen_deletions", "forgotten_until"])
     .where("id", "in", modelIds.slice(0, 2))
     .execute();
   const users = userIds.slice(0, maxUsers);
-  const answers: ComparisonResponse["models"][number][] = [];
+  /** One list for each model, with one entry for each user. */
+  const answers: Previewed[][] = [];
   const labels = new Map<string, string>();
   for (const id of modelIds.slice(0, 2)) {
     const row = rows.find((one) => one.id === id);

@@ -19,8 +19,7 @@ import { jobResponse, liveLines } from "./jobs";
 import { overview } from "./overview/overview";
 import { sendPage } from "./pages";
 import { askingResponse, resultResponse } from "./questions";
-import type { ModelRow, SessionResponse } from "./responses";
-import { jobsOf, modelsById, modelsOf, projectChoices } from "./rows";
+import { jobsOf, type ModelRow, modelsById, modelsOf, projectChoices } from "./rows";
 import { servingResponse } from "./serving";
 import { type Access, requireScope, Sessions, type Visitor } from "./sessions";
 import { suggest, tryOut } from "./try";
@@ -219,8 +218,9 @@ async function openSession(context: Context, request: FastifyRequest, reply: Fas
   return { token };
 }
 
-async function sessionResponse(context: Context, visitor: Visitor): Promise<SessionResponse> {
-  const { store, addresses, dataDirectory } = context;
+/** Returns the current session and its service, with the newest projects. */
+export async function sessionResponse(context: Context, visitor: Visitor) {
+  const { store, addresses, directory } = context;
   return {
     ...visitor,
     service: {

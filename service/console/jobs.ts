@@ -4,23 +4,17 @@ import { notFound } from "../base/error";
 import type { Context } from "../handlers/handler";
 import type { Db } from "../store/database";
 import type { Job } from "../store/tables";
-import type { JobResponse, JobRow, LiveLine } from "./responses";
 import { jobCounts, jobRow, jobsOf, jobsWithProject, modelsById } from "./rows";
 
 /** Number of earlier jobs that the usual duration is based on. */
 const comparedJobs = 20;
 
 /** Returns a job with its request, its result, and the usual duration of such jobs. */
-export async function jobResponse({ store: { db } }: Context, id: string): Promise<JobResponse> {
+export async function jobResponse({ store: { db } }: Context, id: string) {
   const job = await jobsWithProject(db).where("jobs.id", "=", id).executeTakeFirst();
   if (!job) throw notFound("job", id, "it may have been removed a year after it ended");
   const took = await durations(db, job);
-  const {
-    retries = [],
-    trials = [],
-    origin: _,
-    ...data
-  } = JSON.parse(job.data) as JobResponse["data"] & Partial<JobResponse>;
+  const { retries = [], trials = [], origin: _, ...data } = JSON.parse(job.data) as StoredJobData;
   const row = jobRow(job, job.project_name);
   const model = (await modelsById(db, row.modelId === null ? [] : [row.modelId])).get(row.modelId ?? "");
   return {
@@ -29,10 +23,17 @@ export async function jobResponse({ store: { db } }: Context, id: string): Promi
     retries,
     trials,
     modelName: model?.name ?? null,
-    result: job.result === null ? null : JSON.parse(job.result),
+    result: JSON.parse(job.result ?? "null") as Readonly<Record<string, unknown>> | null,
     medianMs: took[Math.floor(took.length / 2)] ?? null,
     medianOf: took.length,
   };
+}
+
+/** The data of a job in the database: its request, the reason of each retry, and the NDCG@20 of each trial. */
+interface StoredJobData {
+  readonly retries?: readonly { readonly ts: number; readonly reason: string }[];
+  readonly trials?: readonly number[];
+  readonly [field: string]: unknown;
 }
 
 async function durations(db: Db, { project_id, job_type, number }: Job): Promise<number[]> {
@@ -78,7 +79,8 @@ export async function* liveLines(
   }
 }
 
-async function liveLine(db: Db): Promise<LiveLine> {
+/** Returns the newest jobs. `version` changes when an object is created or deleted, or a job ends. */
+export async function liveLine(db: Db) {
   const { rows } = await jobsOf(db, { limit: 30 });
   const { rows: versions } = await sql<object>`select
     (select max(number) from models) as "lastModel",
@@ -98,6 +100,6 @@ async function liveLine(db: Db): Promise<LiveLine> {
 }
 
 /** Returns the deployment jobs of a project, newest first. */
-export async function deploymentJobs(db: Db, projectId: string): Promise<readonly JobRow[]> {
+export async function deploymentJobs(db: Db, projectId: string) {
   return (await jobsOf(db, { projectId, type: "DEPLOYMENT", limit: 20 })).rows;
 }

@@ -4,11 +4,10 @@ import { resultName } from "../files/storage/files";
 import type { Context } from "../handlers/handler";
 import { findDataset, projectOf } from "../store/find";
 import { attributesOf } from "./datasets/dataset";
-import type { AskingResponse, ResultResponse } from "./responses";
 import { modelsOf } from "./rows";
 
 /** Returns the models and attributes that questions about a project can use. */
-export async function askingResponse({ store: { db } }: Context, projectId: string): Promise<AskingResponse> {
+export async function askingResponse({ store: { db } }: Context, projectId: string) {
   const project = await projectOf(db, projectId);
   const items = await findDataset(db, "item", project.item_dataset_id);
   const attributes = items ? (await attributesOf(db, items)).attributes : [];
@@ -19,12 +18,10 @@ export async function askingResponse({ store: { db } }: Context, projectId: stri
   };
 }
 
-/** A stored result, with the field names of the API. */
+/** A stored result, with the field names of the API. All queries have the same type. */
 interface StoredResult {
-  readonly query_type?: string;
-  readonly queries?: readonly (Readonly<Record<string, unknown>> & {
-    readonly user_ids?: readonly string[];
-  })[];
+  readonly query_type?: "user_list" | "user_distribution";
+  readonly queries?: readonly (StoredDistribution & StoredList)[];
   readonly groups?: readonly {
     readonly size: number;
     readonly user_ids: readonly string[];
@@ -37,12 +34,24 @@ interface StoredResult {
   }[];
 }
 
+interface StoredDistribution {
+  readonly attribute: string;
+  readonly value: unknown;
+  readonly item_count: number;
+  readonly bins: readonly { readonly from: number; readonly to: number; readonly users: number }[];
+}
+
+interface StoredList {
+  readonly conditions: readonly Readonly<Record<string, unknown>>[];
+  readonly user_ids: readonly string[];
+}
+
 const maxUsers = 100;
 const maxGroups = 200;
 const maxMarkers = 6;
 
 /** Returns the answer to a question, which is kept for a day. */
-export async function resultResponse({ store, files }: Context, id: string): Promise<ResultResponse> {
+export async function resultResponse({ store, files }: Context, id: string) {
   const job = await store.db
     .selectFrom("jobs")
     .select(["id", "attempt", "status"])
@@ -60,21 +69,15 @@ export async function resultResponse({ store, files }: Context, id: string): Pro
   const { query_type, queries = [], groups = [] } = (await json(reading.stream)) as StoredResult;
   const isList = query_type === "user_list";
   return {
-    distributions: isList
-      ? []
-      : (queries.map(({ attribute, value, item_count, bins }) => ({
-          attribute,
-          value,
-          bins,
-          itemCount: item_count,
-        })) as unknown as ResultResponse["distributions"]),
-    lists: isList
-      ? queries.map(({ conditions, user_ids = [] }) => ({
-          conditions: conditions as ResultResponse["lists"][number]["conditions"],
-          userCount: user_ids.length,
-          userIds: user_ids.slice(0, maxUsers),
-        }))
-      : [],
+    distributions: (isList ? [] : queries).map(({ item_count: itemCount, ...one }) => ({
+      ...one,
+      itemCount,
+    })),
+    lists: (isList ? queries : []).map(({ conditions, user_ids }) => ({
+      conditions,
+      userCount: user_ids.length,
+      userIds: user_ids.slice(0, maxUsers),
+    })),
     groups: groups.slice(0, maxGroups).map(({ size, user_ids, markers }) => ({
       size,
       userIds: user_ids.slice(0, maxUsers),

@@ -1,18 +1,12 @@
 import type { ExpressionBuilder } from "kysely";
-import { limits } from "../../contract";
+import type { z } from "zod";
+import { limits, type quality } from "../../contract";
+import type { Origin } from "../../contract/origin";
 import type { Db } from "../store/database";
+import { countRows } from "../store/find";
 import { orphanIds } from "../store/orphans";
 import type { Dataset, Job, Model, Tables } from "../store/tables";
 import { trainingsOf } from "../store/trainings";
-import type {
-  DatasetSummary,
-  JobRow,
-  ModelQuality,
-  ModelRow,
-  Origin,
-  Page,
-  ProjectChoice,
-} from "./responses";
 
 const rowsPerPage = 50;
 /** Jobs that one request scans for a type or a name, because no index covers them. The next page continues from there. */
@@ -21,6 +15,27 @@ const maxScannedJobs = 20_000;
 const maxCountedJobs = 10_000;
 
 type Json = Readonly<Record<string, unknown>>;
+
+/** A page of a list. `next` is the `page` parameter of the next request, or null at the end. */
+export interface Page<T> {
+  readonly rows: readonly T[];
+  readonly next: string | null;
+}
+
+/** The fields of a job's data that the page shows. */
+interface JobData {
+  readonly modelId?: string;
+  readonly generatorModelId?: string;
+  /** Progress of a running training. `ndcgAt20` is the best value so far. */
+  readonly progress?: {
+    readonly phase?: string;
+    readonly fraction?: number;
+    readonly ndcgAt20?: number | null;
+  };
+  readonly quality?: z.output<typeof quality>;
+  readonly chosenParameters?: Json;
+  readonly origin?: Origin;
+}
 
 /** Filter of a list of jobs. */
 export interface JobFilter {
@@ -90,9 +105,9 @@ function indexedJobs(db: Db, { isUnfinished, projectId, status, before }: JobFil
 }
 
 /** Converts a job for the page. */
-export function jobRow(job: Job, projectName: string | null): JobRow {
-  const data = JSON.parse(job.data) as Json;
-  const result = job.result === null ? null : (JSON.parse(job.result) as Json);
+export function jobRow(job: Job, projectName: string | null) {
+  const data = JSON.parse(job.data) as JobData;
+  const result: { message?: unknown; modelId?: string } | null = JSON.parse(job.result ?? "null");
   return {
     id: job.id,
     number: job.number,
@@ -104,13 +119,17 @@ export function jobRow(job: Job, projectName: string | null): JobRow {
     createdTs: job.created_ts,
     finishedTs: job.finished_ts,
     retryCount: job.retry_count,
-    progress: job.finished_ts === null ? ((data.progress as JobRow["progress"]) ?? null) : null,
+    progress: job.finished_ts === null ? (data.progress ?? null) : null,
     message: typeof result?.message === "string" ? result.message : null,
-    modelId: (result?.modelId ?? data.modelId ?? data.generatorModelId ?? null) as string | null,
-    quality: (data.quality as ModelQuality | undefined) ?? null,
-    origin: (data.origin as Origin | undefined) ?? null,
+    modelId: result?.modelId ?? data.modelId ?? data.generatorModelId ?? null,
+    quality: data.quality ?? null,
+    // Null if the call that submitted the job did not name its origin.
+    origin: data.origin ?? null,
   };
 }
+
+/** A job as the page shows it. */
+export type JobRow = ReturnType<typeof jobRow>;
 
 /** Counts the jobs in each state, up to 10,000 of each. */
 export async function jobCounts(db: Db) {
@@ -121,11 +140,7 @@ export async function jobCounts(db: Db) {
       .where("status", "=", status)
       .orderBy("number", "desc")
       .limit(maxCountedJobs);
-    const { count } = await db
-      .selectFrom(some.as("some"))
-      .select((all) => all.fn.countAll<number>().as("count"))
-      .executeTakeFirstOrThrow();
-    return Number(count);
+    return countRows(db, some);
   };
   return {
     pending: await of("PENDING"),
@@ -159,8 +174,7 @@ export async function modelsOf(
 }
 
 /** Converts models for the page and adds the quality that their trainings measured. */
-export async function modelRows(db: Db, models: readonly Model[]): Promise<ModelRow[]> {
-  if (models.length === 0) return [];
+export async function modelRows(db: Db, models: readonly Model[]) {
   const projects = [...new Set(models.map(({ project_id }) => project_id))];
   const byModel = await trainingsOf(db, models);
   const serving = await db
@@ -171,24 +185,28 @@ export async function modelRows(db: Db, models: readonly Model[]): Promise<Model
   const inUse = new Set(serving.flatMap((row) => [row.generator_model_id, row.ranker_model_id]));
   return models.map((model) => {
     const job = byModel.get(model.id);
-    const data = job ? (JSON.parse(job.data) as Json) : {};
+    const data = JSON.parse(job?.data ?? "{}") as JobData;
     return {
       id: model.id,
       name: model.name,
       projectId: model.project_id,
       algorithmType: model.algorithm_type,
-      algorithmParameters: JSON.parse(model.algorithm_parameters),
-      chosenParameters: (data.chosenParameters as Json | undefined) ?? null,
+      algorithmParameters: JSON.parse(model.algorithm_parameters) as Json,
+      chosenParameters: data.chosenParameters ?? null,
       createdTs: model.created_ts,
+      /** Sequence number of the last event that the training used. */
       seenSeq: model.seen_seq,
-      quality: (data.quality as ModelQuality | undefined) ?? null,
-      origin: (data.origin as Origin | undefined) ?? null,
+      quality: data.quality ?? null,
+      origin: data.origin ?? null,
       jobId: job?.id ?? null,
       trainingMs: job?.finished_ts == null ? null : job.finished_ts - job.created_ts,
       isLive: inUse.has(model.id),
     };
   });
 }
+
+/** A model as the page shows it. */
+export type ModelRow = Awaited<ReturnType<typeof modelRows>>[number];
 
 /** Returns models by their ids. */
 export async function modelsById(db: Db, ids: readonly string[]): Promise<Map<string, ModelRow>> {
@@ -198,10 +216,7 @@ export async function modelsById(db: Db, ids: readonly string[]): Promise<Map<st
 }
 
 /** Returns the newest projects for a list of choices: those of a dataset, or all that are not orphaned. */
-export async function projectChoices(
-  db: Db,
-  { datasetId, limit }: { datasetId?: string; limit: number },
-): Promise<ProjectChoice[]> {
+export async function projectChoices(db: Db, { datasetId, limit }: { datasetId?: string; limit: number }) {
   let query = db
     .selectFrom("projects")
     .leftJoin("deployments", "deployments.project_id", "projects.id")
@@ -225,8 +240,11 @@ export function usesDataset(of: ExpressionBuilder<Tables, "projects">, datasetId
   ]);
 }
 
+/** A dataset as the page shows it. */
+export type DatasetSummary = Awaited<ReturnType<typeof datasetSummaries>>[number];
+
 /** Converts datasets for the page and adds their sizes. */
-export async function datasetSummaries(db: Db, datasets: readonly Dataset[]): Promise<DatasetSummary[]> {
+export async function datasetSummaries(db: Db, datasets: readonly Dataset[]) {
   const orphans = await orphanIds(db);
   const shards = await db
     .selectFrom("shards")

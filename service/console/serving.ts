@@ -2,12 +2,11 @@ import type { Context } from "../handlers/handler";
 import { notDeployed } from "../serving/deployed-context";
 import { projectOf } from "../store/find";
 import { deploymentJobs } from "./jobs";
-import { deploymentsOf } from "./overview/overview";
-import type { ServingResponse } from "./responses";
+import { deploymentsOf } from "./overview/project";
 import { modelsById } from "./rows";
 
 /** Returns the live deployment of a project, its traffic in the last hour, and earlier deployments. */
-export async function servingResponse(context: Context, projectId: string): Promise<ServingResponse> {
+export async function servingResponse(context: Context, projectId: string) {
   const { db } = context.store;
   await projectOf(db, projectId);
   const deployment = (await deploymentsOf(context, [projectId])).get(projectId);
@@ -21,6 +20,7 @@ export async function servingResponse(context: Context, projectId: string): Prom
     ...deployment,
     recent: context.recentCalls.of([projectId]),
     history,
+    // Models that still exist.
     modelNames: Object.fromEntries([...models].map(([id, { name }]) => [id, name])),
   };
 }

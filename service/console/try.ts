@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { attributes, id, recordId } from "../../contract/field";
+import type { Attributes } from "../algorithms";
 import { ServiceError } from "../base/error";
 import type { Context } from "../handlers/handler";
 import { explain } from "../serving/explain";
 import { findDataset, projectOf } from "../store/find";
-import type { Suggestion, TryResponse } from "./responses";
 
 const tryRequest = z.strictObject({
   projectId: id,
@@ -29,7 +29,7 @@ export function labelOf(attributes: Readonly<Record<string, unknown>>): string |
 }
 
 /** Computes the recommendations for a user, with reasons. Nothing is stored, and it does not count as an API call. */
-export async function tryOut(context: Context, body: unknown): Promise<TryResponse> {
+export async function tryOut(context: Context, body: unknown) {
   const parsed = tryRequest.safeParse(body);
   if (!parsed.success) throw new ServiceError("BAD_REQUEST", z.prettifyError(parsed.error));
   const given = parsed.data;
@@ -52,7 +52,7 @@ export async function tryOut(context: Context, body: unknown): Promise<TryRespon
     userId: given.userId ?? null,
     isKnown: record !== undefined || own.some(({ itemId }) => !added.has(itemId)),
     basis,
-    attributes: (record as TryResponse["attributes"]) ?? null,
+    attributes: record ?? null,
     own: own
       .slice(0, maxUserItems)
       .map(({ itemId, weight }) => ({ itemId, weight, attributes: of(itemId), isAdded: added.has(itemId) })),
@@ -80,7 +80,7 @@ export async function suggest(
   projectId: string,
   kind: "user" | "item",
   text: string,
-): Promise<Suggestion[]> {
+) {
   const project = await projectOf(db, projectId);
   const id = kind === "user" ? project.user_dataset_id : project.item_dataset_id;
   const dataset = await findDataset(db, kind, id);
@@ -113,5 +113,8 @@ export async function suggest(
   const found = new Map([...byId, ...byName].map((row) => [row.record_id, row]));
   return [...found.values()]
     .slice(0, 8)
-    .map((row) => ({ id: row.record_id, attributes: JSON.parse(row.attributes) }));
+    .map((row) => ({ id: row.record_id, attributes: JSON.parse(row.attributes) as Attributes }));
 }
+
+/** A user or an item with its attributes. */
+export type Suggestion = Awaited<ReturnType<typeof suggest>>[number];

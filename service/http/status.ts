@@ -2,6 +2,7 @@ import { z } from "zod";
 import { encode, type jobStatuses } from "../../contract";
 import { version } from "../../package.json";
 import { withoutPassword } from "../store/address";
+import { countRows } from "../store/find";
 import type { ServerContext } from "./context";
 
 /** The service's report about itself. */
@@ -66,13 +67,8 @@ export async function status(context: ServerContext): Promise<unknown> {
     .groupBy("status")
     .execute();
   const deployments = await db.selectFrom("deployments").selectAll().orderBy("project_id").execute();
-  const count = async (table: "projects" | "algorithms" | "models") => {
-    const row = await db
-      .selectFrom(table)
-      .select((of) => of.fn.countAll<number>().as("count"))
-      .executeTakeFirstOrThrow();
-    return Number(row.count);
-  };
+  const count = (table: "projects" | "algorithms" | "models") =>
+    countRows(db, db.selectFrom(table).select("id"));
   const inState = (state: (typeof jobStatuses)[number]) =>
     Number(jobs.find((row) => row.status === state)?.count ?? 0);
   return encode(statusReply, {

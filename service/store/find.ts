@@ -1,6 +1,16 @@
+import type { AliasableExpression } from "kysely";
 import { notFound } from "../base/error";
 import type { Db } from "./database";
 import type { AlgorithmTable, Dataset, DatasetKind, Model, ProjectTable } from "./tables";
+
+/** Counts the rows of a query. */
+export async function countRows(db: Db, rows: AliasableExpression<object>): Promise<number> {
+  const { count } = await db
+    .selectFrom(rows.as("rows"))
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
 
 /** Finds a dataset by kind and id. */
 export function findDataset(db: Db, kind: DatasetKind, id: string): Promise<Dataset | undefined> {

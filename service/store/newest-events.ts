@@ -1,5 +1,6 @@
 import { type Db, datasetColumn, isPostgres } from "./database";
 import { lastSeqIn } from "./events";
+import { countRows } from "./find";
 import { hasEventsBySeq } from "./indexes";
 import type { Dataset, EventTable } from "./tables";
 
@@ -84,11 +85,7 @@ async function newestByIndex(
 }
 
 /** Counts the events after a sequence number, up to a limit. Returns null while PostgreSQL still builds the index. */
-export async function countEventsSince(
-  db: Db,
-  dataset: number,
-  seq: number,
-): Promise<{ readonly count: number; readonly isMore: boolean } | null> {
+export async function countEventsSince(db: Db, dataset: number, seq: number) {
   if (!(await hasEventsBySeq(db))) return null;
   const newer = db
     .selectFrom("events")
@@ -97,9 +94,6 @@ export async function countEventsSince(
     .where(datasetColumn(db), "=", dataset)
     .orderBy("seq")
     .limit(maxCounted + 1);
-  const { count } = await db
-    .selectFrom(newer.as("newer"))
-    .select((of) => of.fn.countAll<number>().as("count"))
-    .executeTakeFirstOrThrow();
-  return { count: Math.min(Number(count), maxCounted), isMore: Number(count) > maxCounted };
+  const count = await countRows(db, newer);
+  return { count: Math.min(count, maxCounted), isMore: count > maxCounted };
 }

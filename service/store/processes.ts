@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { version } from "../../package.json";
 import type { Db, Store } from "./database";
+import { countRows } from "./find";
 import { databaseTime } from "./time";
 
 /** Role of a process: serve the API, run jobs, or both. */
@@ -61,12 +62,8 @@ export class Processes {
       .deleteFrom("processes")
       .where("seen_ts", "<", sql<number>`${databaseTime} - ${sql.lit(aliveMs)}`)
       .execute();
-    const { apis } = await db
-      .selectFrom("processes")
-      .select((of) => of.fn.countAll<number>().as("apis"))
-      .where("role", "!=", "worker")
-      .executeTakeFirstOrThrow();
-    this.apis = Math.max(1, apis);
+    const apis = db.selectFrom("processes").select("id").where("role", "!=", "worker");
+    this.apis = Math.max(1, await countRows(db, apis));
   }
 
   /** Removes this process from the list when it closes. */

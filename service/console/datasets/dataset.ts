@@ -5,8 +5,7 @@ import type { Context } from "../../handlers/handler";
 import type { Db } from "../../store/database";
 import { refusalsKeptDays, refusalsOf } from "../../store/history/refusals";
 import type { Dataset } from "../../store/tables";
-import type { AttributeSummary, DatasetResponse, DatasetSummary } from "../responses";
-import { datasetSummaries, projectChoices } from "../rows";
+import { type DatasetSummary, datasetSummaries, projectChoices } from "../rows";
 import { summarizeEvents } from "./events";
 
 const maxSampled = 2000;
@@ -14,10 +13,7 @@ const maxValues = 12;
 const maxReasons = 20;
 
 /** Returns a dataset with a summary of its contents, based on a sample. */
-export async function datasetResponse(
-  { store, clock }: Pick<Context, "store" | "clock">,
-  id: string,
-): Promise<DatasetResponse> {
+export async function datasetResponse({ store, clock }: Pick<Context, "store" | "clock">, id: string) {
   const { db } = store;
   const dataset = await findDatasetById(db, id);
   const [short] = (await datasetSummaries(db, [dataset])) as [DatasetSummary];
@@ -48,10 +44,7 @@ export async function datasetResponse(
 }
 
 /** Summarizes the attributes of a sample of a dataset's records. */
-export async function attributesOf(
-  db: Db,
-  dataset: Dataset,
-): Promise<Pick<DatasetResponse, "sampled" | "attributes">> {
+export async function attributesOf(db: Db, dataset: Dataset) {
   if (dataset.kind === "event") return { sampled: 0, attributes: [] };
   const rows = await db
     .selectFrom("records")
@@ -76,10 +69,7 @@ export async function findDatasetById(db: Db, id: string): Promise<Dataset> {
   return found;
 }
 
-function summarizeAttributes(
-  { attribute_schema }: Dataset,
-  records: readonly Attributes[],
-): AttributeSummary[] {
+function summarizeAttributes({ attribute_schema }: Dataset, records: readonly Attributes[]) {
   const declared = attribute_schema === null ? null : (JSON.parse(attribute_schema) as AttributeSchema);
   const schema: Readonly<Record<string, string>> = { ...inferSchema(records), ...declared };
   return Object.entries(schema)
@@ -103,10 +93,12 @@ function summarizeAttributes(
         name,
         handling,
         isDeclared: declared !== null && name in declared,
+        /** How many of the records have the attribute. */
         filled: values.length,
         values: [...counts]
           .sort(([, a], [, b]) => b - a)
           .slice(0, maxValues)
+          // `isWhole` is false if the value was shortened.
           .map(([value, count]) => ({ value: shortened(value), count, isWhole: value === shortened(value) })),
         distinct: counts.size,
         range: isRange ? { min, mean: Math.max(min, Math.min(max, mean)), max } : null,

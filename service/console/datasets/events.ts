@@ -2,7 +2,6 @@ import { dayMs } from "../../base/clock";
 import type { Db } from "../../store/database";
 import { newestEvents, newestEventsOf } from "../../store/newest-events";
 import type { Dataset, EventTable } from "../../store/tables";
-import type { EventRow, EventsSummary } from "../responses";
 
 /** Events that the charts use. More would take too long for a page. */
 const maxSampled = 20_000;
@@ -10,7 +9,7 @@ const maxShown = 50;
 const maxDays = 60;
 
 /** Summarizes the newest events of a dataset for charts. */
-export async function summarizeEvents(db: Db, dataset: Dataset, now: number): Promise<EventsSummary> {
+export async function summarizeEvents(db: Db, dataset: Dataset, now: number) {
   const [users, items, types] = [
     new Map<string, number>(),
     new Map<string, number>(),
@@ -44,6 +43,7 @@ export async function summarizeEvents(db: Db, dataset: Dataset, now: number): Pr
   );
   const popular = byCount(items);
   return {
+    /** Number of events that the figures are based on: the newest ones. */
     sampled,
     types: shownTypes,
     days:
@@ -57,6 +57,7 @@ export async function summarizeEvents(db: Db, dataset: Dataset, now: number): Pr
     items: popular.slice(0, 10),
     distinctUsers: users.size,
     distinctItems: items.size,
+    /** Events per item, most chosen first. */
     tail: downsample(popular.map(({ count }) => count)),
   };
 }
@@ -82,7 +83,7 @@ export async function eventsOf(
   kind: "user" | "item",
   id: string,
   signal: AbortSignal,
-): Promise<{ rows: EventRow[]; isMore: boolean }> {
+) {
   const found: EventRow[] = [];
   for await (const rows of newestEventsOf(db, dataset, kind, id, maxShown + 1)) {
     found.push(...rows.map(eventRow));
@@ -94,7 +95,7 @@ export async function eventsOf(
 /** Converts a row of the events table for the page. */
 export function eventRow(
   row: Pick<EventTable, "event_id" | "user_id" | "item_id" | "ts" | "event_type" | "event_value">,
-): EventRow {
+) {
   return {
     eventId: row.event_id,
     userId: row.user_id,
@@ -104,3 +105,6 @@ export function eventRow(
     eventValue: row.event_value,
   };
 }
+
+/** An event as the page shows it. */
+export type EventRow = ReturnType<typeof eventRow>;

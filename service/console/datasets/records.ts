@@ -1,10 +1,10 @@
 import type { Context } from "../../handlers/handler";
 import type { Db } from "../../store/database";
 import type { Dataset } from "../../store/tables";
-import type { EventRow, Page, RecordResponse, Suggestion } from "../responses";
-import { usesDataset } from "../rows";
+import { type Page, usesDataset } from "../rows";
+import type { Suggestion } from "../try";
 import { findDatasetById } from "./dataset";
-import { eventRow, eventsOf } from "./events";
+import { type EventRow, eventRow, eventsOf } from "./events";
 
 const rowsPerPage = 50;
 const rowsPerStep = 200;
@@ -79,7 +79,7 @@ export async function recordResponse(
   kind: "user" | "item",
   id: string,
   signal: AbortSignal,
-): Promise<RecordResponse> {
+) {
   const dataset = await findDatasetById(db, datasetId);
   const own = dataset.kind === kind ? dataset : await relatedDataset(db, dataset, kind);
   const row = own
@@ -94,8 +94,9 @@ export async function recordResponse(
   const found = events ? await eventsOf(db, events, kind, id, signal) : { rows: [], isMore: false };
   return {
     id,
-    attributes: row ? JSON.parse(row.attributes) : null,
+    attributes: JSON.parse(row?.attributes ?? "null") as Suggestion["attributes"] | null,
     events: found.rows,
+    /** Whether older events were left out. */
     isMore: found.isMore,
   };
 }

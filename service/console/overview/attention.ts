@@ -1,5 +1,15 @@
 import { limits } from "../../../contract";
-import type { Attention, DatasetSummary, JobRow, OverviewProject, OverviewResponse } from "../responses";
+import type { DatasetSummary, JobRow } from "../rows";
+import type { OverviewProject } from "./project";
+
+/** A problem that needs attention, with the next step. */
+export interface Attention {
+  readonly level: "bad" | "warn" | "hint";
+  readonly title: string;
+  readonly text: string;
+  /** Link to a screen. */
+  readonly href?: string;
+}
 
 const formatNumber = (count: number) => count.toLocaleString("en");
 
@@ -9,7 +19,9 @@ export function findAttention({
   datasets,
   failed,
   refused,
-}: Pick<OverviewResponse, "projects" | "datasets"> & {
+}: {
+  readonly projects: readonly OverviewProject[];
+  readonly datasets: readonly DatasetSummary[];
   readonly failed: readonly JobRow[];
   readonly refused: readonly (Pick<DatasetSummary, "id" | "kind" | "name" | "records"> & {
     reason: string;
