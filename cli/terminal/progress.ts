@@ -1,4 +1,3 @@
-import type { SingleBar } from "cli-progress";
 import { type Job, progressText } from "../../client/job";
 import type { Progress } from "../../records/upload-options";
 import { exitCodes } from "./exit";
@@ -34,18 +33,50 @@ export async function withProgress<T>(
   }
 }
 
-/** Whether progress bars can be drawn. */
-function isInteractive({ json }: OutputOptions): boolean {
-  return json !== true && process.stderr.isTTY === true;
+/** How to show progress. */
+interface View<T> {
+  /** Format of the bar: a template of cli-progress, with `{text}`. */
+  readonly format: string;
+  readonly barOptions?: object;
+  readonly total: (progress: T) => number;
+  readonly done: (progress: T) => number;
+  /** Describes the progress next to the bar. */
+  readonly text: (progress: T) => string;
+  /** Describes the progress in a line without a bar. */
+  readonly line: (progress: T) => string;
 }
 
-function newBar(format: string, options: object = {}): SingleBar {
+/** Shows a bar on a terminal, otherwise a line every few seconds. */
+function display<T>({ json }: OutputOptions, view: View<T>): ProgressDisplay<T> {
+  if (json === true || process.stderr.isTTY !== true) {
+    let reportedAt = performance.now();
+    const update = (progress: T) => {
+      if (performance.now() - reportedAt < noteIntervalMs) return;
+      reportedAt = performance.now();
+      note(view.line(progress));
+    };
+    return { update, end: () => undefined };
+  }
   const { SingleBar, Presets } = require("cli-progress") as typeof import("cli-progress");
+  const { format, barOptions } = view;
   const drawn = { stream: process.stderr, clearOnComplete: true, hideCursor: true, barsize: 24 };
-  return new SingleBar({ format, ...drawn, barIncompleteChar: "·", ...options }, Presets.rect);
+  const bar = new SingleBar({ format, ...drawn, barIncompleteChar: "·", ...barOptions }, Presets.rect);
+  let [latest, timer]: [T | undefined, NodeJS.Timeout | undefined] = [undefined, undefined];
+  const draw = () => latest && bar.update(view.done(latest), { text: view.text(latest) });
+  return {
+    update: (progress) => {
+      latest = progress;
+      if (!timer) bar.start(view.total(progress), view.done(progress), { text: view.text(progress) });
+      timer ??= setInterval(draw, redrawIntervalMs);
+    },
+    end: () => {
+      clearInterval(timer);
+      bar.stop();
+    },
+  };
 }
 
-/** Shows the progress of an import: a bar on a terminal, otherwise a line every few seconds. */
+/** Shows the progress of an import. */
 export function importProgress(options: OutputOptions): ProgressDisplay<Progress> {
   const began = performance.now();
   const text = ({ recordCount, skippedCount, bytes, totalBytes }: Progress) => {
@@ -54,28 +85,16 @@ export function importProgress(options: OutputOptions): ProgressDisplay<Progress
     const rate = formatNumber((recordCount - skippedCount) / seconds);
     return `${formatCount(recordCount, "record")} | ${rate}/s | ${formatDuration(left)} left`;
   };
-  if (isInteractive(options)) {
-    const bar = newBar("{bar} {percentage} % | {text}");
-    let begun = false;
-    return {
-      update: (progress) => {
-        const done = Math.min(progress.bytes, progress.totalBytes);
-        if (begun) bar.update(done, { text: text(progress) });
-        else bar.start(progress.totalBytes, done, { text: text(progress) });
-        begun = true;
-      },
-      end: () => bar.stop(),
-    };
-  }
-  const report = throttledNote();
-  return {
-    update: (progress) =>
-      report(() => {
-        const share = Math.floor((100 * progress.bytes) / Math.max(1, progress.totalBytes));
-        return `${Math.min(100, share)} % | ${text(progress)}`;
-      }),
-    end: () => undefined,
-  };
+  const done = ({ bytes, totalBytes }: Progress) => Math.min(bytes, totalBytes);
+  const percent = (progress: Progress) =>
+    Math.floor((100 * done(progress)) / Math.max(1, progress.totalBytes));
+  return display(options, {
+    format: "{bar} {percentage} % | {text}",
+    total: ({ totalBytes }) => totalBytes,
+    done,
+    text,
+    line: (progress) => `${percent(progress)} % | ${text(progress)}`,
+  });
 }
 
 /** Shows the progress of an export or a restore. */
@@ -90,49 +109,31 @@ export function rowProgress(
   };
 }
 
-/**
- * Shows the status of a job and the elapsed time. Also shows its progress if the service reports it, and the usual
- * duration if it is known.
- */
+/** Shows the status of a job, the elapsed time, its progress if the service reports it, and its usual duration. */
 export function jobProgress(
   options: OutputOptions,
   { noun, jobId, usually }: { noun: string; jobId: string; usually: string | undefined },
 ): ProgressDisplay<Job> {
   const began = performance.now();
-  let [status, progress] = ["", undefined as string | undefined];
-  const text = () => {
+  const text = (job: Job) => {
     const passed = formatDuration((performance.now() - began) / 1000);
-    return [`${noun} ${status}`, passed, progress ?? [], usually ? `usually ${usually}` : []]
-      .flat()
-      .join(" | ");
+    const retries = job.retryCount ? `, retried ${job.retryCount}×` : "";
+    const parts = [
+      `${noun} ${job.jobStatus}${retries}`,
+      passed,
+      progressText(job),
+      usually && `usually ${usually}`,
+    ];
+    return parts.filter(Boolean).join(" | ");
   };
-  const observe = (job: Job) => {
-    progress = progressText(job);
-    status = job.jobStatus + (job.retryCount ? `, retried ${job.retryCount}×` : "");
-  };
-  if (isInteractive(options)) {
-    const bar = newBar("{bar} {text}", { formatBar: bouncingBar });
-    let timer: NodeJS.Timeout | undefined;
-    return {
-      update: (job) => {
-        observe(job);
-        if (!timer) bar.start(1, 0, { text: text() });
-        timer ??= setInterval(() => bar.update(0, { text: text() }), redrawIntervalMs);
-      },
-      end: () => {
-        clearInterval(timer);
-        bar.stop();
-      },
-    };
-  }
-  const report = throttledNote();
-  return {
-    update: (job) => {
-      observe(job);
-      report(() => `${jobId}: ${text()}`);
-    },
-    end: () => undefined,
-  };
+  return display(options, {
+    format: "{bar} {text}",
+    barOptions: { formatBar: bouncingBar },
+    total: () => 1,
+    done: () => 0,
+    text,
+    line: (job) => `${jobId}: ${text(job)}`,
+  });
 }
 
 /** Draws an indeterminate progress bar: a block that moves back and forth. */
@@ -142,14 +143,4 @@ function bouncingBar(): string {
   const step = Math.floor(performance.now() / redrawIntervalMs) % (2 * steps);
   const at = step < steps ? step : 2 * steps - step;
   return "·".repeat(at) + "■".repeat(block) + "·".repeat(steps - at);
-}
-
-/** Returns a function that prints at most one line per interval. */
-function throttledNote(): (text: () => string) => void {
-  let reportedAt = performance.now();
-  return (text) => {
-    if (performance.now() - reportedAt < noteIntervalMs) return;
-    reportedAt = performance.now();
-    note(text());
-  };
 }

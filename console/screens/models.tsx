@@ -8,6 +8,7 @@ import { LineChart } from "../parts/charts";
 import { command, curl, declarations } from "../parts/code";
 import { Empty, Load, usePages } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
+import { type Column, Table } from "../parts/table";
 import { hrefTo, navigate, route, selectedProject } from "../router";
 import { ModelComparison } from "./comparison";
 import { OneModel } from "./model";
@@ -121,63 +122,38 @@ function ModelTable({
   onPick: (id: string) => void;
 }) {
   const hasOrigin = rows.some(({ origin }) => origin);
-  return (
-    <div class="scroll">
-      <table class="stacked">
-        <thead>
-          <tr>
-            <th>
-              <span class="hidden">Compare</span>
-            </th>
-            <th>Model</th>
-            {hasOrigin && <th>Stack</th>}
-            <th class="num">NDCG@20</th>
-            <th class="num">Popular items</th>
-            <th class="num">Recall@20</th>
-            <th>Held out</th>
-            <th>Trained</th>
-            <th class="num">Training time</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((model) => (
-            <tr key={model.id}>
-              <td>
-                <input
-                  type="checkbox"
-                  aria-label={`Compare ${model.name.slice(0, 60)}`}
-                  checked={picked.includes(model.id)}
-                  onChange={() => onPick(model.id)}
-                />
-              </td>
-              <td>
-                <Name href={hrefTo("models", [model.id])}>{model.name}</Name>{" "}
-                {model.isLive && <span class="tag good">live</span>}
-                <IdAndRelease {...model} />
-              </td>
-              {hasOrigin && <td>{model.origin && <Name>{stackName(model.origin)}</Name>}</td>}
-              <td class="num" data-name="NDCG@20">
-                <strong>{formatDecimal(model.quality?.ndcgAt20)}</strong>
-              </td>
-              <td class="num" data-name="popular items">
-                {formatDecimal(model.quality?.popularityNdcgAt20)}
-              </td>
-              <td class="num" data-name="Recall@20">
-                {formatDecimal(model.quality?.recallAt20)}
-              </td>
-              <td data-name="held out">{plural(model.quality?.heldOutPairs, "pair")}</td>
-              <td data-name="trained">
-                <Time ts={model.createdTs} />
-              </td>
-              <td class="num" data-name="training time">
-                {formatDuration(model.trainingMs)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const columns: Column<ModelRow>[] = [
+    [
+      <span class="hidden">Compare</span>,
+      (model) => (
+        <input
+          type="checkbox"
+          aria-label={`Compare ${model.name.slice(0, 60)}`}
+          checked={picked.includes(model.id)}
+          onChange={() => onPick(model.id)}
+        />
+      ),
+    ],
+    [
+      "Model",
+      (model) => (
+        <>
+          <Name href={hrefTo("models", [model.id])}>{model.name}</Name>{" "}
+          {model.isLive && <span class="tag good">live</span>}
+          <IdAndRelease {...model} />
+        </>
+      ),
+    ],
+    ["Stack", ({ origin }) => origin && <Name>{stackName(origin)}</Name>],
+    ["NDCG@20", ({ quality }) => <strong>{formatDecimal(quality?.ndcgAt20)}</strong>, "num", "NDCG@20"],
+    ["Popular items", ({ quality }) => formatDecimal(quality?.popularityNdcgAt20), "num", "popular items"],
+    ["Recall@20", ({ quality }) => formatDecimal(quality?.recallAt20), "num", "Recall@20"],
+    ["Held out", ({ quality }) => plural(quality?.heldOutPairs, "pair"), undefined, "held out"],
+    ["Trained", ({ createdTs }) => <Time ts={createdTs} />, undefined, "trained"],
+    ["Training time", ({ trainingMs }) => formatDuration(trainingMs), "num", "training time"],
+  ];
+  const shown = columns.filter(([title]) => hasOrigin || title !== "Stack");
+  return <Table class="stacked" rows={rows} keyOf={({ id }) => id} columns={shown} />;
 }
 
 function Code({ models, projectId }: { models: readonly ModelRow[]; projectId: string }) {

@@ -10,6 +10,7 @@ import { command, curl, declarations } from "../parts/code";
 import { rollbacks } from "../parts/deployments";
 import { Empty, Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
+import { Table } from "../parts/table";
 import { hrefTo, selectedProject } from "../router";
 import { fetchView } from "../session";
 
@@ -107,51 +108,47 @@ function Serving({ now }: { now: ServingResponse }) {
         />
       </Card>
       <Card title="Deployments" aside="newest first">
-        <div class="scroll">
-          <table class="stacked">
-            <thead>
-              <tr>
-                <th>Deployment</th>
-                <th>State</th>
-                <th>Model</th>
-                <th>When</th>
-              </tr>
-            </thead>
-            <tbody>
-              {now.history.map((job) => (
-                <tr key={job.id}>
-                  <td>
-                    <Name href={hrefTo("jobs", [job.id])}>{job.name}</Name>{" "}
-                    {job.id === now.jobId && <span class="tag good">live</span>}{" "}
-                    {rolledBack.has(job.id) && <span class="tag">rollback</span>}
-                    <IdAndRelease {...job} />
-                  </td>
-                  <td>
-                    <State of={job.status} />
-                  </td>
-                  <td>
-                    {job.modelId && (
-                      <Name href={hrefTo("models", [job.modelId])}>
-                        {now.modelNames[job.modelId] ?? job.modelId}
-                      </Name>
-                    )}
-                    {job.modelId && now.modelNames[job.modelId] && (
-                      <div class="id-and-release">
-                        <Id>{job.modelId}</Id>
-                      </div>
-                    )}
-                  </td>
-                  <td>
-                    <Time ts={job.finishedTs ?? job.createdTs} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          class="stacked"
+          rows={now.history}
+          keyOf={({ id }) => id}
+          columns={[
+            [
+              "Deployment",
+              (job) => (
+                <>
+                  <Name href={hrefTo("jobs", [job.id])}>{job.name}</Name>{" "}
+                  {job.id === now.jobId && <span class="tag good">live</span>}{" "}
+                  {rolledBack.has(job.id) && <span class="tag">rollback</span>}
+                  <IdAndRelease {...job} />
+                </>
+              ),
+            ],
+            ["State", ({ status }) => <State of={status} />],
+            [
+              "Model",
+              ({ modelId }) => modelId && <DeployedModel id={modelId} name={now.modelNames[modelId]} />,
+            ],
+            ["When", ({ finishedTs, createdTs }) => <Time ts={finishedTs ?? createdTs} />],
+          ]}
+        />
       </Card>
       <Code now={now} />
     </div>
+  );
+}
+
+/** A model that was deployed. It has no name if it was deleted since. */
+function DeployedModel({ id, name }: { id: string; name: string | undefined }) {
+  return (
+    <>
+      <Name href={hrefTo("models", [id])}>{name ?? id}</Name>
+      {name && (
+        <div class="id-and-release">
+          <Id>{id}</Id>
+        </div>
+      )}
+    </>
   );
 }
 

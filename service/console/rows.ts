@@ -175,6 +175,7 @@ export async function modelsOf(
 
 /** Converts models for the page and adds the quality that their trainings measured. */
 export async function modelRows(db: Db, models: readonly Model[]) {
+  if (models.length === 0) return [];
   const projects = [...new Set(models.map(({ project_id }) => project_id))];
   const byModel = await trainingsOf(db, models);
   const serving = await db

@@ -16,6 +16,7 @@ import {
 import { Card, Id, Meter, Name, Time } from "../../parts/basics";
 import { Columns } from "../../parts/charts";
 import { Empty } from "../../parts/load";
+import { Table } from "../../parts/table";
 
 /** The attributes of the records: types, and how often each value occurs. */
 export function Attributes({ of }: { of: DatasetResponse }) {
@@ -148,40 +149,28 @@ export function RejectedRecords({ of: { days, reasons, otherReasons } }: { of: R
       {reasons.length === 0 ? (
         <p>The service rejected no records.</p>
       ) : (
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th class="num">Count</th>
-                <th>Reason</th>
-                <th>Latest records</th>
-                <th>When</th>
-              </tr>
-            </thead>
-            <tbody>
-              {reasons.map(({ reason, records, lastTs, last }) => (
-                <tr key={reason}>
-                  <td class="num">{formatNumber(records)}</td>
-                  <td class="prose">
-                    <bdi>{reason}</bdi>
-                  </td>
-                  <td class="prose">
-                    {last.map((one, at) => (
-                      <div key={at} title={one.reason}>
-                        {one.id === null ? <span class="muted">no id</span> : <Id>{one.id}</Id>}
-                      </div>
-                    ))}
-                  </td>
-                  <td>
-                    <Time ts={lastTs} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+        <>
+          <Table
+            rows={reasons}
+            keyOf={({ reason }) => reason}
+            columns={[
+              ["Count", ({ records }) => formatNumber(records), "num"],
+              ["Reason", ({ reason }) => <bdi>{reason}</bdi>, "prose"],
+              ["Latest records", ({ last }) => last.map(rejectedRecord), "prose"],
+              ["When", ({ lastTs }) => <Time ts={lastTs} />],
+            ]}
+          />
           {otherReasons > 0 && <p class="muted">and {plural(otherReasons, "more reason")}</p>}
-        </div>
+        </>
       )}
     </Card>
+  );
+}
+
+function rejectedRecord({ id, reason }: Rejections["reasons"][number]["last"][number], at: number) {
+  return (
+    <div key={at} title={reason}>
+      {id === null ? <span class="muted">no id</span> : <Id>{id}</Id>}
+    </div>
   );
 }

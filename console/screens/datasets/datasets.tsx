@@ -8,6 +8,7 @@ import { command, curl, declarations, invocation } from "../../parts/code";
 import { Empty, Load, useLoad } from "../../parts/load";
 import { OrphanSwitch, OrphanTag, orphanQuery } from "../../parts/orphans";
 import { ScreenHead } from "../../parts/screen";
+import { Table } from "../../parts/table";
 import { hrefTo, orphansShown, route } from "../../router";
 import { fetchView } from "../../session";
 import { Attributes, Events, RejectedRecords } from "./content";
@@ -35,35 +36,34 @@ function AllDatasets() {
                 <p>Declare a UserDataset, an ItemDataset and an EventDataset in a program.</p>
               </Empty>
             ) : (
-              <table class="fits">
-                <thead>
-                  <tr>
-                    <th>Dataset</th>
-                    <th class="num">Records</th>
-                    <th>Full</th>
-                    <th class="num">Shards</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {datasets.map((dataset) => (
-                    <tr key={dataset.id}>
-                      <td>
+              <Table
+                class="fits"
+                rows={datasets}
+                keyOf={({ id }) => id}
+                columns={[
+                  [
+                    "Dataset",
+                    (dataset) => (
+                      <>
                         <Name href={hrefTo("datasets", [dataset.id])}>{dataset.name}</Name>{" "}
                         <span class="muted">{capitalize(dataset.kind)}s</span> <OrphanTag of={dataset} />
-                      </td>
-                      <td class="num">{formatNumber(dataset.records)}</td>
-                      <td>
-                        <Meter
-                          value={dataset.records}
-                          of={dataset.capacity}
-                          label={`${formatPercent(dataset.records / dataset.capacity)} of ${formatNumber(dataset.capacity)}`}
-                        />
-                      </td>
-                      <td class="num">{formatNumber(dataset.numShards)}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
+                      </>
+                    ),
+                  ],
+                  ["Records", ({ records }) => formatNumber(records), "num"],
+                  [
+                    "Full",
+                    ({ records, capacity }) => (
+                      <Meter
+                        value={records}
+                        of={capacity}
+                        label={`${formatPercent(records / capacity)} of ${formatNumber(capacity)}`}
+                      />
+                    ),
+                  ],
+                  ["Shards", ({ numShards }) => formatNumber(numShards), "num"],
+                ]}
+              />
             )}
           </Card>
         )}

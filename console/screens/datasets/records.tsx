@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren, RefObject } from "preact";
+import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
 import type {
   DatasetResponse,
@@ -10,6 +10,7 @@ import type {
 import { displayValue, plural } from "../../format";
 import { Card, Id, More, Name, SearchInput, Time } from "../../parts/basics";
 import { Empty, Load, useLoad, usePages } from "../../parts/load";
+import { type Column, Table } from "../../parts/table";
 import { hrefTo, navigate, route } from "../../router";
 import { fetchView } from "../../session";
 
@@ -43,15 +44,12 @@ export function Records({ dataset, lookUp }: { dataset: DatasetResponse; lookUp:
           const rows = [...page.rows, ...records.older];
           return (
             <>
-              {rows.length > 0 && (
-                <div class="scroll">
-                  {isEvents ? (
-                    <EventTable rows={rows as EventRow[]} />
-                  ) : (
-                    <RecordTable rows={rows as Suggestion[]} dataset={dataset} lookUp={lookUp} />
-                  )}
-                </div>
-              )}
+              {rows.length > 0 &&
+                (isEvents ? (
+                  <EventTable rows={rows as EventRow[]} />
+                ) : (
+                  <RecordTable rows={rows as Suggestion[]} dataset={dataset} lookUp={lookUp} />
+                ))}
               {rows.length === 0 && records.next === null && (
                 <Empty title={search.value ? "No matching records" : "No records yet"} />
               )}
@@ -81,74 +79,35 @@ function RecordTable({
     lookUp.current?.scrollIntoView({ block: "center" });
     lookUp.current?.focus({ preventScroll: true });
   };
+  const lookUpLink = ({ id }: Suggestion) => (
+    <Id href={hrefTo("datasets", [dataset.id], { record: id })} onClick={focusLookUp}>
+      {id}
+    </Id>
+  );
   return (
-    <table>
-      <thead>
-        <tr>
-          <th>Id</th>
-          <th>Attributes</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ id, attributes }) => (
-          <tr key={id}>
-            <td>
-              <Id href={hrefTo("datasets", [dataset.id], { record: id })} onClick={focusLookUp}>
-                {id}
-              </Id>
-            </td>
-            <td class="prose">
-              <bdi>{attributesText(attributes)}</bdi>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        ["Id", lookUpLink],
+        ["Attributes", ({ attributes }) => <bdi>{attributesText(attributes)}</bdi>, "prose"],
+      ]}
+    />
   );
 }
 
-const eventColumns = {
-  Id: ({ eventId }) => <Id>{eventId}</Id>,
-  When: ({ ts }) => <Time ts={ts} />,
-  Type: ({ eventType }) => <bdi>{displayValue(eventType)}</bdi>,
-  User: ({ userId }) => <Id>{userId}</Id>,
-  Item: ({ itemId }) => <Id>{itemId}</Id>,
-  Value: ({ eventValue }) => eventValue,
-} satisfies Readonly<Record<string, (event: EventRow) => ComponentChildren>>;
+const eventColumns: readonly Column<EventRow>[] = [
+  ["Id", ({ eventId }) => <Id>{eventId}</Id>],
+  ["When", ({ ts }) => <Time ts={ts} />],
+  ["Type", ({ eventType }) => <bdi>{displayValue(eventType)}</bdi>],
+  ["User", ({ userId }) => <Id>{userId}</Id>],
+  ["Item", ({ itemId }) => <Id>{itemId}</Id>],
+  ["Value", ({ eventValue }) => eventValue, "num"],
+];
 
-function EventTable({
-  rows,
-  without = [],
-}: {
-  rows: readonly EventRow[];
-  without?: readonly (keyof typeof eventColumns)[];
-}) {
-  const columns = Object.entries(eventColumns).filter(([name]) => !without.some((one) => one === name));
-  const classOf = (name: string) => (name === "Value" ? "num" : undefined);
-  return (
-    <table>
-      <thead>
-        <tr>
-          {columns.map(([name]) => (
-            <th key={name} class={classOf(name)}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((event) => (
-          <tr key={event.eventId}>
-            {columns.map(([name, of]) => (
-              <td key={name} class={classOf(name)}>
-                {of(event)}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+function EventTable({ rows, without = [] }: { rows: readonly EventRow[]; without?: readonly string[] }) {
+  const columns = eventColumns.filter(([title]) => !without.includes(title as string));
+  return <Table rows={rows} keyOf={({ eventId }) => eventId} columns={columns} />;
 }
 
 /** Formats attributes as one line. */
@@ -225,10 +184,10 @@ function RecordDetails({ of, kind }: { of: RecordResponse; kind: "user" | "item"
         {kind === "user" && <a href={hrefTo("try", [of.id])}>Try it</a>}
       </p>
       {of.events.length > 0 && (
-        <div class="scroll">
+        <>
           <EventTable rows={of.events} without={["Id", kind === "user" ? "User" : "Item"]} />
           {of.isMore && <p class="muted">Only the newest events are shown.</p>}
-        </div>
+        </>
       )}
     </div>
   );
