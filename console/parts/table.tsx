@@ -8,7 +8,10 @@ export type Column<T> = readonly [
   label?: string,
 ];
 
-/** A table that scrolls sideways. With the class `stacked`, narrow screens show the cells of a row below each other. */
+/**
+ * A table. It scrolls sideways, unless its class is `fits`. With the class `stacked`, narrow screens show the cells of a
+ * row below each other.
+ */
 export function Table<T>(of: {
   rows: readonly T[];
   columns: readonly Column<T>[];
@@ -16,7 +19,7 @@ export function Table<T>(of: {
   class?: string;
 }) {
   return (
-    <div class="scroll">
+    <div class={of.class === "fits" ? undefined : "scroll"}>
       <table class={of.class}>
         <thead>
           <tr>
