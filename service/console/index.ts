@@ -220,7 +220,7 @@ async function openSession(context: Context, request: FastifyRequest, reply: Fas
 
 /** Returns the current session and its service, with the newest projects. */
 export async function sessionResponse(context: Context, visitor: Visitor) {
-  const { store, addresses, directory } = context;
+  const { store, addresses, dataDirectory } = context;
   return {
     ...visitor,
     service: {
