@@ -12,7 +12,7 @@ const history = `
 new recommender.EventRecords("history", { eventDatasetId: events.id, source: "events.json" });
 `;
 
-test("a stack whose service moved to PostgreSQL continues with its address and key alone, and back in another directory after one refresh that is told so: nothing is made, changed or sent again", async () => {
+test("a stack follows its service to PostgreSQL and back to a directory, and nothing is created, changed or sent again", async () => {
   const workspace = await engineWorkspace(program + history + served);
   const { stack, directory } = workspace;
   const at = (name: string) => join(directory, name);
@@ -35,7 +35,7 @@ test("a stack whose service moved to PostgreSQL continues with its address and k
   expect(preview.changeSummary).toEqual({ same: expect.any(Number) });
   const moved = await stack.up({ expectNoChanges: true });
   expect(moved.summary.resourceChanges).toEqual(preview.changeSummary);
-  // A refresh notes the other address in each row, and nothing else: the directory that was left is rejected from then on.
+  // A refresh stores only the new address in each state entry. From then on, the old directory is rejected.
   await stack.refresh();
   const read = await stack.refresh({ expectNoChanges: true });
   expect(read.summary.resourceChanges).toEqual({ same: expect.any(Number) });
@@ -52,7 +52,7 @@ test("a stack whose service moved to PostgreSQL continues with its address and k
   await done("restore", at("backup-2"), "--data", at("back"));
   await baseUrl(`embedded:${at("back")}`);
   stack.workspace.envVars = envVars;
-  // The directory that was left has the same id as this one, so somebody has to say which of them it is.
+  // The old directory has the same instance id as the new one, so the user has to confirm the move.
   await expect(stack.preview()).rejects.toThrow(/belongs to the service at http/);
   stack.workspace.envVars = { ...envVars, RECOMMENDER_SERVICE_MOVED: "1" };
   await stack.refresh({ runProgram: true });

@@ -10,8 +10,8 @@ import * as recommender from "pulumi-recommender";
 `;
 
 /**
- * Parents, components, siblings and renamings: whatever decides on the name of a resource in the state. Each generation of
- * the program names or places some resources otherwise than the one before it, and reports it by an alias of each kind.
+ * Parents, components, siblings and aliases, which determine the name of a resource in the state. Each generation of
+ * the program renames or moves some resources and declares an alias for each.
  */
 const program = (generation: number, more = "") => `${imports}
 const generation = ${generation};
@@ -59,7 +59,7 @@ new recommender.ClusteringJob("groups-again", { projectId, modelId, parameters: 
 export const hash = records.contentHash;
 ${more}`;
 
-/** What the program declares, and the stack itself. */
+/** Resources of the program, and the stack itself. */
 const declared = 21;
 
 let observed: ObservedService;
@@ -100,7 +100,7 @@ async function types(): Promise<string[]> {
 
 const unchanged = { changes: { same: declared }, calls: [] };
 
-test("a stack moves to the plugin and back without a change: parents, components, aliases and jobs included", async () => {
+test("a stack with parents, components, aliases and jobs switches to the plugin and back without changes", async () => {
   const { changes, hash } = await up();
   expect(changes).toEqual({ create: declared });
   expect(await types()).toEqual(["pulumi-nodejs:dynamic/recommender:"]);
@@ -118,7 +118,7 @@ test("a stack moves to the plugin and back without a change: parents, components
   expect(await up()).toEqual({ ...unchanged, hash });
 });
 
-test("what dynamic resources cannot do names the plugin, which does it", async () => {
+test("an option that dynamic resources do not support names the plugin, which supports it", async () => {
   const { eventDatasetId } = await observed.call(routes.createEventDataset, { name: "there", numShards: 3 });
   const other = await ObservedService.start();
   const { baseUrl, apiKey, tokenUrl, clientId, clientSecret } = Object.fromEntries(

@@ -3,7 +3,7 @@ import { type Declaration, declarations, invocation } from "../../console/parts/
 const odd = `--it's "$(id)" \`x\` \${y} \\ \u202E<b>\u2028`;
 const of = { projectId: "p", modelId: odd };
 const conditions = [{ attribute: "fooBar", value: odd, lowerBound: 0.2 }];
-/** Resources as the console's screens declare them. */
+/** Resources that the console shows as code. */
 export const resources: Declaration[] = [
   { type: "EventDataset", name: odd, fields: { existingId: odd, numShards: 3 } },
   {

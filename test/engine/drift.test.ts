@@ -70,7 +70,7 @@ describe("recommender drift, through the real engine", () => {
   beforeAll(async () => {
     observed = await ObservedService.start();
     workspace = await engineWorkspace(program, observed.environment, "typescript");
-    // What people have on their path once the package is installed.
+    // The commands that an installed package adds to the PATH.
     const bin = join(workspace.directory, "bin");
     mkdirSync(bin);
     writeFileSync(join(bin, "recommender"), `#!/bin/sh\nexec '${process.execPath}' '${command}' "$@"\n`);
@@ -86,7 +86,7 @@ describe("recommender drift, through the real engine", () => {
     await observed.close();
   });
 
-  /** Runs a line as somebody would who copies it into a shell in the directory of the project. */
+  /** Runs a printed command in a shell in the directory of the project. */
   const shell = (line: string) => {
     const path = [join(workspace.directory, "bin"), process.env.PATH].join(delimiter);
     const env = { ...process.env, ...workspace.stack.workspace.envVars, PATH: path };
@@ -98,7 +98,7 @@ describe("recommender drift, through the real engine", () => {
     return ended(child);
   };
   const fixed = async (line: string | undefined) => {
-    // Nobody is there to look at the preview first.
+    // Nobody reads the preview first.
     const alone = line?.startsWith("pulumi") ? "--yes --skip-preview" : "--yes";
     const { code, out, err } = await shell(`${line} ${alone}`);
     if (code !== 0) throw new Error(`${line}\n${out}${err}`);
@@ -112,7 +112,7 @@ describe("recommender drift, through the real engine", () => {
   const finding = (type: string, name: string, among: readonly Finding[] = found.drift) =>
     among.find(({ resource }) => resource.type === type && resource.name === name) as Finding;
 
-  test("a stack that is as declared exits with 0, and every resource of it is observed", async () => {
+  test("a stack without drift exits with 0, and all of its resources are observed", async () => {
     const { code, out } = await shell("recommender drift --stack test --json");
     const [report] = (JSON.parse(out) as Report).stacks as [StackReport];
     expect({ code, ...report }).toMatchObject({
@@ -130,7 +130,7 @@ describe("recommender drift, through the real engine", () => {
     expect(writes()).toEqual([]);
   });
 
-  test("drift of every kind is found and classified, apart from changes of the program; nothing is written", async () => {
+  test("drift of every kind is found and distinguished from changes of the program, and nothing is written", async () => {
     const { call } = { call: observed.call.bind(observed) };
     const renamed = { name: "drifted", attributeSchema: null };
     const attributeSchema = { place: "CATEGORICAL" as const };
@@ -171,7 +171,7 @@ describe("recommender drift, through the real engine", () => {
       "EventDataset spare deleted: loses data",
       "Model extra deleted: retrains",
     ]);
-    // The program leaves the schema to the service, which had none.
+    // The program declares no schema, and the service had none.
     expect(finding("EventDataset", "events").properties).toEqual([
       { path: "attributeSchema", actual: attributeSchema },
       { path: "name", declared: "events", actual: "drifted" },
@@ -208,7 +208,7 @@ describe("recommender drift, through the real engine", () => {
     }
   });
 
-  test("everything is gone after its fix: half of it reverted, half of it accepted", async () => {
+  test("after the fixes there is no drift: one half is reverted, the other half accepted", async () => {
     for (const [type, name] of [
       ["EventDataset", "hushed"],
       ["Model", "extra"],
@@ -254,7 +254,7 @@ describe("recommender drift, through the real engine", () => {
     expect(models.map(({ name }) => name).sort()).toEqual(["extra", "shop"]);
   }, 600_000);
 
-  test("orphans delete --all with a stack leaves what another stack left behind", async () => {
+  test("orphans delete --all with a stack keeps the orphans of other stacks", async () => {
     const orphanOf = async (stack: string) => {
       const { userDatasetId } = await observed.call(routes.createUserDataset, { name: stack, numShards: 1 });
       const orphan = { objectType: "USER_DATASET" as const, objectId: userDatasetId };
@@ -269,7 +269,7 @@ describe("recommender drift, through the real engine", () => {
     expect(orphans.map(({ objectId }) => objectId)).toContain(other);
   });
 
-  test("what cannot be compared exits with 1 and says why", async () => {
+  test("a failed comparison exits with 1 and the reason", async () => {
     const missing = await shell("recommender drift --stack nowhere --json");
     expect(missing).toMatchObject({
       code: 1,

@@ -13,7 +13,7 @@ import { type EngineWorkspace, engine, engineWorkspace, installPlugin, secretsPr
 
 const run = promisify(execFile);
 
-/** What is the same everywhere; the check is the configuration of each stack. JavaScript, for it is run many times. */
+/** Program of all environments, in JavaScript because it runs often. The configuration of each stack has the check. */
 const program = (trigger: string) => `
 const pulumi = require("@pulumi/pulumi");
 const recommender = require("pulumi-recommender");
@@ -34,10 +34,10 @@ new recommender.Deployment("live", {
 });
 `;
 
-/** The environments, each a stack with a service of its own. */
+/** Environments, each a stack with a separate service. */
 export type Name = "dev" | "staging" | "prod";
 
-/** One program in a repository of its own, with three stacks of it; dev is made. */
+/** Program in a separate repository with three stacks, of which dev exists. */
 export class Environments {
   readonly services = {} as Record<Name, ObservedService>;
   readonly stacks = {} as Record<Name, Stack>;
@@ -86,18 +86,18 @@ export class Environments {
     return spawn(process.execPath, [command, ...args], {
       cwd: this.workspace.directory,
       env: { ...process.env, ...this.workspace.stack.workspace.envVars },
-      // A group of its own, so it can be killed with all that it started.
+      // A separate process group, so the command can be killed with its children.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });
   }
 
-  /** Runs the command to its end. */
+  /** Runs the command until it exits. */
   recommender(...args: string[]): Promise<Ended> {
     return ended(this.start(...args));
   }
 
-  /** Runs a promotion and gives what it tells. */
+  /** Runs a promotion and returns its report. */
   async promote(...args: string[]): Promise<Review & Pick<Ended, "code" | "err">> {
     const { code, out, err } = await this.recommender("promote", ...args, "--json");
     if (code === 1) throw new Error(err);
@@ -109,12 +109,12 @@ export class Environments {
     return (JSON.parse(text) as History).releases;
   }
 
-  /** The jobs that were submitted since this was last asked. */
+  /** Returns the jobs that were submitted since the last call. */
   submissions(name: Name): string[] {
     return this.services[name].calls().filter((call) => call.startsWith("POST /submit-"));
   }
 
-  /** What the state of a stack holds. */
+  /** Returns the resources in the state of a stack. */
   async state(name: Name) {
     const { deployment } = await this.stacks[name].exportStack();
     const { resources, pending_operations: pending = [] } = deployment as {
@@ -126,7 +126,7 @@ export class Environments {
     return { model: of("Model")?.id, deployment: of("Deployment")?.outputs ?? {}, pending };
   }
 
-  /** The models that the service has deployed, by the record of the job that the state names. */
+  /** Returns the models that the job in the state has deployed. */
   async deployedBy(name: Name): Promise<string | null | undefined> {
     const { deployment } = await this.state(name);
     const { projectId = "", deploymentJobId: jobId = "" } = deployment;
@@ -148,7 +148,7 @@ export class Environments {
       key,
       { value, secret: /Key|Secret/.test(key) },
     ]);
-    // Promotions go from one binding to the other, and a rollback is one of the plugin's state.
+    // Promotions switch between the bindings, and the rollback starts from a state of the plugin.
     const binding = { value: name === "staging" ? "plugin" : "dynamic" };
     await this.stacks[name].setAllConfig({ ...Object.fromEntries(config), "recommender:binding": binding });
   }

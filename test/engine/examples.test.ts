@@ -3,7 +3,7 @@ import { routes } from "../../contract";
 import { ObservedService } from "./observed-service";
 import { type EngineWorkspace, exampleWorkspace } from "./workspace";
 
-/** What each example leaves behind when it is destroyed: exactly what the API cannot delete. */
+/** Objects that stay after each example is destroyed, because the API cannot delete them. */
 const examples: Record<string, { stack?: string; left: string[]; jobs: number }> = {
   quickstart: {
     left: ["Algorithm g1", "ItemDataset items", "Project record-shop", "UserDataset users"],
@@ -43,7 +43,7 @@ describe.each(Object.entries(examples))("the example %s", (name, { stack, left, 
   const writes = () =>
     observed.calls().filter((call) => !call.startsWith("GET") && !call.includes("/recommend-items-to-user"));
 
-  test("comes up for a client that may read, write and recommend, with one job for each thing it declares, and up again writes nothing", async () => {
+  test("runs with the scopes to read, write and recommend, submits one job per resource, and a second run writes nothing", async () => {
     const { outputs } = await workspace.stack.up();
     expect(writes().filter((call) => call.includes("/submit-"))).toHaveLength(jobs);
     for (const { value } of Object.values(outputs)) expect(value).toBeTruthy();
@@ -52,7 +52,7 @@ describe.each(Object.entries(examples))("the example %s", (name, { stack, left, 
     expect(writes()).toEqual([]);
   });
 
-  test("has its drift found by a refresh", async () => {
+  test("shows its drift after a refresh", async () => {
     const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
     const [{ eventDatasetId }] = eventDatasets;
     await observed.call(routes.updateEventDataset, {
@@ -64,7 +64,7 @@ describe.each(Object.entries(examples))("the example %s", (name, { stack, left, 
     expect(summary.resourceChanges).toMatchObject({ update: 1 });
   });
 
-  test("is destroyed but for what the API cannot delete, and says which that is", async () => {
+  test("is destroyed except for objects that the API cannot delete, which are listed", async () => {
     const said: string[] = [];
     await workspace.stack.destroy({ onEvent: (event) => said.push(...leftBehind(event)) });
     expect(said.sort()).toEqual(left);
@@ -75,7 +75,7 @@ describe.each(Object.entries(examples))("the example %s", (name, { stack, left, 
 });
 
 describe("the example adopt-existing", () => {
-  test("takes everything over without making anything anew but the deployment", async () => {
+  test("adopts all objects and creates only the deployment", async () => {
     const observed = await ObservedService.start();
     const call = observed.call.bind(observed);
     const { userDatasetId } = await call(routes.createUserDataset, { name: "users", numShards: 1 });

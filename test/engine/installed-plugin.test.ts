@@ -37,7 +37,7 @@ afterAll(async () => {
   await observed.close();
 });
 
-/** Runs the engine in a directory that has no package, in or above it. */
+/** Runs the engine in a directory without a package in it or above it. */
 async function pulumi(...args: string[]): Promise<string> {
   const options = { cwd: join(directory, "shop"), env, maxBuffer: 2 ** 26 };
   const { stdout } = await run("pulumi", args, options).catch((error) =>

@@ -30,7 +30,7 @@ afterAll(async () => {
   await observed.close();
 });
 
-/** How many users of the newest dataset have another version. */
+/** Returns the number of users in the newest dataset with a different version. */
 async function wrong(version: string): Promise<number> {
   const db = connect(dataDirectoryAt(observed.service.dataDir).database);
   const newest = db.selectFrom("datasets").select((all) => all.fn.max("number").as("number"));
@@ -59,7 +59,7 @@ const kills: [string, Kill | undefined, string][] = [
   ],
 ];
 
-/** The service rejects the second batch, which it has not executed. */
+/** Makes the service reject the second batch without executing it. */
 const refuseSecondBatch = () =>
   proxy.on(
     "POST /upsert-dataset-users",

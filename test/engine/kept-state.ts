@@ -2,13 +2,13 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Deployment, OutputMap, Stack, UpdateSummary } from "@pulumi/pulumi/automation";
 
-/** The engine's mark of a secret in a state. */
+/** Marker of a secret in the engine's state. */
 const secretMark = "4dabf18193072939515e22adb298388d";
 
 /**
- * Lets a stack read its state, its outputs and its last update where the engine keeps them. The Automation API starts
- * the engine three more times after each update to ask for just that, which would be a quarter of what all these tests
- * take.
+ * Makes a stack read its state, outputs and last update directly from the backend. The Automation API starts
+ * the engine three more times after each update to read them, which would take a quarter of the time of these
+ * tests.
  */
 export function readKeptState(stack: Stack, directory: string): void {
   const ask = stack.outputs.bind(stack);

@@ -27,13 +27,13 @@ afterAll(async () => {
   await observed.close();
 });
 
-test("with a service that honours no keys, what a killed run made is asked about with its candidates, by the other binding too, and never made twice", async () => {
+test("without idempotency keys, a run after a kill asks about the candidates and never creates an object twice", async () => {
   const up = (RECOMMENDER_BINDING: Binding, env: Record<string, string> = {}) =>
     ground.run(["up", "--yes", "--skip-preview"], { RECOMMENDER_BINDING, ...env });
   const made = (call: string) => proxy.taken.filter((taken) => taken.call === call);
   await ground.init("unkeyed");
 
-  // The answers are held back until both datasets are made, and then nobody is left to hear them.
+  // The responses are delayed until both datasets exist, and then the run is killed.
   let both: () => void;
   const bothMade = new Promise<void>((resolve) => {
     both = resolve;
@@ -67,7 +67,7 @@ test("with a service that honours no keys, what a killed run made is asked about
     RECOMMENDER_ADOPT: `events=${events?.eventDatasetId}`,
   });
   expect({ code: adopted.code, output: adopted.output }).toMatchObject({ code: 0 });
-  // The plugin has the placeholder deleted, of which the dynamic provider knows what it stood for.
+  // The plugin deletes the placeholder, and the dynamic provider knows which call it replaced.
   expect(adopted.output).not.toContain("orphaned");
   expect(made("POST /create-user-dataset")).toHaveLength(1);
   expect(made("POST /create-event-dataset")).toHaveLength(1);

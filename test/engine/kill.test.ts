@@ -9,7 +9,7 @@ import { installPlugin } from "./workspace";
 const atLength = process.env.KILLS !== undefined;
 const kills = Number(process.env.KILLS ?? (process.env.RECOMMENDER_TESTS === "short" ? 4 : 8));
 const seed = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000_000);
-/** Stacks that are killed side by side. */
+/** Number of stacks that are tested concurrently. */
 const lanes = 2;
 
 const means = (["SIGKILL", "SIGINT", "SIGTERM"] as const).flatMap((signal) =>
@@ -17,17 +17,17 @@ const means = (["SIGKILL", "SIGINT", "SIGTERM"] as const).flatMap((signal) =>
 );
 const moments = fc.noBias(
   fc.record({
-    /** Where among the calls that are still to come, in thousandths. */
+    /** Position of the kill among the remaining calls, in thousandths. */
     place: fc.nat({ max: 999 }),
     phase: fc.constantFrom("sent" as const, "taken" as const, "answered" as const, "any" as const),
     ms: fc.nat({ max: 40 }),
     anyMs: fc.nat({ max: 4000 }),
-    /** Whether the run after it is killed too. */
+    /** Whether the next run is killed too. */
     again: fc.boolean(),
   }),
 );
 
-/** A kill whose place is not yet known: that depends on how far the stack has come. */
+/** Planned kill. Its exact call depends on the progress of the stack. */
 interface Drawn extends Pick<Kill, "signal" | "target"> {
   readonly place: number;
   readonly phase: "sent" | "taken" | "answered" | "any";
@@ -36,16 +36,16 @@ interface Drawn extends Pick<Kill, "signal" | "target"> {
   readonly again: boolean;
 }
 
-/** As many of each signal and target; some strike too late, when the run is over, and others take their place. */
+/** Plans equally many kills of each signal and target, plus spare ones for kills that come after the end of a run. */
 const plan: Drawn[] = fc
   .sample(moments, { seed, numRuns: kills * 4 })
   .map((drawn, at) => ({ ...(means[(at + Math.floor(at / 6)) % 6] as (typeof means)[number]), ...drawn }));
 
-/** Bindings of the runs of a lane, in order: each binding follows itself and the other. */
+/** Order of bindings in a lane. Each binding follows itself and the other one. */
 const turns: readonly Binding[] = ["dynamic", "plugin", "plugin", "dynamic"];
 
 function momentOf({ place, phase, ms, anyMs }: Drawn, stage: Stage, remaining: number): Moment {
-  // Nothing is waited for by what takes a stack away, so it is soon over.
+  // A destroy does not wait for jobs, so it is short.
   if (phase === "any") return { ms: stage === "destroyed" ? anyMs >> 3 : anyMs };
   const at = 1 + Math.floor((place * remaining) / 1000);
   return phase === "answered" ? { at, phase, ms } : { at, phase };
@@ -63,13 +63,13 @@ afterAll(async () => {
   await observed.close();
 });
 
-/** What all lanes together have done. */
+/** Totals of all lanes. */
 const tally = {
   struck: 0,
   ofDestroys: 0,
   /** Kills by the binding of the killed run. */
   killed: { dynamic: 0, plugin: 0 },
-  /** Of these by the binding that recovered what a run of the other had left. */
+  /** Recoveries by a binding after a kill of the other binding. */
   recovered: { dynamic: 0, plugin: 0 },
   runs: 0,
   stacks: 0,
@@ -79,12 +79,12 @@ const tally = {
 };
 const widths: Width[] = [];
 
-/** Whether all kills have struck, and each binding was killed and had to recover what the other had left. */
+/** Whether all kills have happened, and each binding was killed and has recovered a run of the other. */
 const isEnough = () =>
   tally.struck >= kills &&
   [tally.killed, tally.recovered].every(({ dynamic, plugin }) => dynamic > 0 && plugin > 0);
 
-/** Kills stacks one after the other, while each is made, changed and taken away, until that is enough. */
+/** Creates, changes and destroys stacks one after the other with kills, until there are enough kills. */
 async function lane(at: number): Promise<void> {
   const proxy = await FaultProxy.start(observed.service);
   let turn = 2 * at;
@@ -119,7 +119,7 @@ async function lane(at: number): Promise<void> {
   }
 }
 
-/** Brings a stack to a stage, and counts where one binding recovers what a killed run of the other has left. */
+/** Brings a stack to a stage, and counts recoveries of a killed run by the other binding. */
 async function bring(stack: KilledStack, stage: Stage, kill?: Kill): Promise<Ended> {
   const { binding: former, wasStruck } = stack;
   const ended = await stack.bring(stage, kill);

@@ -20,7 +20,7 @@ const userLines = (version: string) =>
     (_, at) => `${JSON.stringify({ user_id: `u${at}`, attributes: { version } })}\n`,
   ).join("");
 
-/** The first call creates the dataset; the kill comes after the second of four batches was accepted. */
+/** Call of the kill: after the create of the dataset and two of four batches. */
 const inFirstUpload: Kill = { signal: "SIGKILL", target: "engine", moment: { at: 3, phase: "taken" } };
 
 let observed: ObservedService;
@@ -34,7 +34,7 @@ afterAll(async () => {
   await observed.close();
 });
 
-/** How many users of the newest dataset have each version. */
+/** Returns the number of users of each version in the newest dataset. */
 async function versions(): Promise<Record<string, number>> {
   const db = connect(dataDirectoryAt(observed.service.dataDir).database);
   const newest = db.selectFrom("datasets").select((all) => all.fn.max("number").as("number"));
@@ -48,7 +48,7 @@ async function versions(): Promise<Record<string, number>> {
   return counts;
 }
 
-/** A stack whose first upload was killed on machine `one`, with version A. */
+/** Returns a stack whose first upload, of version A, was killed on machine `one`. */
 async function killedStack(binding: Binding, stack: string) {
   const ground = await KillingGround.make(program, {
     ...observed.environment,
@@ -81,7 +81,7 @@ async function killedStack(binding: Binding, stack: string) {
 describe.each<Binding>(["dynamic", "plugin"])(
   "over the binding %s, a first upload that was killed",
   (binding) => {
-    test("is sent again in full after another machine has uploaded and removed the records", async () => {
+    test("is sent again completely after another machine has uploaded and removed the records", async () => {
       const { ground, up, write } = await killedStack(binding, `removed-${binding}`);
       try {
         write("B");

@@ -4,7 +4,7 @@ import type { FaultProxy } from "../faults/proxy";
 import type { Binding, Ended, Kill, KillingGround } from "./killing";
 import { type Width, watchWindow } from "./window";
 
-/** Every kind of resource; the second version retrains, redeploys, asks again, renames and loads one more event. */
+/** Program with every resource type. Its second version retrains, redeploys, queries again, renames and adds an event. */
 export const killedProgram = `
 const pulumi = require("@pulumi/pulumi");
 const recommender = require("pulumi-recommender");
@@ -53,16 +53,16 @@ new recommender.UserClustering("groups", {
 });
 `;
 
-/** What becomes of a stack, in this order: two versions of its program, and its end. */
+/** Stages of a stack in order: two versions of its program, and the destroy. */
 export const stages = ["version 1", "version 2", "destroyed"] as const;
 
-/** One of them. */
+/** Stage of a stack. */
 export type Stage = (typeof stages)[number];
 
-/** Calls that change something, of a run that brings a stack from the stage before to this one. */
+/** Number of changing calls of a run from the previous stage to this one. */
 const changingCalls: Record<Stage, number> = { "version 1": 13, "version 2": 9, destroyed: 3 };
 
-/** What the service holds of a stack. */
+/** Objects of a stack in the service. */
 export interface Held {
   readonly datasets: Record<string, number>;
   readonly projects: number;
@@ -73,13 +73,13 @@ export interface Held {
   readonly events: number;
 }
 
-/** A stack that is killed and recovered, and what the service's own tables say of it. */
+/** Stack that is killed and recovered, with its objects from the tables of the service. */
 export class KilledStack {
-  /** Pending operations that runs found in the state, as the engine wrote them down. */
+  /** Pending operations of the engine that runs found in the state. */
   pendingSeen = 0;
-  /** How often a killed engine had left its own files broken. */
+  /** Number of times that a killed engine left broken files. */
   mended = 0;
-  /** What runs that were not killed measured. */
+  /** Measurements of runs that were not killed. */
   readonly widths: Width[] = [];
   /** Binding of the last run, and whether that run was killed. */
   binding: Binding | undefined;
@@ -98,7 +98,7 @@ export class KilledStack {
     await this.ground.init(this.name);
   }
 
-  /** Brings it to a stage; a stack that a killed engine left locked is unlocked first, as its message says. */
+  /** Brings the stack to a stage. First unlocks a stack that a killed engine left locked. */
   async bring(stage: Stage, kill?: Kill): Promise<Ended> {
     // A destroy uses the bindings in the state.
     if (stage !== "destroyed") this.binding = this.nextBinding();
@@ -119,7 +119,7 @@ export class KilledStack {
     return this.#engine(["preview", "--expect-no-changes"], stage);
   }
 
-  /** Calls that a run to the stage still has to make. */
+  /** Returns the number of remaining calls of a run to the stage. */
   remaining(stage: Stage): number {
     const made = this.proxy.taken.filter(
       ({ call, status }) => !/^GET|token|recommend/.test(call) && status < 300,
@@ -129,19 +129,19 @@ export class KilledStack {
     return Math.min(Math.max(1, left), changingCalls[stage]);
   }
 
-  /** Resources that the state holds. */
+  /** Returns the resources in the state. */
   resources(): string[] {
     return this.ground.state(this.name).resources.map(({ urn }) => urn);
   }
 
-  /** What the service holds, from its database. */
+  /** Reads the objects of the stack from the database of the service. */
   held(): Held {
     const database = new Database(join(this.dataDir, "data.db"), { readonly: true });
     const rows = (sql: string) => database.prepare(sql).all() as { key: string; n: number }[];
     const grouped = (sql: string) => Object.fromEntries(rows(sql).map(({ key, n }) => [key, n]));
     const count = (sql: string) => rows(sql)[0]?.n ?? 0;
     const named = `name like '${this.name}-%'`;
-    // A deleted one stays until its events are swept away.
+    // A deleted dataset stays in the table until its events are deleted.
     const datasets = `from datasets where ${named} and kind <> 'deleted'`;
     const project = `select id from projects where ${named}`;
     try {
@@ -170,9 +170,9 @@ export class KilledStack {
   }
 }
 
-/** What the service must hold of a stack at a stage, whatever happened on the way. */
+/** Returns the expected objects of a stack at a stage. */
 export function heldAt(stage: Stage): Held {
-  // The API can delete neither of these, nor what a job was.
+  // The API can delete neither these objects nor jobs.
   const forEver = { projects: 1, algorithms: 1 };
   const jobs = (each: number) => ({ TRAINING: each, DEPLOYMENT: each, QUERYING: each, CLUSTERING: each });
   if (stage === "destroyed") {

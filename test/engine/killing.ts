@@ -10,37 +10,37 @@ import { linkedDirectory, secretsProvider } from "./workspace";
 /** Binding of a run. Resources that the run only deletes keep their earlier binding. */
 export type Binding = "dynamic" | "plugin";
 
-/** The command of the process that runs the lifecycles. */
+/** Command of the process that runs the lifecycles. */
 const processOf: Record<Binding, RegExp> = {
   dynamic: /node .*dynamic-provider/,
   plugin: /node .*provider\/plugin\/main/,
 };
 
-/** Which process is killed. */
+/** Process to kill. */
 export type Target = "engine" | "provider";
 
-/** When a run is killed: at a call of it that changes something, or at any moment after its first call. */
+/** Time of a kill: at a changing call, or some time after the first call. */
 export type Moment =
   | { readonly at: number; readonly phase: "sent" | "taken" }
   | { readonly at: number; readonly phase: "answered"; readonly ms: number }
   | { readonly ms: number };
 
-/** One kill. */
+/** Kill of a run. */
 export interface Kill {
   readonly signal: "SIGINT" | "SIGTERM" | "SIGKILL";
   readonly target: Target;
   readonly moment: Moment;
 }
 
-/** How a run of the engine ended. */
+/** Result of a run of the engine. */
 export interface Ended {
   readonly code: number | null;
   readonly output: string;
-  /** Whether the kill struck while the run was under way. */
+  /** Whether the kill happened before the end of the run. */
   readonly struck: boolean;
 }
 
-/** A directory with a program in plain JavaScript, whose engine commands are processes that can be killed. */
+/** Directory with a JavaScript program. Its engine commands run in processes that can be killed. */
 export class KillingGround {
   readonly #groups = new Set<number>();
   readonly #providers = new Set<number>();
@@ -60,14 +60,14 @@ export class KillingGround {
     return ground;
   }
 
-  /** Makes a stack and selects it. */
+  /** Creates a stack and selects it. */
   async init(stack: string): Promise<void> {
     const args = ["stack", "init", stack, "--secrets-provider", secretsProvider];
     const { code, output } = await this.run(args, {});
     if (code !== 0) throw new Error(output);
   }
 
-  /** Runs a command of the engine to its end; with a kill, to that. */
+  /** Runs a command of the engine until it exits or is killed. */
   async run(
     args: string[],
     env: Record<string, string>,
@@ -77,7 +77,7 @@ export class KillingGround {
   ): Promise<Ended> {
     const child = spawn("pulumi", [...args, "--non-interactive"], {
       cwd,
-      // A group of its own, so what a killed engine leaves behind can be found.
+      // A separate process group, so the remaining processes of a killed engine can be found.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...this.#settings(), ...this.environment, ...env },
@@ -98,12 +98,12 @@ export class KillingGround {
     return { code: child.exitCode, output, struck: blow?.struck ?? false };
   }
 
-  /** Kills the process that runs the lifecycles of the command under way. */
+  /** Kills the process that runs the lifecycles of the current command. */
   killProvider(signal: Kill["signal"]): void {
     process.kill(providerOf(this.#latest as number), signal);
   }
 
-  /** Where the provider writes down what it makes, and the backend what a stack holds. */
+  /** Paths of the recovery journal and of the state file of a stack. */
   places(stack: string): { journal: string; stateFile: string } {
     return {
       journal: join(this.directory, "xdg/pulumi-recommender/creations"),
@@ -112,8 +112,8 @@ export class KillingGround {
   }
 
   /**
-   * Fixes what a killed engine may leave of its own files, as docs/reliability.md says: a backend in a directory writes
-   * them in place. Tells whether there was anything to fix.
+   * Repairs the files of a killed engine, as described in docs/reliability.md. A backend in a directory writes
+   * them in place. Returns whether there was anything to repair.
    */
   mend(stack: string): boolean {
     const { stateFile } = this.places(stack);
@@ -125,7 +125,7 @@ export class KillingGround {
     return attributes || state;
   }
 
-  /** The state of a stack as the backend keeps it. */
+  /** Reads the state of a stack from the backend. */
   state(stack: string): { resources: StateEntry[]; pending: unknown[] } {
     const { checkpoint } = JSON.parse(readFileSync(this.places(stack).stateFile, "utf8"));
     const { resources = [], pending_operations: pending = [] } = checkpoint.latest ?? {};
@@ -141,7 +141,7 @@ export class KillingGround {
     }
   }
 
-  /** Ends what killed engines left behind and removes the directory. */
+  /** Ends the remaining processes of killed engines and deletes the directory. */
   async dispose(): Promise<void> {
     const running = processes().filter(({ command }) => command.includes("pulumi"));
     const ours = running.filter(({ pid, group }) => this.#providers.has(pid) || this.#groups.has(group));
@@ -149,7 +149,7 @@ export class KillingGround {
       try {
         process.kill(pid, "SIGKILL");
       } catch {
-        // It has ended by itself.
+        // The process has already exited.
       }
     }
     await rm(this.directory, { recursive: true, force: true, maxRetries: 3 });
@@ -166,7 +166,7 @@ export class KillingGround {
   }
 }
 
-/** A resource as the state holds it. */
+/** Resource in the state. */
 export interface StateEntry {
   readonly urn: string;
   readonly type: string;
@@ -175,10 +175,10 @@ export interface StateEntry {
   readonly initErrors?: string[];
 }
 
-/** Waits for its moment in the calls that pass through the proxy, and strikes. */
+/** Waits for a call in the proxy and then kills the process. */
 class Blow {
   struck = false;
-  /** Ends the waiting; the run is over. */
+  /** Stops waiting, because the run has ended. */
   readonly miss: () => void;
   #changes = 0;
   #provider: number | undefined;
@@ -202,7 +202,7 @@ class Blow {
     const answer = await pass();
     if (moment.phase === "taken") {
       this.#strike();
-      // The signal must not arrive later than the answer.
+      // The signal must not arrive after the response.
       await sleep(5);
     }
     send(response, answer);
@@ -212,7 +212,7 @@ class Blow {
     }
   }
 
-  /** At the first call, since at the moment itself it would take too long. */
+  /** Finds the process at the first call, because that takes too long at the time of the kill. */
   #findProvider(moment: Moment): void {
     if (this.#provider !== undefined) return;
     this.#provider = providerOf(this.engine.pid as number, this.binding);
@@ -227,7 +227,7 @@ class Blow {
     try {
       this.struck = process.kill(pid as number, signal);
     } catch (error) {
-      // The engine ends its provider's process before itself: then the run was over.
+      // The engine ends the provider before itself, so the run was already over.
       if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
     }
   }
@@ -250,11 +250,11 @@ function processes(): Process[] {
   });
 }
 
-/** The process that runs the lifecycles for an engine: that of a binding, where there are two. */
+/** Finds the process that runs the lifecycles for an engine, by its binding if there are two. */
 function providerOf(engine: number, binding?: string): number {
   const all = processes();
   const below = new Set([engine]);
-  // Parents may stand after their children; a few rounds reach every depth there is.
+  // Parents can be listed after their children, so a few rounds are needed to find all descendants.
   for (let round = 0; round < 5; round++)
     for (const { pid, parent } of all) if (below.has(parent)) below.add(pid);
   const ours = all.filter(({ pid }) => below.has(pid));

@@ -19,7 +19,7 @@ import { type EngineWorkspace, exampleWorkspace } from "./workspace";
 
 const { bin: pythonBin, missing: withoutPython } = withoutGo ? { bin: "", missing: withoutGo } : python();
 
-/** Builds hosts and generators where no earlier run has; that takes minutes. */
+/** Time limit for the first build of language hosts and generators, which takes minutes. */
 const setUpMs = 1_200_000;
 
 let hosts: string;
@@ -78,7 +78,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
       expect(changed).not.toBe(text);
       return writeFile(join(directory, program), changed);
     };
-    /** What was called, but for what the program itself asks. */
+    /** Returns the calls, without the lookups of the program. */
     const calls = () => observed.calls().filter((call) => !call.includes("/recommend-items-to-user"));
     const trainings = (among: string[]) => among.filter((call) => call.includes("/submit-training-job"));
     const datasets = async (of: ObservedService) =>
@@ -145,7 +145,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
     });
 
     run(
-      "a misspelt argument and a key that is refused fail the preview, in words and without the key",
+      "a misspelt argument and a rejected key fail the preview, with a clear message and without the key",
       async () => {
         await setProgram(edit.misspell(text));
         await expect(workspace.stack.preview({ onOutput })).rejects.toThrow(/lower.?bond[\s\S]*lowerBound/i);
@@ -159,7 +159,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
     );
 
     run(
-      "a dataset is imported, another one with records of the program's own belongs to another service, and customTimeouts limit a training",
+      "a dataset is imported, an explicit provider uses another service, and customTimeouts limit a training",
       async () => {
         const made = await observed.call(routes.createEventDataset, { name: "old", numShards: 3 });
         await observed.holdJobs();
@@ -215,7 +215,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
           .filter((file) => file.isFile())
           .map((file) => readFile(join(file.parentPath ?? file.path, file.name), "utf8")),
       );
-      // The history holds the state after each run.
+      // The history has the state after each run.
       expect(
         texts.filter((state) => state.includes("recommender:index:TrainedModel")).length,
       ).toBeGreaterThan(5);
@@ -224,33 +224,30 @@ describe.each(Object.entries(languages) as [string, Language][])(
   },
 );
 
-testUnless(withoutPython, compileMs)(
-  "what the console gives as Python means the same to the SDK",
-  async () => {
-    await writeFile(join(site, "console.py"), `${consoleText}\n`);
-    await writeFile(join(site, "said.py"), spokenTo);
-    const env = { ...process.env, PYTHONPATH: join(site, "installed") };
-    const { stdout } = await promisify(execFile)(join(pythonBin, "python"), ["said.py"], { cwd: site, env });
-    const said = JSON.parse(stdout) as object[];
-    // The second of a name has a number.
-    const names = resources.map(({ name }, at) => (at === 1 || at === 4 ? `${name} 2` : name));
-    const all = [
-      ...resources.map(({ type, component = type, fields }, at) => ({
-        ...{ type: `recommender:index:${component}`, name: names[at] },
-        inputs: expect.objectContaining(fields),
-      })),
-      { token: "recommender:index:recommend", args: asked },
-      { token: "recommender:index:listEventDatasets", args: {} },
-    ];
-    expect(said).toHaveLength(all.length);
-    expect(said).toEqual(expect.arrayContaining(all));
-  },
-);
+testUnless(withoutPython, compileMs)("Python code from the console declares the same resources", async () => {
+  await writeFile(join(site, "console.py"), `${consoleText}\n`);
+  await writeFile(join(site, "said.py"), spokenTo);
+  const env = { ...process.env, PYTHONPATH: join(site, "installed") };
+  const { stdout } = await promisify(execFile)(join(pythonBin, "python"), ["said.py"], { cwd: site, env });
+  const said = JSON.parse(stdout) as object[];
+  // The second resource with the same name has a number.
+  const names = resources.map(({ name }, at) => (at === 1 || at === 4 ? `${name} 2` : name));
+  const all = [
+    ...resources.map(({ type, component = type, fields }, at) => ({
+      ...{ type: `recommender:index:${component}`, name: names[at] },
+      inputs: expect.objectContaining(fields),
+    })),
+    { token: "recommender:index:recommend", args: asked },
+    { token: "recommender:index:listEventDatasets", args: {} },
+  ];
+  expect(said).toHaveLength(all.length);
+  expect(said).toEqual(expect.arrayContaining(all));
+});
 
-testUnless(withoutGo, compileMs)("what the console gives as YAML means the same to the engine", async () => {
+testUnless(withoutGo, compileMs)("YAML code from the console declares the same resources", async () => {
   const texts = { of: asked.userId, more: "$${y} $$ $5 $", maps: [{ "${z}": "$$" }] };
   const workspace = await exampleWorkspace("yaml", { PATH: [hosts, process.env.PATH].join(delimiter) });
-  // As it is written, for a parser's own writer may escape less.
+  // The text is compared as written, because the parser's writer may escape less.
   const [, said] = invocation("said", "recommend", texts).YAML?.split("arguments:") ?? [];
   const program = `name: record-shop-yaml\nruntime: yaml\noutputs:\n  said:${said}\n`;
   await writeFile(join(workspace.directory, "examples/yaml/Pulumi.yaml"), program);

@@ -2,29 +2,29 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { parse, stringify } from "yaml";
 
-/** What the quick start is given next to its own resources. */
+/** Values for the resources that are added to the quick start. */
 export interface Additions {
-  /** Another service, as inputs of a provider. */
+  /** Second service, as inputs of a provider. */
   readonly service: Readonly<Record<string, string>>;
-  /** A dataset that is there. */
+  /** Id of an existing dataset. */
   readonly importId: string;
-  /** How long the further training may take. */
+  /** Time limit of the additional training. */
   readonly timeout?: string;
 }
 
-/** A language that the quick start is written in, and how its program is edited. */
+/** Language of the quick start, with edits of its program. */
 export interface Language {
   readonly program: string;
-  /** Another number of shards for the events. */
+  /** Changes the number of shards of the events. */
   reshard(text: string): string;
-  /** A dataset of another service with a record, one that is imported, and a further training after both. */
+  /** Adds a dataset with a record in a second service, an imported dataset, and a training after both. */
   extend(text: string, additions: Additions): string;
-  /** A misspelt argument, and a question to the service with a key that it does not know. */
+  /** Adds a misspelt argument, and a lookup with a wrong key. */
   misspell(text: string): string;
   ask(text: string, service: Readonly<Record<string, string>>): string;
 }
 
-/** What stands in the program itself. */
+/** Text of the program. */
 const fewEvents = { userId: "ada", itemId: "lp-001", eventType: "view", ts: "2026-09-01T08:54:00Z" };
 
 interface YamlProgram {
@@ -38,12 +38,12 @@ const editYaml = (text: string, edit: (program: YamlProgram) => void): string =>
   return stringify(program);
 };
 
-/** A value of another resource, as YAML writes it. */
+/** Returns a reference to another resource in YAML. */
 const ref = (path: string) => `\${${path}}`;
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** A provider of Python; the keys are in the clear on purpose. */
+/** Returns a provider in Python. Its keys are plain text on purpose. */
 const pythonProvider = (name: string, service: Readonly<Record<string, string>>) => {
   const inputs = Object.entries(service).map(([key, value]) => `${snake(key)}=${JSON.stringify(value)}`);
   return `recommender.Provider("${name}", ${inputs.join(", ")})`;
@@ -105,7 +105,7 @@ recommender.list_event_datasets_output(opts=pulumi.InvokeOptions(provider=${pyth
   },
 };
 
-/** Stops an `up` with Ctrl+C as soon as it waits for a training; tells how long it took to end, and what it said. */
+/** Interrupts an `up` with Ctrl+C when it waits for a training. Returns the time until its end, and its output. */
 export async function interruptedUp(
   cwd: string,
   env: NodeJS.ProcessEnv,

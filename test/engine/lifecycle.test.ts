@@ -49,12 +49,12 @@ describe("a dynamic resource in the real engine", () => {
     expect(stepsOf(events)).toContainEqual(["create", "pulumi-nodejs:dynamic/test:Note"]);
   });
 
-  test("is not changed when nothing changed", async () => {
+  test("is not updated if nothing changed", async () => {
     const { summary } = await workspace.stack.up();
     expect(summary.resourceChanges).toEqual({ same: 2 });
   });
 
-  test("is read back when it was changed outside", async () => {
+  test("is read by a refresh if it was changed outside", async () => {
     await writeFile(file, "changed outside");
     const { summary } = await workspace.stack.refresh();
     expect(summary.resourceChanges).toMatchObject({ update: 1 });

@@ -9,7 +9,7 @@ const users = new recommender.UserDataset("users", ${users});
 export const id = users.userDatasetId;
 `;
 
-describe("a creation whose answer was lost, with a service that honours no keys", () => {
+describe("a create whose response was lost, on a service without idempotency keys", () => {
   let observed: ObservedService;
   let proxy: FaultProxy;
   let workspace: EngineWorkspace;
@@ -36,7 +36,7 @@ describe("a creation whose answer was lost, with a service that honours no keys"
       (error: Error) => error.message,
     );
 
-  test("stops the run, which says what may be there and how to adopt it", async () => {
+  test("stops the run with the candidate and the command that adopts it", async () => {
     proxy.on("POST /create-user-dataset", resetAfter);
     expect(await failure()).toMatch(
       /may have succeeded.*RECOMMENDER_ADOPT=users=ID pulumi up.*RECOMMENDER_CREATE_AGAIN=users pulumi up/s,
@@ -44,14 +44,14 @@ describe("a creation whose answer was lost, with a service that honours no keys"
     expect(creations()).toBe(1);
   });
 
-  test("is not made a second time unasked, not even from a machine that knows only the state", async () => {
+  test("is not repeated without a decision of the user, not even on a machine without the journal", async () => {
     expect(await failure()).toContain("existingId");
     workspace.stack.workspace.envVars.XDG_STATE_HOME = workspace.directory;
     expect(await failure()).toContain("existingId");
     expect(creations()).toBe(1);
   });
 
-  test("is taken over by its id, and then known like any other", async () => {
+  test("can be adopted by id, and is a normal resource afterwards", async () => {
     const { user_dataset_id: id } = JSON.parse(taken()[0]?.answer ?? "");
     await workspace.setProgram(program(`{ numShards: 1, existingId: "${id}" }`));
     const { outputs } = await workspace.stack.up();
@@ -62,7 +62,7 @@ describe("a creation whose answer was lost, with a service that honours no keys"
     expect(creations()).toBe(1);
   });
 
-  test("is made when that is asked for", async () => {
+  test("is repeated if the user decides so", async () => {
     await workspace.setProgram(program("{ numShards: 1, name: 'people' }"));
     proxy.on("POST /create-user-dataset", resetAfter);
     expect(await failure()).toContain("existingId");

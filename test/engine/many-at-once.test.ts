@@ -5,7 +5,7 @@ import { type Fault, FaultProxy } from "../faults/proxy";
 import { KillingGround } from "./killing";
 import { ObservedService } from "./observed-service";
 
-/** 200 resources: 40 times a dataset of each kind, a project of them, and an algorithm. */
+/** 200 resources: 40 times a dataset of each kind, a project with them, and an algorithm. */
 const program = `
 const recommender = require("pulumi-recommender");
 for (let n = 0; n < 40; n++) {
@@ -33,7 +33,7 @@ afterAll(async () => {
   await observed.close();
 });
 
-/** Keeps the first calls until so many have come: a slow machine would send fewer than are allowed. */
+/** Delays the first calls until a number of them has arrived, because a slow machine would stay below the limit. */
 function gathering(count: number): () => Promise<void> {
   let come = 0;
   let open = () => {};
@@ -46,7 +46,7 @@ function gathering(count: number): () => Promise<void> {
   };
 }
 
-test("200 resources at once against a service that allows 20 calls per second all arrive, none twice", async () => {
+test("200 concurrent creates with a limit of 20 calls per second all succeed, none twice", async () => {
   await ground.init("many");
   const [limit, gathered] = [allowPerSecond(20), gathering(45)];
   const fault: Fault = async (passage) => {

@@ -33,7 +33,7 @@ for (let n = 0; n < 50; n++) {
   expect(made.filter((path) => path === "POST /submit-training-job")).toHaveLength(50);
   const { summary } = await workspace.stack.refresh({ parallel: 16 });
   expect(summary.resourceChanges).toEqual({ same: 151 });
-  // The project answers for all its jobs.
+  // One call for the project is enough for all of its jobs.
   const read = observed.calls().filter((call) => call !== "GET /healthz");
   expect(read.sort()).toEqual(["GET /get-project", "GET /list-event-datasets", "GET /list-models"]);
   await workspace.dispose();

@@ -5,17 +5,17 @@ import { dataDirectoryAt, type Service, type StartOptions, startService, withCli
 import { type Clock, systemClock } from "../../service/base/clock";
 import { connect } from "../../service/store/database";
 
-/** A call as the service logged it. */
+/** Call in the log of the service. */
 export interface LoggedCall {
   readonly method: string;
   readonly path: string;
   readonly status: number;
 }
 
-/** How long a held job would take if nobody released it. */
+/** Duration of a held job that is not released. */
 const heldMs = 3_600_123;
 
-/** The machine's clock, except that a held job waits until the test releases it, on a machine of any speed. */
+/** System clock on which held jobs wait until the test releases them, on a machine of any speed. */
 class HoldingClock implements Clock {
   private released = new AbortController();
 
@@ -34,7 +34,7 @@ class HoldingClock implements Clock {
   }
 }
 
-/** The embedded service on a port of its own, with what it logged, and a client for doing things behind Pulumi's back. */
+/** Embedded service on a free port, with its log and a client for changes outside Pulumi. */
 export class ObservedService {
   readonly #calls: LoggedCall[] = [];
   private constructor(
@@ -64,7 +64,7 @@ export class ObservedService {
     );
   }
 
-  /** The environment in which a program reaches this service. */
+  /** Environment variables for a program that uses this service. */
   get environment(): Record<string, string> {
     return {
       RECOMMENDER_BASE_URL: this.service.url,
@@ -76,7 +76,7 @@ export class ObservedService {
     };
   }
 
-  /** The same as the configuration of a stack. */
+  /** Configuration of a stack that uses this service. */
   get config(): Record<string, string> {
     return {
       "recommender:baseUrl": this.service.url,
@@ -88,7 +88,7 @@ export class ObservedService {
     };
   }
 
-  /** The same for a client of its own. */
+  /** Configuration with the credentials of a separate client. */
   async environmentOf(name: string, ...scopes: string[]): Promise<Record<string, string>> {
     const { dataDir } = this.service;
     const { secret } = await withClients({ dataDir }, (clients) => clients.add(name, scopes));
@@ -96,7 +96,7 @@ export class ObservedService {
     return { ...this.environment, ...credentials, RECOMMENDER_API_KEY: secret };
   }
 
-  /** Switches faults of the service on, and all others off. */
+  /** Enables the given faults of the service and disables all others. */
   async faults(switches: object): Promise<void> {
     const { statusCode, body } = await request(`${this.service.url}/faults`, {
       method: "PUT",
@@ -107,12 +107,12 @@ export class ObservedService {
     await body.dump();
   }
 
-  /** Keeps every job from ending, from now on, until `releaseJobs`. */
+  /** Makes all jobs wait until `releaseJobs`. */
   async holdJobs(): Promise<void> {
     await this.faults({ job_delay_ms: heldMs });
   }
 
-  /** Lets held jobs and those to come run to their end. */
+  /** Lets held and later jobs complete. */
   async releaseJobs(): Promise<void> {
     await this.faults({});
     this.clock.release();
@@ -122,12 +122,12 @@ export class ObservedService {
     return this.client.call(route, input);
   }
 
-  /** What was called since this was last asked, as `POST /create-project`, in order. */
+  /** Returns the calls since the last call of this method, in order, such as `POST /create-project`. */
   calls(): string[] {
     return this.#calls.splice(0).map(({ method, path }) => `${method} ${path}`);
   }
 
-  /** Where the jobs come from, as far as those who submitted them told. */
+  /** Returns the origins of jobs that were sent with their submissions. */
   async origins(): Promise<unknown[]> {
     const db = connect(dataDirectoryAt(this.service.dataDir).database);
     const rows = await db.selectFrom("jobs").select("data").orderBy("number").execute();
@@ -135,7 +135,7 @@ export class ObservedService {
     return rows.map(({ data }) => JSON.parse(data).origin);
   }
 
-  /** Loads users, items and events in which every user likes one of two genres. */
+  /** Uploads users, items and events. Each user likes one of two genres. */
   async load(
     ids: { users: string; items: string; events: string },
     { users = 30, items = 24, each = 8 } = {},

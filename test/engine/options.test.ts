@@ -6,7 +6,7 @@ const imports = `import * as pulumi from "@pulumi/pulumi";\nimport * as recommen
 const dataset = (name: string, args: string, options = "{}") =>
   `new recommender.EventDataset("${name}", ${args}, ${options});\n`;
 
-describe("the engine's own options", () => {
+describe("resource options of the engine", () => {
   let observed: ObservedService;
   let workspace: EngineWorkspace;
 
@@ -30,7 +30,7 @@ describe("the engine's own options", () => {
     return eventDatasets.filter((dataset) => dataset.name === name);
   };
 
-  test("retainOnDelete, ignoreChanges, aliases and deleteBeforeReplace do what they say", async () => {
+  test("retainOnDelete, ignoreChanges, aliases and deleteBeforeReplace work", async () => {
     await up(
       dataset("kept", "{ numShards: 1 }", "{ retainOnDelete: true }"),
       dataset("ignored", "{ numShards: 1 }", `{ ignoreChanges: ["name", "numShards"] }`),
@@ -48,7 +48,7 @@ describe("the engine's own options", () => {
     expect(await named("swapped")).toMatchObject([{ numShards: 2 }]);
   });
 
-  test("a name that was left out stays what it was under an alias, also of a component, and after a refresh", async () => {
+  test("a default name stays the same after an alias, also of a component, and after a refresh", async () => {
     const program = (stem: string, former: string) => {
       const options = former ? `{ aliases: [{ name: "${former}" }] }` : "{}";
       return `
@@ -82,7 +82,7 @@ describe("the engine's own options", () => {
     expect(await named("first-events")).toHaveLength(1);
   });
 
-  test("replaceOnChanges makes another one of what would be changed in place", async () => {
+  test("replaceOnChanges replaces a resource that would be updated in place", async () => {
     await up(dataset("strict", `{ numShards: 1, name: "one" }`, `{ replaceOnChanges: ["name"] }`));
     const [{ eventDatasetId: former } = {}] = await named("one");
     await up(dataset("strict", `{ numShards: 1, name: "two" }`, `{ replaceOnChanges: ["name"] }`));
@@ -91,7 +91,7 @@ describe("the engine's own options", () => {
     expect(present).not.toBe(former);
   });
 
-  test("a preview says that a replacement deletes events if an option or --replace forces it", async () => {
+  test("a preview warns that a forced replacement deletes events", async () => {
     const says = (name: string) =>
       `Replacing EventDataset ${name} deletes its events, unless retainOnDelete is set: requested by --replace, replaceOnChanges, replacementTrigger or replaceWith.`;
     const strict = (shards: number) => dataset("other", `{ numShards: ${shards} }`);
@@ -115,7 +115,7 @@ describe("the engine's own options", () => {
     expect(observed.calls()).toEqual([]);
   });
 
-  test("continue-on-error passes over what depends on a failure, without a word of what it misses", async () => {
+  test("continue-on-error skips dependents of a failure without further errors", async () => {
     await workspace.setProgram(`${imports}
       const users = new recommender.UserDataset("u", { numShards: 1 });
       const items = new recommender.ItemDataset("i", { numShards: 1 });
@@ -134,7 +134,7 @@ describe("the engine's own options", () => {
     expect(await named("other")).toHaveLength(1);
   });
 
-  test("what an option or a key cannot do is reported by the constructor, with what to use instead", async () => {
+  test("the constructor rejects unsupported options and keys, and names an alternative", async () => {
     const refused = async (line: string) => {
       await workspace.setProgram(imports + line);
       return workspace.stack.preview().then(({ stdout }) => stdout, String);
@@ -166,7 +166,7 @@ describe("the engine's own options", () => {
     await up(dataset("guarded", "{ numShards: 1 }"));
   });
 
-  test("existingId takes over what is there, rejects what cannot be made to fit, and may be left out afterwards", async () => {
+  test("existingId adopts an object, rejects one that cannot match the arguments, and can be removed afterwards", async () => {
     const { eventDatasetId } = await observed.call(routes.createEventDataset, {
       name: "legacy",
       numShards: 3,
@@ -190,7 +190,7 @@ describe("the engine's own options", () => {
     expect(await up()).toEqual(["DELETE /delete-event-dataset"]);
   });
 
-  test("a bad argument fails the preview with its path and its rule, before any call", async () => {
+  test("an invalid argument fails the preview with its path and rule, before any call", async () => {
     const bad = up(dataset("bad", `{ numShards: 1, attributeSchema: { age: "NUMBER" as never } }`));
     await expect(bad).rejects.toThrow(
       /resource 'bad' has a problem: attributeSchema\.age: expected NUMERICAL or CATEGORICAL/,
@@ -198,7 +198,7 @@ describe("the engine's own options", () => {
     expect(observed.calls()).toEqual([]);
   });
 
-  test("lookups read the service from within a program, also from outputs", async () => {
+  test("lookups in a program read the service, also with outputs as arguments", async () => {
     await up(`
       const made = new recommender.EventDataset("looked", { numShards: 1 });
       export const one = recommender.getEventDatasetOutput({ eventDatasetId: made.id });

@@ -2,7 +2,7 @@ import { OtherService } from "./other-service";
 import { program, served } from "./shop-program";
 import { engineWorkspace } from "./workspace";
 
-test("everything works on a service that chose otherwise wherever the specification is open", async () => {
+test("everything works on a service that makes different choices where the specification allows them", async () => {
   const other = new OtherService();
   const workspace = await engineWorkspace(program + served, await other.start());
   const { stack } = workspace;

@@ -11,7 +11,7 @@ interface Job {
   looks: number;
 }
 
-/** A rejection of this service. */
+/** Error of this service. */
 class Refused extends Error {
   constructor(
     readonly status: number,
@@ -22,8 +22,8 @@ class Refused extends Error {
 }
 
 /**
- * A recommendation service of the same specification that chose otherwise wherever that is open: numbers as ids, ids
- * of all datasets under `user_dataset_id`, job words of its own, problem details as errors, extra keys everywhere,
+ * Recommendation service that makes different choices where the specification allows them: numbers as ids, ids
+ * of all datasets under `user_dataset_id`, different job statuses, problem details as errors, extra keys everywhere,
  * 201 and 204, lists in pages of two, and no idempotency keys.
  */
 export class OtherService {
@@ -149,7 +149,7 @@ export class OtherService {
     return { job_id: id, queue_position: 4 };
   }
 
-  /** A job is queued at the first look, in progress at the second, and done at the third. */
+  /** A job is queued at the first poll, running at the second, and succeeded at the third. */
   #job(id: string): Body {
     const job = this.jobs.get(id);
     if (!job) throw new Refused(404, "no such job");

@@ -44,7 +44,7 @@ const datasets = async () => (await observed.call(routes.listEventDatasets, {}))
 const dataOf = (stack: string) =>
   ground.state(stack).resources.find(({ type }) => type.endsWith("Dataset"))?.id;
 
-/** Has a run killed at the call that creates, before the service has it or after. */
+/** Kills a run at a create, before or after the service has executed it. */
 async function killedAt(kind: Kind, isTaken: boolean, env: Record<string, string> = {}): Promise<void> {
   proxy.on(callOf[kind], async ({ response, pass }) => {
     const answer = isTaken ? await pass() : undefined;
@@ -65,13 +65,13 @@ test("another stack's dataset of the same name is neither adopted after a lost c
   const { code, output } = await up("dev", "EventDataset");
   expect(code).not.toBe(0);
   expect(output).toContain("RECOMMENDER_CREATE_AGAIN=data pulumi up");
-  // Stack prod holds it, so it is no candidate.
+  // Stack prod owns the dataset, so it is no candidate.
   expect(output).not.toContain(ofProd?.eventDatasetId);
   await pulumi(["destroy", "--yes", "--skip-preview", "--stack", "dev"]);
   expect(await datasets()).toEqual([ofProd]);
 });
 
-test("a list that is late or paged leads to no second dataset, and an object of nobody is named with both commands", async () => {
+test("a delayed or paged list does not lead to a second dataset, and an unowned object is reported with both commands", async () => {
   proxy.hidesKeys = true;
   await ground.init("dev");
   const forget = proxy.on(
@@ -100,13 +100,13 @@ test("a list that is late or paged leads to no second dataset, and an object of 
   expect(created("EventDataset")).toBe(1);
 });
 
-test("the journal is found by any spelling of the backend, after a login and after a rename, and never from another backend", async () => {
+test("the journal is found with any spelling of the backend, after a login and a rename, and never from another backend", async () => {
   const state = join(ground.directory, "state");
   symlinkSync(state, join(ground.directory, "link"));
   await ground.init("dev");
   await killedAt("UserDataset", true, { PULUMI_BACKEND_URL: `file://${ground.directory}/link/` });
 
-  // A stack of the same name, and of the same configuration file, in another backend.
+  // A stack with the same name and configuration file in another backend.
   const other = join(ground.directory, "other");
   await mkdir(other);
   const login = (directory: string) => pulumi(["login", `file://${directory}`], { PULUMI_BACKEND_URL: "" });
@@ -120,7 +120,7 @@ test("the journal is found by any spelling of the backend, after a login and aft
   await done(pulumi(["stack", "rename", "dev2", "--stack", "dev"], loggedIn));
   await done(up("dev2", "UserDataset", loggedIn));
   const keys = proxy.taken.filter(({ call }) => call === callOf.UserDataset).map(({ key }) => key);
-  // The call of the killed run was repeated under its key.
+  // The call of the killed run was repeated with its key.
   expect(keys).toHaveLength(3);
   expect(keys[2]).toBe(keys[0]);
   expect(keys[1]).not.toBe(keys[0]);

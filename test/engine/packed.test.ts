@@ -23,7 +23,7 @@ export const elsewhere = (args: recommender.ProviderArgs): pulumi.Output<{ name?
   const provider = new recommender.Provider("elsewhere", args);
   return recommender.getModelOutput({ projectId: "p", modelId: "m" }, { provider });
 };
-// @ts-expect-error: what only the engine needs is not offered to programs.
+// @ts-expect-error: code that only the engine needs is not exported.
 export const { lifecycle } = recommender.Model;
 `;
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(packed, { recursive: true, force: true }));
 
-/** A directory of a user's own with nothing but the packages that he installed. */
+/** Directory of a user with only the installed packages. */
 async function install(manager: "npm" | "pnpm"): Promise<string> {
   const directory = join(packed, manager);
   await mkdir(directory);
@@ -48,7 +48,7 @@ async function install(manager: "npm" | "pnpm"): Promise<string> {
   if (manager === "npm") {
     const options = ["--prefer-offline", "--no-audit", "--no-fund"];
     const { stderr } = await run("npm", ["install", ...options, ...packages], registry);
-    // Every package below it takes the version of Node that this one asks for.
+    // Every dependency supports the Node version that this package requires.
     expect(stderr).not.toContain("EBADENGINE");
   } else {
     const pnpm = join(repository, "node_modules/pnpm/bin/pnpm.cjs");
@@ -67,7 +67,7 @@ async function stackOf(directory: string, name: string, env: Record<string, stri
     PULUMI_CONFIG_PASSPHRASE: "test",
     PULUMI_SKIP_UPDATE_CHECK: "1",
     PULUMI_NODEJS_TRANSPILE_ONLY: "true",
-    // As users start it: without what makes tests start faster.
+    // Started as by a user, without the options that make tests faster.
     NODE_OPTIONS: "",
     ...env,
   };
@@ -76,7 +76,7 @@ async function stackOf(directory: string, name: string, env: Record<string, stri
   return stack;
 }
 
-/** Moves a stack to the plugin out of the installed package and back again, neither of which changes anything. */
+/** Switches a stack to the plugin of the installed package and back, without changes. */
 async function movesToPlugin(directory: string, stack: Stack): Promise<void> {
   const options = { cwd: directory, env: { ...process.env, ...stack.workspace.envVars } };
   const { stdout: said } = await run("npx", ["recommender", "plugin", "install", "--json"], options);
@@ -102,22 +102,22 @@ async function movesToPlugin(directory: string, stack: Stack): Promise<void> {
   expect(Object.keys(functions).sort()).toEqual(Object.keys(committed.functions).sort());
 }
 
-describe("the package as a user gets it", () => {
-  test("works when npm installed it, with no configuration, on the embedded service, by either binding", async () => {
+describe("the published package", () => {
+  test("works after an npm install without configuration, on the embedded service, with both bindings", async () => {
     const directory = await install("npm");
     const lookup = "recommender.getEventDatasetOutput({ eventDatasetId: events.id })";
     await writeFile(join(directory, "index.ts"), `${program}export const found = ${lookup}.name;`);
     const stack = await stackOf(directory, "embedded", {});
     const { outputs } = await stack.up();
     expect(outputs.eventDatasetId?.value).toMatch(/./);
-    // A lookup asks the service that the resources are in.
+    // A lookup uses the service of the resources.
     expect(outputs.found?.value).toBe("events");
     expect((await stack.up()).summary.resourceChanges).toEqual({ same: 8 });
     const recommender = join(directory, "node_modules/.bin/recommender");
     const { stdout } = await run(recommender, ["status", "--json"], { cwd: directory });
     expect(JSON.parse(stdout)).toMatchObject({ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1/) });
     await movesToPlugin(directory, stack);
-    // A later version of the package says it otherwise; the state holds no code that would not.
+    // A later version of the package has a different message. The state contains no code of the old one.
     const file = join(directory, "node_modules/pulumi-recommender/dist/provider/lifecycle/existing.js");
     await writeFile(file, (await readFile(file, "utf8")).replace("is orphaned:", "stays behind:"));
     const { stdout: said } = await stack.destroy();
@@ -125,7 +125,7 @@ describe("the package as a user gets it", () => {
     await run(recommender, ["stop"], { cwd: directory });
   });
 
-  test("has the types that a wrapper of it needs, and none that are its own affair", async () => {
+  test("exports the types that a wrapper needs, and no internal types", async () => {
     const directory = join(packed, "npm");
     await writeFile(join(directory, "wrapper.ts"), wrapper);
     const compiler = require.resolve("typescript/bin/tsc");
@@ -168,7 +168,7 @@ describe("the package as a user gets it", () => {
     ]);
   });
 
-  test("says what to install for models in a bucket, which it does not bring", async () => {
+  test("names the package to install for models in a bucket, which is not a dependency", async () => {
     const directory = join(packed, "npm");
     const serve = ["recommender", "serve", "--ephemeral", "--files", "s3://bucket"];
     await expect(run("npx", serve, { cwd: directory })).rejects.toMatchObject({
@@ -179,7 +179,7 @@ describe("the package as a user gets it", () => {
     });
   });
 
-  test("works when pnpm installed it", async () => {
+  test("works after a pnpm install", async () => {
     const directory = await install("pnpm");
     const other = new OtherService();
     await writeFile(join(directory, "index.ts"), program + served);

@@ -79,10 +79,10 @@ interface Step {
   readonly detailedDiff?: Record<string, { kind: string }>;
 }
 
-/** A value of another resource, as YAML writes it. */
+/** Returns a reference to another resource in YAML. */
 const ref = (path: string) => `\${${path}}`;
 
-/** With what the package itself keeps in the state made secret: the engine then shows it to nobody but the plugin. */
+/** Makes the hidden properties in the state secret, so the engine shows them only to the plugin. */
 const clicks = (properties: object) => ({
   clicks: {
     ...{ type: "recommender:EventDataset", properties },
@@ -91,7 +91,7 @@ const clicks = (properties: object) => ({
 });
 
 testYaml(
-  "a dataset is created, unchanged by the next run, replaced for another number of shards, and destroyed",
+  "a dataset is created, unchanged in the next run, replaced if its shards change, and destroyed",
   async () => {
     await declare(clicks({ numShards: 1 }), { id: ref("clicks.eventDatasetId") });
     await up();
@@ -113,7 +113,7 @@ testYaml(
 );
 
 testYaml(
-  "what a run has created is stored when it ends, so that another one is created where the user asks for it",
+  "created objects are stored at the end of a run, so a forced replacement creates a new one",
   async () => {
     await declare(clicks({ numShards: 1 }));
     await up();
@@ -146,7 +146,7 @@ testYaml("pulumi import takes a dataset over, after which the next preview is em
 });
 
 testYaml(
-  "a model, a deployment, a query and a clustering are one line each, with their options, and what is secret of addresses stays so",
+  "a model, a deployment, a query and a clustering are one resource each, and secret addresses stay secret",
   async () => {
     const of = (type: string, properties: object) => ({ type: `recommender:${type}`, properties });
     const datasets = {
@@ -193,7 +193,7 @@ testYaml(
       servingUri: ref("live.servingUri"),
     };
     await declare(whole, outputs);
-    // Two of its own, and three for each of the four.
+    // Two for the component, and three for each of the four resources.
     expect((await preview()).steps.filter(({ op }) => op === "create")).toHaveLength(14);
     await up();
     await declare({ ...whole, weekly: weekly(2) }, outputs);
@@ -209,29 +209,26 @@ testYaml(
   },
 );
 
-testYaml(
-  "pulumi import takes a model over that is trained already, after which the next preview leaves it alone",
-  async () => {
-    const found = async (type: string) =>
-      (await rows()).find((row) => row.type === `recommender:index:${type}`)?.id as string;
-    const [projectId, algorithmId] = [await found("Project"), await found("Algorithm")];
-    const { jobId } = await observed.call(routes.submitTrainingJob, {
-      projectId,
-      algorithmId,
-      name: "theirs",
-    });
-    await observed.service.idle();
-    const modelId = (await observed.call(routes.getJob, { projectId, jobId })).jobResult?.modelId as string;
-    const said = await pulumi(
-      ...["import", "recommender:index:Model", "theirs", `${projectId}/${modelId}`],
-      ...["--yes", "--protect=false", "--generate-code=false"],
-    );
-    expect(said).toMatch(/1 imported/);
-    expect((await rows()).find(({ urn }) => urn.endsWith("Model::theirs"))?.id).toBe(modelId);
-    await declare({
-      theirs: { type: "recommender:Model", properties: { projectId, name: "theirs", existingId: modelId } },
-    });
-    const { steps } = await preview("--show-sames");
-    expect(steps.find(({ urn }) => urn.endsWith("Model::theirs"))?.op).toBe("same");
-  },
-);
+testYaml("pulumi import adopts a trained model, and the next preview has no changes", async () => {
+  const found = async (type: string) =>
+    (await rows()).find((row) => row.type === `recommender:index:${type}`)?.id as string;
+  const [projectId, algorithmId] = [await found("Project"), await found("Algorithm")];
+  const { jobId } = await observed.call(routes.submitTrainingJob, {
+    projectId,
+    algorithmId,
+    name: "theirs",
+  });
+  await observed.service.idle();
+  const modelId = (await observed.call(routes.getJob, { projectId, jobId })).jobResult?.modelId as string;
+  const said = await pulumi(
+    ...["import", "recommender:index:Model", "theirs", `${projectId}/${modelId}`],
+    ...["--yes", "--protect=false", "--generate-code=false"],
+  );
+  expect(said).toMatch(/1 imported/);
+  expect((await rows()).find(({ urn }) => urn.endsWith("Model::theirs"))?.id).toBe(modelId);
+  await declare({
+    theirs: { type: "recommender:Model", properties: { projectId, name: "theirs", existingId: modelId } },
+  });
+  const { steps } = await preview("--show-sames");
+  expect(steps.find(({ urn }) => urn.endsWith("Model::theirs"))?.op).toBe("same");
+});

@@ -7,14 +7,14 @@ import { OpenStack } from "../../cli/stack/open";
 import { routes } from "../../contract";
 import { Environments } from "./environments";
 
-describe("from dev to staging to prod, each with a service of its own", () => {
+describe("from dev to staging to prod, each with a separate service", () => {
   let at: Environments;
   beforeAll(async () => {
     at = await Environments.make();
   });
   afterAll(() => at.dispose());
 
-  test("a release records what dev runs, and holds no secret and no path", async () => {
+  test("a release records the state of dev, without secrets and paths", async () => {
     const { code, out } = await at.recommender("release", "dev");
     expect({ code, out }).toEqual({
       code: 0,
@@ -45,7 +45,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     await at.commit("Release dev-1");
   });
 
-  test("a promotion trains and deploys in staging with one job each, and is written down", async () => {
+  test("a promotion trains and deploys in staging with one job each, and is recorded", async () => {
     const review = await at.promote("dev", "staging", "--yes");
     expect(review).toMatchObject({ code: 0, verdict: "done", reasons: [] });
     expect(at.submissions("staging")).toEqual(["POST /submit-training-job", "POST /submit-deployment-job"]);
@@ -69,7 +69,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     await at.commit("Promote dev-1 to staging");
   });
 
-  test("code for staging alone is not applied under the commit of an older release", async () => {
+  test("code only for staging is not applied under the commit of an older release", async () => {
     const file = join(at.workspace.directory, "index.js");
     const slipped = `if (pulumi.getStack() === "staging") new recommender.EventDataset("slipped", { numShards: 1 });\n`;
     await appendFile(file, slipped);
@@ -78,7 +78,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     expect(refused).toMatchObject({ code: 2, verdict: "refused", difference: { files: ["index.js"] } });
     expect(refused.reasons.map(({ code }) => code)).toEqual(["commit"]);
     expect(refused.difference?.diff).toContain(`+${slipped.trim()}`);
-    // The fix as it is printed.
+    // The printed fix.
     expect(refused.reasons[0]?.fix).toContain("`recommender release dev`");
     expect((await at.recommender("release", "dev")).code).toBe(0);
     const head = (await at.git("rev-parse", "HEAD")).stdout.trim();
@@ -97,7 +97,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     await at.commit("Release dev-3");
   });
 
-  test("a promotion that is killed while prod trains is carried on by the same command, without another training", async () => {
+  test("a promotion that is killed during the training in prod is resumed by the same command, without another training", async () => {
     const child = at.start("promote", "staging", "prod", "--yes");
     // The training job is in the state, and its model is waited for.
     const checkpoint = join(at.workspace.directory, "state/.pulumi/stacks/test/prod.json");
@@ -124,7 +124,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     await at.commit("Promote staging-1 to prod");
   });
 
-  test("dev with drift, pending changes or files that are not committed is rejected, each with its reason", async () => {
+  test("a promotion from dev with drift, pending changes or uncommitted files is rejected with the reason", async () => {
     const { eventDatasets } = await at.services.dev.call(routes.listEventDatasets, {});
     const dataset = { eventDatasetId: eventDatasets[0]?.eventDatasetId ?? "", attributeSchema: null };
     await at.services.dev.call(routes.updateEventDataset, { ...dataset, name: "by hand" });
@@ -147,7 +147,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     await at.commit("Release dev-2");
   });
 
-  test("a model that falls short is not deployed, and a check that fails puts the former model back", async () => {
+  test("a model below the minimum quality is not deployed, and a failed check restores the previous model", async () => {
     const { model: former } = await at.state("staging");
     const short = await at.promote("dev", "staging", "--yes", "--min-quality-ratio", "1.2");
     expect(short).toMatchObject({ code: 2, verdict: "failed" });
@@ -162,14 +162,14 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     expect(failed.release?.reason).toMatch(
       /Deployment live: the check failed: .* rolled back to the previous models by job \S+\. The former models are live/,
     );
-    // The training of before is taken up; one job deploys it, another one puts the former model back.
+    // The earlier training is used. One job deploys its model, another one restores the previous model.
     expect(at.submissions("staging")).toEqual(["POST /submit-deployment-job", "POST /submit-deployment-job"]);
     const { deployment, model } = await at.state("staging");
     expect(model).not.toBe(former);
     expect(deployment.generatorModelId).toBe(former);
     expect(await at.deployedBy("staging")).toBe(former);
     expect((await at.released("staging")).map(({ status }) => status)).toEqual(["done", "failed", "failed"]);
-    // The former model's row waits for its deletion under the URN of the new one, which is not deployed yet.
+    // The entry of the previous model waits for deletion under the URN of the new one, which is not deployed yet.
     const env = at.workspace.stack.workspace.envVars;
     const report = await compareStack(
       await OpenStack.open({ cwd: at.workspace.directory, stack: "staging", env }),
@@ -179,7 +179,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     await at.stacks.staging.removeConfig("minResults");
   });
 
-  test("a rollback deploys the former model without training, and program, state and service agree on it", async () => {
+  test("a rollback deploys the previous model without a training, and program, state and service agree", async () => {
     const promoted = await at.promote("dev", "staging", "--yes", "--allow", "uncommitted");
     expect(promoted).toMatchObject({ code: 0, verdict: "done" });
     const { model: newer } = await at.state("staging");
@@ -207,7 +207,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
         heldOutPairs: expect.any(Number),
       },
     });
-    // The state no longer holds the retained model.
+    // The retained model is no longer in the state.
     expect(models.find(({ modelId }) => modelId === older)).toMatchObject({
       servedBy: [],
       quality: { ndcgAt20: expect.any(Number), heldOutPairs: expect.any(Number) },
@@ -230,7 +230,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
       status: "done",
       from: { release: "staging-1" },
     });
-    // It waits for no model of the program, nor fails with one.
+    // The rollback does not wait for models of the program, and does not fail with them.
     const pinned = (await at.released("staging")).at(-1)?.contents?.deployments[0]?.generator;
     expect(pinned).toMatchObject({ modelId: older });
     expect(pinned).not.toHaveProperty("model");
@@ -248,7 +248,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     expect(await at.deployedBy("staging")).toBe(newer);
   });
 
-  test("a release of a stack on the plugin records what an update of it has changed, once", async () => {
+  test("a release of a stack on the plugin records each change of an update once", async () => {
     await at.setProgram("w3");
     await at.commit("w3");
     const { model: former } = await at.state("staging");

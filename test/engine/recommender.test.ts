@@ -13,7 +13,7 @@ interface Declared {
   readonly qps?: number;
 }
 
-/** The recommender of the quick start, as a program. */
+/** Program of the quick start. */
 function program({
   trained = true,
   eventsName = "events",
@@ -70,7 +70,7 @@ describe("a recommender through the real engine", () => {
   };
   const recommend = () => observed.call(routes.recommendItemsToUser, { userId: "u1", limit: 3 });
 
-  test("is made with one call for each thing, once it is known whether the service honours keys", async () => {
+  test("is created with one call per object, after one call that checks for idempotency keys", async () => {
     const { outputs, calls } = await up();
     ids = outputOf<Ids>(outputs, "ids");
     expect(calls.sort()).toEqual([
@@ -99,13 +99,13 @@ describe("a recommender through the real engine", () => {
     expect((await recommend()).results).toHaveLength(3);
   });
 
-  test("makes no call at all when nothing changed", async () => {
+  test("makes no call if nothing changed", async () => {
     const { changes, calls } = await up();
     expect(changes).toEqual({ same: 10 });
     expect(calls).toEqual([]);
   });
 
-  test("changes names in place, each by one call", async () => {
+  test("is renamed in place, with one call per name", async () => {
     const { changes, calls } = await up({ eventsName: "clicks", modelName: "renamed" });
     expect(changes).toMatchObject({ update: 2 });
     expect(calls.sort()).toEqual(["PUT /update-event-dataset", "PUT /update-model"]);
@@ -114,13 +114,13 @@ describe("a recommender through the real engine", () => {
     });
   });
 
-  test("deploys again in place for another qps", async () => {
+  test("deploys again in place if qps changes", async () => {
     const { calls } = await up({ eventsName: "clicks", modelName: "renamed", qps: 60 });
     expect(submissions(calls)).toEqual(["POST /submit-deployment-job"]);
     expect(calls).not.toContain("DELETE /shutdown-deployment");
   });
 
-  test("trains again for another trigger, moves the deployment, and deletes the old model last", async () => {
+  test("trains again if a trigger changes, updates the deployment, and deletes the old model last", async () => {
     const { outputs, calls, said } = await up({ trigger: "w2", qps: 60 });
     const served = outputOf<{ modelId: string }>(outputs, "served");
     expect(served.modelId).not.toBe(modelId);
@@ -136,7 +136,7 @@ describe("a recommender through the real engine", () => {
     modelId = served.modelId;
   });
 
-  test("sees a dataset and a model that were renamed behind its back, and puts the names back", async () => {
+  test("detects a dataset and a model that were renamed outside, and restores the names", async () => {
     await observed.call(routes.updateEventDataset, {
       eventDatasetId: ids.events,
       name: "drifted",
@@ -152,7 +152,7 @@ describe("a recommender through the real engine", () => {
     });
   });
 
-  test("sees a deployment that was shut down and a model that was deleted, and makes them again", async () => {
+  test("detects a deployment that was shut down and a deleted model, and creates them again", async () => {
     await observed.call(routes.shutdownDeployment, { projectId: ids.project });
     await observed.call(routes.deleteModel, { projectId: ids.project, modelId });
     const { summary } = await workspace.stack.refresh();
@@ -176,14 +176,14 @@ describe("a recommender through the real engine", () => {
     expect(order).toEqual(["POST /create-event-dataset", "DELETE /delete-event-dataset"]);
   });
 
-  test("is destroyed but for what the API cannot delete, and names each of those", async () => {
+  test("is destroyed except for objects that the API cannot delete, which are listed", async () => {
     observed.calls();
     const said: string[] = [];
     await workspace.stack.destroy({ onEvent: (event) => said.push(...wordsOf(event)) });
     const marks = Array(4).fill("PUT /mark-orphaned");
     const calls = observed.calls().filter((call) => !call.startsWith("GET"));
     expect(calls.sort()).toEqual(["DELETE /delete-event-dataset", ...marks]);
-    // The replacement before has orphaned a project and its algorithm.
+    // The earlier replacement has orphaned a project and its algorithm.
     expect((await observed.call(routes.listOrphans, {})).orphans).toHaveLength(6);
     const left = said.filter((text) => text.includes("is orphaned")).map((text) => text.split(" ")[0]);
     expect(left.sort()).toEqual(["Algorithm", "ItemDataset", "Project", "UserDataset"]);

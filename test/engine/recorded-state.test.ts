@@ -9,7 +9,7 @@ import { ObservedService } from "./observed-service";
 import { OtherService } from "./other-service";
 import { engineWorkspace, installPlugin } from "./workspace";
 
-/** The program whose state was recorded. */
+/** Program of the recorded state. */
 const recordedProgram = `
 import * as recommender from "pulumi-recommender";
 const users = new recommender.UserDataset("users", { numShards: 1 });
@@ -31,7 +31,7 @@ interface Recorded {
   readonly outputs?: Record<string, unknown>;
 }
 
-/** A service that holds what a recorded state says. */
+/** Starts a service with the objects of a recorded state. */
 function serviceOf(resources: Recorded[]): OtherService {
   const service = new OtherService();
   for (const { type, id, outputs = {} } of resources) {
@@ -45,7 +45,7 @@ function serviceOf(resources: Recorded[]): OtherService {
 }
 
 test.each(["state-v1.json"])(
-  "a state recorded as %s is understood: nothing to change, moved to the plugin and back, refreshed, destroyed",
+  "a state recorded as %s is readable: no changes, switched to the plugin and back, refreshed and destroyed",
   async (file) => {
     const recorded: Deployment = JSON.parse(readFileSync(join(__dirname, file), "utf8"));
     const service = serviceOf(recorded.deployment.resources);
@@ -76,7 +76,7 @@ test.each(["state-v1.json"])(
   },
 );
 
-/** The same with every call that creates, as the run was that left the recorded journal and data directory. */
+/** Program with every kind of create, from the run that left the recorded journal and data directory. */
 const journaledProgram = `${recordedProgram.replace(
   "{ projectId: project.id }",
   "{ projectId: project.id, algorithmParameters: { alpha: 0.1, dimensions: 4, epochs: 1, regularization: 0.1 } }",
@@ -89,7 +89,7 @@ new recommender.UserClustering("groups", { ...asked, parameters: { minUserNum: 1
 export const modelId = model.modelId;
 `;
 
-/** A service over the data directory that version 0.1.0 recorded, at the time it did. */
+/** Starts a service with the data directory that version 0.1.0 recorded, at the time of the recording. */
 async function serviceOfRecordedDirectory(dataDir: string, recordedAt: number): Promise<ObservedService> {
   cpSync(join(__dirname, "data-v1"), dataDir, { recursive: true });
   const database = new Database(join(dataDir, "data.db"));
@@ -107,38 +107,35 @@ test.each([
     (entry: JournalEntry) => ({ ...entry, at: new Date().toISOString() }),
   ],
   [
-    "repeated under its key",
+    "repeated with its key",
     "its response was lost",
     ({ id: _, reply: __, ...asked }: JournalEntry) => ({ ...asked, at: new Date().toISOString() }),
   ],
-])(
-  "what a killed run of 0.1.0 created is %s where %s: over its data directory, nothing is created twice",
-  async (how, _, leave) => {
-    const journal: JournalEntry[] = JSON.parse(readFileSync(join(__dirname, "journal-v1.json"), "utf8"));
-    const directory = mkdtempSync(join(tmpdir(), "recorded-"));
-    const service = await serviceOfRecordedDirectory(
-      join(directory, "data"),
-      Date.parse(journal.at(-1)?.at ?? ""),
-    );
-    const XDG_STATE_HOME = join(directory, "xdg");
-    const workspace = await engineWorkspace(journaledProgram, { ...service.environment, XDG_STATE_HOME });
-    const own = { ...process.env };
-    Object.assign(process.env, workspace.stack.workspace.envVars);
-    try {
-      for (const entry of journal) await write({ ...leave(entry), service: service.service.url });
-      const { outputs } = await workspace.stack.up();
-      expect(outputs.modelId?.value).toBe("model-cd2b9465e1c77521fe35");
-      const ids = (await workspace.stack.exportStack()).deployment.resources.map(({ id }: Recorded) => id);
-      expect(ids).toEqual(expect.arrayContaining(journal.map(({ id }) => id)));
-      const creating = service.calls().filter((call) => /^POST \/(create|submit)-/.test(call));
-      expect(creating).toHaveLength(how === "resumed" ? 0 : journal.length);
-      expect((await workspace.stack.preview()).changeSummary).toEqual({ same: 14 });
-      expect(allEntries()).toEqual([]);
-    } finally {
-      process.env = own;
-      await workspace.dispose();
-      await service.close();
-      rmSync(directory, { recursive: true });
-    }
-  },
-);
+])("an object of a killed run of 0.1.0 is %s if %s, and nothing is created twice", async (how, _, leave) => {
+  const journal: JournalEntry[] = JSON.parse(readFileSync(join(__dirname, "journal-v1.json"), "utf8"));
+  const directory = mkdtempSync(join(tmpdir(), "recorded-"));
+  const service = await serviceOfRecordedDirectory(
+    join(directory, "data"),
+    Date.parse(journal.at(-1)?.at ?? ""),
+  );
+  const XDG_STATE_HOME = join(directory, "xdg");
+  const workspace = await engineWorkspace(journaledProgram, { ...service.environment, XDG_STATE_HOME });
+  const own = { ...process.env };
+  Object.assign(process.env, workspace.stack.workspace.envVars);
+  try {
+    for (const entry of journal) await write({ ...leave(entry), service: service.service.url });
+    const { outputs } = await workspace.stack.up();
+    expect(outputs.modelId?.value).toBe("model-cd2b9465e1c77521fe35");
+    const ids = (await workspace.stack.exportStack()).deployment.resources.map(({ id }: Recorded) => id);
+    expect(ids).toEqual(expect.arrayContaining(journal.map(({ id }) => id)));
+    const creating = service.calls().filter((call) => /^POST \/(create|submit)-/.test(call));
+    expect(creating).toHaveLength(how === "resumed" ? 0 : journal.length);
+    expect((await workspace.stack.preview()).changeSummary).toEqual({ same: 14 });
+    expect(allEntries()).toEqual([]);
+  } finally {
+    process.env = own;
+    await workspace.dispose();
+    await service.close();
+    rmSync(directory, { recursive: true });
+  }
+});

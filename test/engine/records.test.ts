@@ -100,7 +100,7 @@ describe("records through the real engine", () => {
     modelId = outputs.modelId?.value;
   });
 
-  test("never enter the state, nor stay on the disk", async () => {
+  test("are written neither to the state nor to the disk", async () => {
     const state = JSON.stringify(await workspace.stack.exportStack());
     expect(state).toContain(hash);
     expect(state).not.toContain("dear secret");
@@ -110,13 +110,13 @@ describe("records through the real engine", () => {
     }
   });
 
-  test("make no call when nothing changed", async () => {
+  test("cause no call if nothing changed", async () => {
     const { changes, calls } = await up();
     expect(changes).toEqual({ same: expect.any(Number) });
     expect(calls).toEqual([]);
   });
 
-  test("a preview sees a changed line and what follows from it, without a call", async () => {
+  test("a preview detects a changed line and its consequences without a call", async () => {
     const text = await readFile(file("acts/1.ndjson"), "utf8");
     await writeFile(file("acts/1.ndjson"), text.replace(`"ts":1700001499`, `"ts":1700009999`));
     observed.calls();
@@ -138,14 +138,14 @@ describe("records through the real engine", () => {
     expect(outputs.counts?.value).toEqual([2, 24, 1500]);
   });
 
-  test("a replaced dataset is filled again", async () => {
+  test("are uploaded again to a replaced dataset", async () => {
     await workspace.setProgram(program(twoUsers, 11));
     const { outputs, calls } = await up();
     expect(upserts(calls)).toEqual(Array(2).fill("POST /upsert-dataset-events"));
     expect(await held(outputs.eventDatasetId?.value)).toBe(1500);
   });
 
-  test("that are rejected fail the resource, and the file of rejects says why", async () => {
+  test("that are rejected fail the resource, and the rejects file has the reasons", async () => {
     await writeFile(file("goods.csv"), "item_id,genre\ni1,jazz\n,folk\n");
     await expect(workspace.stack.up()).rejects.toThrow(
       /ItemRecords \(goods\):.*1 record was rejected.*goods\.csv:3: item_id/s,
@@ -153,7 +153,7 @@ describe("records through the real engine", () => {
     expect(await readFile(file("recommender-rejects-goods.ndjson"), "utf8")).toContain('"line":3');
   });
 
-  test("a column that is not there fails the preview once, with the columns that are", async () => {
+  test("a missing column fails the preview once, with the existing columns", async () => {
     await writeFile(file("goods.csv"), "sku,genre\ni1,jazz\n");
     const message = await workspace.stack.preview().then(
       () => "",
@@ -165,13 +165,13 @@ describe("records through the real engine", () => {
     );
   });
 
-  test("a file that is not there fails the preview, by name", async () => {
+  test("a missing file fails the preview with its name", async () => {
     await rm(file("goods.csv"));
     const missing = /ItemRecords resource 'goods' has a problem: source: goods\.csv: no such file/;
     await expect(workspace.stack.preview()).rejects.toThrow(missing);
   });
 
-  test("a destroy needs neither files nor program, and says only what is true when it is over", async () => {
+  test("a destroy needs neither the files nor the program, and its messages are true at its end", async () => {
     await workspace.setProgram("throw new Error('not to be run')");
     const { summary, stdout } = await workspace.stack.destroy();
     expect(summary.result).toBe("succeeded");
@@ -179,7 +179,7 @@ describe("records through the real engine", () => {
   });
 });
 
-describe("records where the state directory cannot be written", () => {
+describe("records if the state directory cannot be written", () => {
   let observed: ObservedService;
   let workspace: EngineWorkspace;
   const withMore = (more: string) => `
@@ -207,7 +207,7 @@ export const late = new recommender.UserRecords("late", { userDatasetId: id, sou
     await observed.close();
   });
 
-  test("are uploaded anyway, whatever their resource is called", async () => {
+  test("are uploaded, with any name of their resource", async () => {
     const { stdout } = await workspace.stack.up();
     expect(stdout).toMatch(/Cannot record the progress of the upload .*XDG_STATE_HOME/);
     const headers = { apikey: observed.service.key };
@@ -215,7 +215,7 @@ export const late = new recommender.UserRecords("late", { userDatasetId: id, sou
     expect(await answer.json()).toMatchObject({ datasets: [{ records: 2 }] });
   });
 
-  test("are those that are there when their turn comes; if they are gone by then, it is reported", async () => {
+  test("are read when they are uploaded, and a file that was deleted until then is an error", async () => {
     await workspace.setProgram(late('appendFileSync("late.csv", "fay\\n")'));
     expect((await workspace.stack.up()).outputs.late?.value).toBe(2);
     await workspace.setProgram(late('rmSync("late.csv")'));

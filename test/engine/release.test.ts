@@ -26,11 +26,11 @@ const archiveOf = (platform: string) => `pulumi-resource-recommender-v${version}
 const archive = archiveOf(thisPlatform());
 const npmPackage = `pulumi-recommender-${version}.tgz`;
 const wheel = `pulumi_recommender-${version}-py3-none-any.whl`;
-/** Without a Python there are no SDKs, but all the rest. */
+/** Parts of the release. The SDKs need Python. */
 const parts = withoutPython ? ["package", ...Object.keys(platforms)] : [];
 const sdkOf = (language: string) => `pulumi-recommender-sdk-${language}-v${version}.tar.gz`;
 
-/** Builds the generators where no earlier run has, and fetches Node for each platform; that takes minutes. */
+/** Time limit for the first build of the generators and the download of Node for each platform, which take minutes. */
 const setUpMs = 1_200_000;
 
 let directory: string;
@@ -45,7 +45,7 @@ beforeAll(async () => {
   directory = await realpath(await mkdtemp(join(tmpdir(), "recommender-release-")));
   for (const name of ["home", "state", "temporary"]) await mkdir(join(directory, name));
   const { bin } = await provideHosts();
-  // The Python of the tests has what builds a wheel, which would be fetched otherwise.
+  // The Python of the tests has the packages to build a wheel, which would be downloaded otherwise.
   const path = [pythonBin, process.env.PATH].join(delimiter);
   Object.assign(process.env, registryEnv(), { PATH: path, PIP_NO_BUILD_ISOLATION: "0" });
   const { writeRelease } = await releaseTools(join(directory, "checkout"));
@@ -53,7 +53,7 @@ beforeAll(async () => {
   checksum = files.find(({ file }) => file === archive)?.sha256 ?? "";
   server = createServer(serve);
   address = `http://${await listen(server)}`;
-  // As on a machine that has the engine and nothing else.
+  // As on a machine with only the engine.
   env = {
     PATH: [bin, providedBin()].join(delimiter),
     HOME: directory,
@@ -72,7 +72,7 @@ function serve(
 ): void {
   const file = join(directory, "release", url);
   asked.push(url);
-  // The engine wants to know how much comes.
+  // The engine requires the content length.
   response.setHeader("content-length", statSync(file).size);
   createReadStream(file).pipe(response);
 }
@@ -101,7 +101,7 @@ const hashOf = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex
 const read = (name: string) => readFile(join(directory, "release", name));
 
 released(
-  "a release holds the package, a plugin for each platform and the SDKs, each with its checksum",
+  "a release contains the package, a plugin for each platform and the SDKs, each with its checksum",
   async () => {
     const released = join(directory, "release");
     const names = (await readdir(released)).sort();
@@ -145,7 +145,7 @@ released("the npm package holds what was compiled, the plugin and its schema, an
 });
 
 testUnless(withoutGo ?? withoutPython, compileMs)(
-  "each SDK holds the files by which its language finds it",
+  "each SDK contains the metadata of its language",
   async () => {
     const list = ["-m", "zipfile", "-l", join(directory, "release", wheel)];
     const { stdout } = await run(join(pythonBin, "python"), list);
@@ -164,7 +164,7 @@ testUnless(withoutGo ?? withoutPython, compileMs)(
 );
 
 const plugins = new Map<string, Promise<PluginArchive>>();
-/** The archive for a platform; it takes a second to read. */
+/** Reads the archive of a platform once, because that takes a second. */
 function pluginOf(platform: string): Promise<PluginArchive> {
   const plugin = plugins.get(platform) ?? readPlugin(join(directory, "release", archiveOf(platform)));
   plugins.set(platform, plugin);
@@ -172,7 +172,7 @@ function pluginOf(platform: string): Promise<PluginArchive> {
 }
 
 released(
-  "the plugin of each platform holds its command, Node, the database and the licences, of that platform",
+  "the plugin of each platform contains its command, Node, the database and the licences",
   async () => {
     const schema = JSON.parse(await readFile(join(repository, "schema.json"), "utf8"));
     for (const [platform, { libsql, windows }] of Object.entries(platforms)) {
@@ -202,7 +202,7 @@ released(
 );
 
 released(
-  "the bill of materials names all that is bundled, with its licence, and nothing for development",
+  "the bill of materials lists all bundled packages with licences, and no development packages",
   async () => {
     const { components, metadata } = JSON.parse((await read("sbom.cdx.json")).toString()) as {
       components: { name: string; version: string }[];
@@ -234,10 +234,10 @@ released("the engine installs the plugin from a server", async () => {
   expect(await pulumi(directory, "plugin", "ls")).toMatch(new RegExp(`recommender +resource +${version}`));
 });
 
-// Over HTTP/1.1 the engine (3.259) rejects every checksum: it leaves the last piece out of its own.
+// Over HTTP/1.1 the engine (3.259) rejects every checksum, because it does not hash the last chunk.
 const trusting = process.platform === "linux" ? undefined : "only on Linux Go trusts SSL_CERT_FILE";
 testUnless(withoutGo ?? trusting, compileMs)(
-  "over HTTP/2 it takes an archive that has the checksum, and no other",
+  "over HTTP/2 the engine accepts an archive with the right checksum and no other",
   async () => {
     const certificates = await mkdtemp(join(directory, "certificate-"));
     const { stdout: goRoot } = await run("go", ["env", "GOROOT"]);

@@ -7,10 +7,10 @@ import { type File, readArchive } from "../../tools/release/archive.js";
 
 const run = promisify(execFile);
 
-/** The checkout that is tested. */
+/** Checkout under test. */
 export const repository = join(__dirname, "../..");
 
-/** What makes a release, in a copy of the checkout: it builds dist/ from nothing, which other tests run from meanwhile. */
+/** Loads the release tools in a copy of the checkout, because they rebuild dist/, which other tests use. */
 export async function releaseTools(copy: string): Promise<typeof import("../../tools/release/write.js")> {
   const all = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
   const { stdout } = await run("git", all, { cwd: repository, maxBuffer: 2 ** 26 });
@@ -20,11 +20,11 @@ export async function releaseTools(copy: string): Promise<typeof import("../../t
   return require(join(copy, "tools/release/write.js"));
 }
 
-/** An archive of the plugin. */
+/** Archive of the plugin. */
 export interface PluginArchive {
-  /** In the order of the archive; those that are compiled are without their bytes, as they are large. */
+  /** Files in the order of the archive. Compiled files have no bytes, because they are large. */
   readonly files: readonly File[];
-  /** The platform that each of these is for, by its name. */
+  /** Platform of each compiled file, by name. */
   readonly compiled: Readonly<Record<string, string | undefined>>;
 }
 
@@ -40,7 +40,7 @@ export async function readPlugin(archive: string): Promise<PluginArchive> {
   };
 }
 
-/** What ELF, Mach-O and PE call the machines. */
+/** Architecture codes in ELF, Mach-O and PE. */
 const machines: Readonly<Record<number, string>> = {
   62: "amd64",
   183: "arm64",
@@ -49,7 +49,7 @@ const machines: Readonly<Record<number, string>> = {
   34404: "amd64",
 };
 
-/** The platform that a program or a library is for, under the name of the engine; undefined where it is neither. */
+/** Returns the platform of a program or library, with the engine's name. Undefined for other files. */
 function platformOf(bytes: Buffer): string | undefined {
   const magic = bytes.subarray(0, 4).toString("hex");
   if (magic === "7f454c46") return `linux-${machines[bytes.readUInt16LE(18)]}`;
@@ -59,8 +59,8 @@ function platformOf(bytes: Buffer): string | undefined {
 }
 
 /**
- * The packages in an archive of the plugin, as `name version`: those whose files lie in it, and those that the bundles
- * are made of, by the comment that stands above each module in them.
+ * Returns the packages in an archive of the plugin, as `name version`: those with files in it, and those in the bundles,
+ * from the comment above each module.
  */
 export function bundledPackages(files: readonly File[], root: string): string[] {
   const directories = files.flatMap(({ name, bytes }) => {
@@ -77,7 +77,7 @@ export function bundledPackages(files: readonly File[], root: string): string[] 
   return described.sort();
 }
 
-/** The directory of the package that a file belongs to, from the first node_modules on. */
+/** Returns the package directory of a file, from the first node_modules on. */
 function packageIn(path: string): string[] {
   return /node_modules\/.*(?<=node_modules\/)(?:@[^/]+\/)?[^/]+/.exec(path)?.slice(0, 1) ?? [];
 }

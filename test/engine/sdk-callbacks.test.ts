@@ -13,7 +13,7 @@ afterAll(async () => {
   await observed.close();
 });
 
-/** A program with a model and a deployment, which stand for two resources each. */
+/** Program with a model and a deployment, which consist of two resources each. */
 const shop = `
 const users = new recommender.UserDataset("users", { numShards: 1 });
 const items = new recommender.ItemDataset("items", { numShards: 1 });
@@ -34,7 +34,7 @@ const algorithm = new recommender.Algorithm("g1", {
 });
 `;
 
-test("transforms of the SDK reach every resource, also those that stand next to another", async () => {
+test("transforms of the SDK are applied to every resource, also to the job of a model", async () => {
   await workspace.setProgram(`
     import * as pulumi from "@pulumi/pulumi";
     import * as recommender from "pulumi-recommender";
@@ -60,7 +60,7 @@ test("transforms of the SDK reach every resource, also those that stand next to 
   ]);
 });
 
-test("hooks run once, for the resource they are given to and not for the one that stands next to it", async () => {
+test("hooks run once, for the declared resource and not for its job", async () => {
   await workspace.setProgram(`
     import * as pulumi from "@pulumi/pulumi";
     import * as recommender from "pulumi-recommender";

@@ -46,7 +46,7 @@ describe("keys, tokens and secret addresses", () => {
     }
   };
 
-  test("are nowhere in the state in the clear", async () => {
+  test("are not in the state as plain text", async () => {
     await workspace.stack.up();
     await expectNoneInState();
     const { deployment } = await workspace.stack.exportStack();
@@ -56,7 +56,7 @@ describe("keys, tokens and secret addresses", () => {
     expect(Buffer.byteLength(dataset.inputs.__provider)).toBeLessThanOrEqual(200);
   });
 
-  test("are encrypted otherwise when the secrets provider of the stack is changed, which continues as before", async () => {
+  test("are encrypted again if the secrets provider of the stack changes, and the stack still works", async () => {
     const { stack } = workspace;
     const change = run("pulumi", ["stack", "change-secrets-provider", "passphrase", "--stack", "test"], {
       cwd: workspace.directory,
@@ -81,10 +81,10 @@ describe("keys, tokens and secret addresses", () => {
   const quietly = (environment: Record<string, string>) => loudly(["--skip-preview"], environment);
 
   const bindings = ["dynamic", "plugin"] as const;
-  /** By the environment, which wins: the configuration is changed in between. */
+  /** Set in the environment, which takes precedence, because the configuration changes in between. */
   const by = (binding: (typeof bindings)[number]) => ({ RECOMMENDER_BINDING: binding });
 
-  test.each(bindings)("are nowhere in what a run by %s and its preview say at -v=9", async (binding) => {
+  test.each(bindings)("are not in the output of a run with %s and its preview at -v=9", async (binding) => {
     const said = await loudly(["-v=9", "--debug", "--diff"], by(binding));
     expect(said.filter((line) => line.includes(observed.service.key))).toEqual([]);
     const prefix = binding === "plugin" ? "recommender:index:" : "pulumi-nodejs:dynamic/recommender:";
@@ -94,10 +94,10 @@ describe("keys, tokens and secret addresses", () => {
     await expectNoneInState();
   });
 
-  // The engine's own trace shows the configuration that it hands to any provider, decrypted; what comes from the
-  // environment it never sees.
+  // The engine's own trace contains the decrypted configuration of any provider. It never sees values from the
+  // environment.
   test.each(bindings)(
-    "that come from the environment are not even in the engine's own trace of a run by %s",
+    "from the environment are not even in the engine's own trace of a run with %s",
     async (binding) => {
       await workspace.stack.removeAllConfig(Object.keys(observed.config));
       const environment = { ...observed.environment, ...by(binding) };
@@ -108,7 +108,7 @@ describe("keys, tokens and secret addresses", () => {
     },
   );
 
-  test("that a stack keeps in the clear are warned of, by name and with the fix", async () => {
+  test("that a stack stores as plain text cause a warning with the name and the fix", async () => {
     await configure(observed.config, () => false);
     const { stdout } = await workspace.stack.preview();
     for (const key of ["apiKey", "clientSecret"]) {
@@ -118,7 +118,7 @@ describe("keys, tokens and secret addresses", () => {
   });
 
   test.each(bindings)(
-    "that a command printed are neither in the state nor in what a run by %s says",
+    "that a command printed are neither in the state nor in the output of a run with %s",
     async (binding) => {
       const log = join(workspace.directory, `tokens-${binding}.txt`);
       await writeFile(join(workspace.directory, "token.js"), tokenScript(observed, log));
@@ -137,7 +137,7 @@ describe("keys, tokens and secret addresses", () => {
     },
   );
 
-  test("in the environment win, so a rotated key reaches a destroy", async () => {
+  test("in the environment take precedence, so a destroy uses a rotated key", async () => {
     await configure({ ...observed.config, "recommender:apiKey": "revoked" });
     await quietly(observed.environment);
     await expect(workspace.stack.destroy()).rejects.toThrow(/EventDataset events: .*401/);
@@ -146,10 +146,10 @@ describe("keys, tokens and secret addresses", () => {
   });
 });
 
-/** The state holds the first while the configuration has the second. */
+/** The state has the first key, and the configuration has the second. */
 const salts = ["hunter2-very-secret", "correct-horse-battery"];
 
-/** The engine masks what the configuration has, but not what a program makes of it. */
+/** The engine masks secrets of the configuration, but not values that a program computes from them. */
 const reversed = (text: string) => [...text].reverse().join("");
 
 const secretProgram = `
@@ -183,7 +183,7 @@ if (config.getBoolean("wrong")) new recommender.EventDataset("adopted", { numSha
 if (config.getBoolean("asks")) recommender.getEventDatasetOutput({ eventDatasetId: made });
 `;
 
-describe("values that a program makes secret", () => {
+describe("secret values of a program", () => {
   let observed: ObservedService;
   let workspace: EngineWorkspace;
   let journal: string;
@@ -201,7 +201,7 @@ describe("values that a program makes secret", () => {
     await observed.close();
   });
 
-  /** Runs a command of the engine on the stack; what it says, whether or not it succeeds. */
+  /** Runs a command of the engine on the stack. Returns its output, even if it fails. */
   const pulumi = async (...args: string[]) => {
     const options = {
       cwd: workspace.directory,
@@ -218,7 +218,7 @@ describe("values that a program makes secret", () => {
       .split("\n")
       .filter((line) => salts.some((salt) => line.includes(salt) || line.includes(reversed(salt))));
 
-  test("are in no message, before and after they change, in no journal, and not in the state in the clear", async () => {
+  test("are not in messages, before and after they change, not in journals, and not in the state as plain text", async () => {
     await workspace.stack.setConfig("salt", { value: salts[0] as string, secret: true });
     const said = [await pulumi("up", "--yes")];
     await workspace.stack.setConfig("salt", { value: salts[1] as string, secret: true });
@@ -238,7 +238,7 @@ describe("values that a program makes secret", () => {
       Promise.all((await filesUnder(directory)).map((file) => readFile(file, "utf8")));
     const states = await texts(join(workspace.directory, "state"));
     expect([...states, ...(await texts(journal))].flatMap(leaks)).toEqual([]);
-    // Little content could be guessed from its hash.
+    // Short content could be guessed from its hash.
     expect(states.join()).toMatch(/"contentHash":\s*\{/);
     expect(states.join()).not.toMatch(/"contentHash":\s*"/);
   });
@@ -249,7 +249,7 @@ async function filesUnder(directory: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** A command that fetches a token for the scope it is told, prints it, and writes down that it did. */
+/** Command that fetches a token for a scope, prints it, and logs that. */
 function tokenScript({ service }: ObservedService, log: string): string {
   return `
 const form = { grant_type: "client_credentials", client_secret: "${service.key}", scope: process.env.RECOMMENDER_SCOPE };
