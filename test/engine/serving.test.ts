@@ -56,8 +56,8 @@ const failed = (run: Promise<unknown>): Promise<string> =>
   );
 const serves = () => observed.call(routes.recommendItemsToUser, { userId: "u1" });
 
-test("a deployment stays what the program says, whatever is targeted, replaced or renamed", async () => {
-  // A check that fails stays failed, also after a refresh, and passes when it is mended.
+test("a deployment stays as declared if resources are targeted, replaced or renamed", async () => {
+  // A failed check stays failed, also after a refresh, and passes after a fix.
   for (let run = 0; run < 2; run++)
     expect(await failed(up({ minResults: 1000 }))).toMatch(
       /it is deployed, but the check failed: check\.userIds\[0\]/,
@@ -69,38 +69,38 @@ test("a deployment stays what the program says, whatever is targeted, replaced o
   await up({});
   observed.calls();
 
-  // The training alone: its former model is held by the state and serves.
+  // Only the training: its previous model is in the state and live.
   const alone = await up({ trigger: 2 }, [urn("TrainingJob", "weekly")]);
   expect(alone).not.toContain("no resource references it");
 
-  // The model too, but not the deployment that serves the former one.
+  // The model too, but not the deployment with the previous model.
   const refused = await failed(up({ trigger: 3 }, [urn("TrainingJob", "weekly"), urn("Model", "weekly")]));
   expect(refused).toContain(`target it too, with --target '${urn("Deployment", "live")}'`);
   expect(refused).not.toContain("recommender shutdown");
-  // The training that was never waited for has made a model of its own.
+  // The training that no resource waited for has created a separate model.
   const named = /Model (model-\S+) is orphaned in project/.exec(refused + (await up({ trigger: 3 })));
 
-  // Deletion first is not for models: the former one serves until the next one does.
+  // Models are never deleted first: the previous one stays live until the next one is.
   const first = await up({ trigger: 4, modelOptions: "{ deleteBeforeReplace: true }" });
   expect(first).toContain("deleteBeforeReplace does not apply to models");
   const ignoring = { trigger: 5, liveOptions: '{ ignoreChanges: ["generatorModelId"] }' };
   expect(await failed(up(ignoring))).toMatch(/Deployment live of this stack still uses it: .*ignoreChanges/);
   await up({ trigger: 5 });
 
-  // Deletion first of a deployment takes the project out of service, and puts it back.
+  // If a deployment is deleted first, the project is shut down and deployed again.
   const options = '{ deleteBeforeReplace: true, replaceOnChanges: ["generatorModelId"] }';
   observed.calls();
   await up({ trigger: 6, liveOptions: options });
   const [submit, shutDown] = ["POST /submit-deployment-job", "DELETE /shutdown-deployment"];
   const calls = observed.calls().filter((call) => call.includes("deployment"));
-  // Where the job ends before the shutdown, another follows; where it ends after it, that is what serves.
+  // If the job ends before the shutdown, another job follows. If it ends later, its deployment is live.
   expect([
     [submit, shutDown, submit],
     [submit, shutDown],
   ]).toContainEqual(calls);
   await serves();
 
-  // A second deployment is rejected before anything is done; another name for the only one is not.
+  // A second deployment is rejected before any call, but a new name for the only one is accepted.
   const second = `new recommender.Deployment("second", { projectId, generatorModelId: model.modelId });`;
   await declare({ trigger: 5, more: second });
   observed.calls();

@@ -7,7 +7,7 @@ const imports = `import * as recommender from "pulumi-recommender";\n`;
 const dataset = (name: string, args: string, options = "{}") =>
   `new recommender.EventDataset("${name}", ${args}, ${options});\n`;
 
-describe("what two resources of a stack hold", () => {
+describe("an object of two resources of a stack", () => {
   let observed: ObservedService;
   let workspace: EngineWorkspace;
   let id: string;
@@ -37,7 +37,7 @@ describe("what two resources of a stack hold", () => {
     `urn:pulumi:test::test::pulumi-nodejs:dynamic/recommender:EventDataset::${name}`;
   const datasets = async () => (await observed.call(routes.listEventDatasets, {})).eventDatasets;
 
-  test("stays when only the one that leaves is targeted", async () => {
+  test("stays if only the removed resource is targeted", async () => {
     await workspace.setProgram(imports + both());
     await workspace.stack.up({ target: [urn("a")] });
     expect(await datasets()).toMatchObject([{ eventDatasetId: id }]);
@@ -45,18 +45,18 @@ describe("what two resources of a stack hold", () => {
     expect(await datasets()).toEqual([]);
   });
 
-  test("stays when only one of them is destroyed", async () => {
+  test("stays if only one of them is destroyed", async () => {
     const { stdout } = await workspace.stack.destroy({ target: [urn("b")] });
     expect(stdout).toContain(`keeping ${id}: ${urn("a")} uses it`);
     expect(await datasets()).toMatchObject([{ eventDatasetId: id }]);
   });
 
-  test("is deleted with the last one, when all go at once", async () => {
+  test("is deleted with the last one if both are destroyed together", async () => {
     await workspace.stack.destroy();
     expect(await datasets()).toEqual([]);
   });
 
-  test("is deleted once the state holds it only once", async () => {
+  test("is deleted if the state references it only once", async () => {
     const env = { ...process.env, ...workspace.stack.workspace.envVars };
     execFileSync("pulumi", ["state", "delete", "--yes", "--stack", "test", urn("b")], {
       cwd: workspace.directory,

@@ -1,4 +1,4 @@
-/** Datasets and a project over them. */
+/** Program with datasets and a project that uses them. */
 export const program = `
 import * as recommender from "pulumi-recommender";
 const users = new recommender.UserDataset("users", { numShards: 1 });
@@ -12,7 +12,7 @@ export const eventDatasetId = events.eventDatasetId;
 export const projectId = project.projectId;
 `;
 
-/** What makes it serve. */
+/** Resources that deploy the project. */
 export const served = `
 const algorithm = new recommender.Algorithm("g1", { projectId: project.id });
 const model = new recommender.Model("weekly", { projectId: project.id, algorithmId: algorithm.id });

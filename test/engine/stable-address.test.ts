@@ -50,7 +50,7 @@ const up = async (target: string): Promise<Record<string, string>> => {
 const recommended = async (address = "") =>
   (await recommendItems(observed.client, { userId: "u1", limit: 3 }, address)).results.length;
 
-test("the stable address of a deployment serves on when its project is replaced", async () => {
+test("the stable address of a deployment still works after its project was replaced", async () => {
   const before = await up("purchase");
   const stable = before.stableServingUri;
   expect(stable).toBe(`${observed.service.url}/serving/stack/test/test/live`);

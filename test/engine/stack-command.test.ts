@@ -19,7 +19,7 @@ let workspace: EngineWorkspace;
 let ids: { users: string; events: string };
 beforeAll(async () => {
   workspace = await engineWorkspace(program);
-  // Relative to the program, wherever the command is run.
+  // Relative to the program, not to the directory of the command.
   await workspace.stack.setConfig("recommender:baseUrl", { value: "embedded:data" });
   ids = (await workspace.stack.up()).outputs.ids?.value;
 });
@@ -28,7 +28,7 @@ afterAll(async () => {
   await workspace.dispose();
 });
 
-/** Runs the command in a directory next to the project, with nothing configured but how to read the stack. */
+/** Runs the command in a directory next to the project. Only access to the stack is configured. */
 async function run(...args: string[]) {
   const elsewhere = join(workspace.directory, "elsewhere");
   mkdirSync(elsewhere, { recursive: true });
@@ -42,7 +42,7 @@ async function run(...args: string[]) {
   return ended(child);
 }
 
-test("a command takes service and ids by name from a stack", async () => {
+test("a command takes the service from a stack, and resolves names to ids", async () => {
   const stack = ["--stack", "test", "--cwd", workspace.directory];
   const whoami = await run("whoami", ...stack);
   expect(whoami).toMatchObject({
@@ -60,7 +60,7 @@ test("a command takes service and ids by name from a stack", async () => {
   });
   const again = await run("import", "events", "e.csv", "--dataset", ids.events, ...stack, "--json");
   expect(JSON.parse(again.out)).toMatchObject({ recordCount: 1, sentCount: 0 });
-  // The only one of its kind need not be named; of two, one must be.
+  // The only resource of a type can be left out. If there are two, one must be named.
   expect(await run("models", "list", ...stack)).toMatchObject({ code: 0, out: "There are no models.\n" });
   expect(await run("import", "events", "e.csv", ...stack)).toMatchObject({
     code: 1,
@@ -77,7 +77,7 @@ test("a command takes service and ids by name from a stack", async () => {
   });
 });
 
-test("a stack that is not there is reported once, with those that are", async () => {
+test("a missing stack is reported once, with the existing ones", async () => {
   const cwd = ["--cwd", workspace.directory];
   const absent =
     "Stack nope does not exist. The project has test. Create it with `pulumi stack init nope`.\n";
@@ -91,7 +91,7 @@ test("a stack that is not there is reported once, with those that are", async ()
   }
 });
 
-test("a command that only asks starts no service, and names the stacks whose service it could ask", async () => {
+test("a command that only reads starts no service, and lists the stacks that it could use", async () => {
   for (const args of [
     ["datasets", "list"],
     ["models", "list", "--project", "p"],
@@ -107,7 +107,7 @@ test("a command that only asks starts no service, and names the stacks whose ser
   expect(existsSync(join(workspace.directory, "elsewhere", ".recommender"))).toBe(false);
 });
 
-test("a stack whose program is not built yet is opened anyway", async () => {
+test("a stack can be opened before its program is built", async () => {
   const file = join(workspace.directory, "Pulumi.yaml");
   const before = readFileSync(file, "utf8");
   writeFileSync(file, `${before}main: dist/index.js\n`);

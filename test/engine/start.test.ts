@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { ended } from "../service/process";
 
 const repository = join(__dirname, "../..");
-/** What a clone has next to its files, or what `npm start` does not need. */
+/** Directories that a clone does not have, or that `npm start` does not need. */
 const left = new Set(["node_modules", "test", "bench", "docs", ".git", ".pulumi-local", ".recommender"]);
 let clone: string;
 let data: string;
@@ -14,7 +14,7 @@ let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
   clone = await realpath(await mkdtemp(join(tmpdir(), "recommender-clone-")));
   data = join(clone, "examples/quickstart/.recommender");
-  // What is built is built of these files, so their times are kept.
+  // The build compares file times, so they are kept.
   const filter = (file: string) => file === repository || !left.has(basename(file));
   await cp(repository, clone, { recursive: true, preserveTimestamps: true, filter });
   await symlink(join(repository, "node_modules"), join(clone, "node_modules"), "junction");
@@ -30,9 +30,9 @@ afterAll(async () => {
 const inClone = (program: string, ...args: string[]) =>
   ended(spawn(program, args, { cwd: clone, env, stdio: ["ignore", "pipe", "pipe"] }));
 
-test("`npm start` brings the quick start up in a clone, and says what is there and what to try next", async () => {
+test("`npm start` runs the quick start in a clone, and prints its results and next steps", async () => {
   const { code, out, err } = await inClone("npm", "start");
-  // What the engine says is in `out`: a failure shows all that there is.
+  // The output of the engine is in `out`, so a failure shows all of it.
   const said = code === 0 ? [] : [out, err, await readFile(join(data, "service.log"), "utf8").catch(String)];
   expect({ code, said }).toEqual({ code: 0, said: [] });
   expect(out).toMatch(/^Stack local, managed by Pulumi engine \S+$/m);

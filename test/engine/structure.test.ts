@@ -7,7 +7,7 @@ import * as pulumi from "@pulumi/pulumi";
 import * as recommender from "pulumi-recommender";
 `;
 
-/** A team's own component around a whole recommender. */
+/** Component of a team with a complete recommender. */
 const component = (modelArgs: string, names = { events: "events", model: "weekly" }) => `${head}
 class Recommender extends pulumi.ComponentResource {
   readonly ids: pulumi.Output<Record<string, string>>;
@@ -38,7 +38,7 @@ export const ids = new Recommender("shop").ids;
 
 const trained = "algorithmId: algorithm.id";
 
-describe("a component that holds a whole recommender", () => {
+describe("a component with a complete recommender", () => {
   let observed: ObservedService;
   let workspace: EngineWorkspace;
   let ids: Record<string, string>;
@@ -50,7 +50,7 @@ describe("a component that holds a whole recommender", () => {
     await workspace.dispose();
     await observed.close();
   });
-  test("comes up, and its siblings do not wait for each other", async () => {
+  test("is created, and sibling resources do not wait for each other", async () => {
     ids = (await workspace.stack.up()).outputs.ids?.value;
     await observed.load(ids as { users: string; items: string; events: string });
     await workspace.setProgram(component(trained));
@@ -58,7 +58,7 @@ describe("a component that holds a whole recommender", () => {
     expect(ids.model).toMatch(/^model-/);
   });
 
-  test("has a preview that shows no more than the up will do when names change", async () => {
+  test("has a preview with exactly the changes of the update if names change", async () => {
     await workspace.setProgram(component(trained, { events: "clicks", model: "monthly" }));
     const preview = await workspace.stack.preview();
     expect(preview.changeSummary).toMatchObject({ update: 2 });
@@ -67,7 +67,7 @@ describe("a component that holds a whole recommender", () => {
     expect(summary.resourceChanges).toMatchObject({ update: 2 });
   });
 
-  test("has lookups of models, jobs and recommendations, from outputs and from values", async () => {
+  test("can look up models, jobs and recommendations, with outputs and with values", async () => {
     const names = { events: "clicks", model: "monthly" };
     await workspace.setProgram(`${component(trained, names)}
 const at = ids.apply(({ project, model }) => ({ projectId: project, modelId: model }));
@@ -83,7 +83,7 @@ export const direct = recommender.recommend({ userId: "u1", limit: 2 }).then(({ 
     expect(outputs.direct?.value).toEqual(outputs.items?.value);
   });
 
-  test("keeps its model and its deployment when both get other names in the program, with aliases", async () => {
+  test("keeps its model and its deployment if both are renamed with aliases", async () => {
     const renamed = component(trained, { events: "clicks", model: "monthly" })
       .replace('Model("weekly"', 'Model("newer"')
       .replace('Deployment("live"', 'Deployment("serving"')
@@ -103,7 +103,7 @@ export const direct = recommender.recommend({ userId: "u1", limit: 2 }).then(({ 
     await workspace.stack.up();
   });
 
-  test("keeps a model that is given its own id as the one to take over", async () => {
+  test("keeps a model whose existingId is its own id", async () => {
     await workspace.setProgram(
       component(`existingId: "${ids.model}"`, { events: "clicks", model: "monthly" }),
     );
@@ -113,7 +113,7 @@ export const direct = recommender.recommend({ userId: "u1", limit: 2 }).then(({ 
     await observed.call(routes.getModel, { projectId: ids.project, modelId: ids.model });
   });
 
-  test("is not looked for in another service, where it would be taken for gone", async () => {
+  test("is not read from another service, where it would seem deleted", async () => {
     const other = await ObservedService.start();
     const here = { ...workspace.stack.workspace.envVars };
     Object.assign(workspace.stack.workspace.envVars, other.environment);
@@ -131,7 +131,7 @@ export const direct = recommender.recommend({ userId: "u1", limit: 2 }).then(({ 
     Object.assign(workspace.stack.workspace.envVars, here);
   });
 
-  test("is left serving when its deployment is replaced by hand", async () => {
+  test("stays live if its deployment is replaced by the user", async () => {
     const { deployment } = await workspace.stack.exportStack();
     const [{ urn }] = deployment.resources.filter(({ type }: { type: string }) =>
       type.endsWith(":Deployment"),
@@ -145,7 +145,7 @@ export const direct = recommender.recommend({ userId: "u1", limit: 2 }).then(({ 
   });
 });
 
-test("a component is known to the engine by the lines of the program alone", async () => {
+test("the engine shows only lines of the program for a component", async () => {
   const observed = await ObservedService.start();
   const workspace = await engineWorkspace(component(""), observed.environment, "typescript");
   await observed.load((await workspace.stack.up()).outputs.ids?.value);
@@ -162,7 +162,7 @@ test("a component is known to the engine by the lines of the program alone", asy
       { sourcePosition: expect.stringContaining("index.ts#") },
     ]);
     const [, line] = /^project:\/\/\/index\.ts#(\d+),\d+$/.exec(sourcePosition) ?? [];
-    // A job stands where its model or its deployment is declared.
+    // A job has the source position of its model or deployment.
     const declared = (type.split(":").at(-1) as string).replace("Training", "").replace("Job", "");
     expect(lines[Number(line) - 1]).toMatch(declared || "Model");
   }

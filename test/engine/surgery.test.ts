@@ -3,7 +3,7 @@ import { routes } from "../../contract";
 import { KillingGround } from "./killing";
 import { ObservedService } from "./observed-service";
 
-/** Programs in plain JavaScript come in the environment. */
+/** The program is JavaScript code in an environment variable. */
 const program = `
 const pulumi = require("@pulumi/pulumi");
 const recommender = require("pulumi-recommender");
@@ -38,7 +38,7 @@ const changes = () => observed.calls().filter((call) => !call.startsWith("GET"))
 const urnOf = (stack: string, name: string) =>
   ground.state(stack).resources.find(({ urn }) => urn.endsWith(`::${name}`))?.urn as string;
 
-test("a resource that is moved to another stack is deleted by that stack, whichever is selected", async () => {
+test("a resource that was moved to another stack is deleted by that stack, with any stack selected", async () => {
   for (const stack of ["there", "here"]) await ground.init(stack);
   await whole(["stack", "select", "here"]);
   await whole(up("here"), `dataset("m-moved"); dataset("m-stays")`);
@@ -52,7 +52,7 @@ test("a resource that is moved to another stack is deleted by that stack, whiche
   expect(await names("m-")).toEqual([]);
 });
 
-test("a provider that is killed while it compares fails the run, which makes nothing, and the next one is whole", async () => {
+test("a provider that is killed during a diff fails the run, which creates nothing, and the next run completes", async () => {
   await ground.init("compared");
   await whole(up("compared"), `dataset("c-one"); dataset("c-two")`);
   observed.calls();
@@ -63,7 +63,7 @@ test("a provider that is killed while it compares fails the run, which makes not
       ground.killProvider("SIGKILL");
       isKilled = true;
     } catch {
-      // It has not started yet.
+      // The provider has not started yet.
     }
   }
   expect((await running).code).not.toBe(0);
@@ -86,7 +86,7 @@ test("a program in another directory is run with -C", async () => {
   expect(await names("far")).toEqual([]);
 });
 
-test("a resource may get another parent, and with an alias is not created again", async () => {
+test("a resource with a new parent and an alias is not created again", async () => {
   await ground.init("parents");
   const group = `const group = new pulumi.ComponentResource("test:group", "group");`;
   await whole(up("parents"), `${group} dataset("child")`);
@@ -102,7 +102,7 @@ test("a resource may get another parent, and with an alias is not created again"
   expect(await names("child")).toEqual([]);
 });
 
-test("with deletedWith the engine forgets a resource without asking for its deletion", async () => {
+test("with deletedWith, the engine removes a resource from the state without a delete call", async () => {
   await ground.init("together");
   await whole(
     up("together"),
@@ -112,7 +112,7 @@ test("with deletedWith the engine forgets a resource without asking for its dele
   expect(await names("d-")).toEqual(["d-second"]);
 });
 
-test("names of 10,000 characters are rejected by the service, and are fine for the engine", async () => {
+test("names of 10,000 characters are rejected by the service, but not by the engine", async () => {
   await ground.init("long");
   const { code, output } = await run(up("long"), `dataset("n", {}, { name: "n".repeat(10000) })`);
   expect(code).not.toBe(0);

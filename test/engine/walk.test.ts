@@ -9,7 +9,7 @@ import { type Declaration, firstDeclaration, WalkedStack, walkedProgram } from "
 
 const atLength = process.env.STEPS !== undefined;
 const steps = Number(process.env.STEPS ?? 4);
-// What a change is held to does not hang on luck: others than this one are tried by `npm run test:walk`.
+// A fixed seed, so a change does not fail by chance. `npm run test:walk` tries random ones.
 const seed = Number(process.env.WALK_SEED ?? 1);
 jest.setTimeout(4 * 3_600_000);
 
@@ -46,7 +46,7 @@ const picks = fc.record({
   at: fc.nat(),
 });
 
-/** A step of a walk. */
+/** Step of a walk. */
 const drawn = fc.noBias(
   fc.record({
     edit: fc.option(fc.oneof(...edits), { freq: 3 }),
@@ -62,7 +62,7 @@ const drawn = fc.noBias(
 );
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never;
 
-/** The arguments of a command that runs the program, or takes away what it has made. */
+/** Returns the arguments of `pulumi up` or `pulumi destroy`. */
 function optionsOf({ command, option, picks, dependents, continues }: Drawn, stack: WalkedStack): string[] {
   const targets = picks.kinds
     .flatMap((kind) => stack.urns(kind))
@@ -76,7 +76,7 @@ function optionsOf({ command, option, picks, dependents, continues }: Drawn, sta
   ];
 }
 
-/** Does one step; a command may be rejected, but must not do what it may not. */
+/** Runs one step. A command may be rejected, but must not delete objects in the state. */
 async function walk(step: Drawn, stack: WalkedStack, before: Declaration): Promise<Declaration> {
   const { edit, command, picks } = step;
   const twin = stack.held().find(({ name }) => name === "more")?.id ?? before.twin;
@@ -117,14 +117,14 @@ async function walk(step: Drawn, stack: WalkedStack, before: Declaration): Promi
       if (!existsSync(stack.file("exported.json"))) break;
       await stack.run(["stack", "import", "--file", stack.file("exported.json"), "--force"]);
       forget(all, stack);
-      // The state may tell of what is gone since.
+      // The state may contain objects that were deleted since.
       await stack.run(["refresh", "--yes", "--skip-preview"], declaration);
       break;
   }
   return declaration;
 }
 
-/** Ids that the user has taken out of the state by hand. */
+/** Ids that the user has removed from the state. */
 const forgotten = new Set<string>();
 
 function forget(before: ReturnType<WalkedStack["held"]>, stack: WalkedStack): void {
@@ -132,7 +132,7 @@ function forget(before: ReturnType<WalkedStack["held"]>, stack: WalkedStack): vo
   for (const { id } of before) if (!held.has(id)) forgotten.add(id);
 }
 
-/** `pulumi state move` to another stack, and back; what is moved is held all the while. */
+/** Runs `pulumi state move` to another stack and back. The moved objects must stay. */
 async function moveThereAndBack(urn: string | undefined, stack: WalkedStack): Promise<void> {
   if (!urn) return;
   const other = `${stack.name}-other`;
@@ -143,7 +143,7 @@ async function moveThereAndBack(urn: string | undefined, stack: WalkedStack): Pr
   await move(other, stack.name, moved);
 }
 
-test(`through ${steps} steps of the engine's options and of state surgery, what the state holds stays`, async () => {
+test(`through ${steps} steps with options of the engine and state surgery, objects in the state stay`, async () => {
   const stack = new WalkedStack("walk", ground, proxy, observed.service.dataDir);
   const told: string[] = [];
   const tell = (text: string) => {
@@ -167,7 +167,7 @@ test(`through ${steps} steps of the engine's options and of state surgery, what 
   process.stdout.write(`${steps} steps, seed ${seed}, ${Math.round((Date.now() - began) / 1000)} s\n`);
 });
 
-/** Plain runs bring the service to what is declared, and then take it away. */
+/** Applies the program by runs without options, and then destroys the stack. */
 async function end(stack: WalkedStack, declared: Declaration): Promise<void> {
   await stack.run(["state", "unprotect", "--all", "--yes"]);
   let declaration = declared;

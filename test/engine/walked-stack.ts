@@ -5,7 +5,7 @@ import type { FaultProxy } from "../faults/proxy";
 import { type Holder, Watch } from "../faults/watch";
 import type { Ended, KillingGround, StateEntry } from "./killing";
 
-/** What the program declares. */
+/** Parameters of the program. */
 export interface Declaration {
   readonly trigger: number;
   readonly qps: number;
@@ -13,9 +13,9 @@ export interface Declaration {
   readonly deployed: boolean;
   /** Whether there is a second dataset of events. */
   readonly second: boolean;
-  /** Id of a dataset that one more resource adopts. */
+  /** Id of a dataset that a further resource adopts. */
   readonly twin: string | null;
-  /** What the name of the model and of the deployment ends with. */
+  /** Suffix of the names of the model and the deployment. */
   readonly suffix: string;
   readonly aliased: boolean;
   readonly isProtected: boolean;
@@ -25,14 +25,14 @@ export interface Declaration {
   readonly parented: boolean;
 }
 
-/** The program that a walk begins with. */
+/** First program of a walk. */
 export const firstDeclaration: Declaration = {
   ...{ trigger: 0, qps: 100, trained: true, deployed: true, second: true, twin: null },
   ...{ suffix: "", aliased: false, isProtected: false, ignoresModel: false, deleteFirst: false },
   parented: false,
 };
 
-/** A program whose declaration comes in the environment. */
+/** Program that reads its parameters from the environment. */
 export const walkedProgram = `
 const pulumi = require("@pulumi/pulumi");
 const recommender = require("pulumi-recommender");
@@ -65,7 +65,7 @@ if (model && d.deployed) new recommender.Deployment("live" + d.suffix, {
 }, { aliases: aliases("live"), ...(d.ignoresModel && { ignoreChanges: ["generatorModelId"] }) });
 `;
 
-/** A stack whose every command is followed by a look at what the service still holds. */
+/** Stack that checks the objects in the service after every command. */
 export class WalkedStack {
   readonly watch: Watch;
 
@@ -82,28 +82,28 @@ export class WalkedStack {
     );
   }
 
-  /** Runs a command of the engine; what it says and what it takes away is held against the state after it. */
+  /** Runs a command of the engine, and checks its messages and deletions against the state. */
   async run(args: readonly string[], declaration?: Declaration): Promise<Ended> {
     const env = {
       RECOMMENDER_BASE_URL: this.proxy.url,
       ...(declaration && { DECLARATION: JSON.stringify(declaration) }),
     };
     const ended = await this.ground.run([...args], env);
-    // What the provider did not foresee shows so.
+    // Unexpected errors of the provider look like this.
     expect(ended.output).not.toMatch(/unhandled rejection|panic:|TypeError|at Object\.|is not a function/i);
     this.watch.hear(ended.output);
     this.watch.look();
     return ended;
   }
 
-  /** Rows of the stack and of the one that its rows may be moved to. */
+  /** State entries of the stack and of the stack to which entries can be moved. */
   rows(): StateEntry[] {
     return [this.name, `${this.name}-other`].flatMap((stack) =>
       existsSync(this.ground.places(stack).stateFile) ? this.ground.state(stack).resources : [],
     );
   }
 
-  /** What rows hold that are not to be deleted. */
+  /** Objects of the entries that must not be deleted. */
   held(): Holder[] {
     return this.rows().flatMap(({ urn, type, id, delete: isLeaving }) => {
       const kind = /recommender:(\w+)$/.exec(type)?.[1];
@@ -111,14 +111,14 @@ export class WalkedStack {
     });
   }
 
-  /** The URN of a resource by its kind and the beginning of its name. */
+  /** Returns the URN of a resource by its kind and the prefix of its name. */
   urns(kind: string, name = ""): string[] {
     return this.rows()
       .filter(({ type, urn }) => type.endsWith(`recommender:${kind}`) && urn.includes(`::${name}`))
       .map(({ urn }) => urn);
   }
 
-  /** A file of its own. */
+  /** Returns the path of a new file. */
   file(name: string): string {
     return join(this.ground.directory, name);
   }

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FaultProxy, send } from "../faults/proxy";
 
-/** How long after the answer to a call that made something its id was written down, in ms. */
+/** Time from the response to a create until its id was stored, in ms. */
 export interface Width {
   readonly call: string;
-  /** Until the journal of the provider or the state of the stack held it. */
+  /** Until the id was in the provider's journal or in the state. */
   readonly journalMs: number;
-  /** Until the state of the stack held it. */
+  /** Until the id was in the state. */
   readonly stateMs: number;
 }
 
-/** Measures what passes through a proxy until it is called again. */
+/** Measures the creates in a proxy. The returned function stops the measurement. */
 export function watchWindow(
   proxy: FaultProxy,
   journal: string,
@@ -46,7 +46,7 @@ export function watchWindow(
   };
 }
 
-/** The id of what was made: the one whose name is that of the thing. */
+/** Returns the id of a created object from the response. */
 function newIdIn(answer: string): string | undefined {
   const reply = JSON.parse(answer) as Record<string, unknown>;
   const key = [
@@ -73,12 +73,12 @@ function text(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    // Taken out in between.
+    // The entry was removed in between.
     return "";
   }
 }
 
-/** The middle and the greatest of some numbers, as people read them. */
+/** Formats the median and the maximum of some numbers. */
 export function spread(numbers: readonly number[]): string {
   const sorted = [...numbers].sort((one, other) => one - other);
   const at = (share: number) => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1);

@@ -13,20 +13,20 @@ const repository = join(__dirname, "../..");
 /** Stores the keys of stacks that do not use a passphrase: see tools/jest/fake-vault.js. */
 export const secretsProvider = "hashivault://tests";
 
-/** A Pulumi project in a directory of its own, with a state and an engine home that nothing else shares. */
+/** Pulumi project in a separate directory, with its own state and engine home. */
 export interface EngineWorkspace {
   readonly directory: string;
   readonly stack: Stack;
-  /** Replaces the program; the next `up` runs the new one. */
+  /** Replaces the program for the next run. */
   setProgram(source: string): Promise<void>;
-  /** Removes the directory. Resources that were not destroyed are forgotten. */
+  /** Deletes the directory with the state, without destroying resources. */
   dispose(): Promise<void>;
 }
 
 /**
- * Sets up a project whose program is `source`; it may import `@pulumi/pulumi` and `pulumi-recommender`. It is compiled
- * here unless it is to stay an `index.ts`: the engine would load the compiler for every command.
- * The engine is the one on PATH, where the set-up of the tests has put it.
+ * Creates a project with the program `source`, which can import `@pulumi/pulumi` and `pulumi-recommender`. It is compiled
+ * here unless it must stay an `index.ts`, because the engine would load the compiler for every command.
+ * The setup of the tests has added the engine to the PATH.
  */
 export async function engineWorkspace(
   source: string,
@@ -49,7 +49,7 @@ export async function engineWorkspace(
   return { ...(await stackIn(directory, directory, "test", all)), setProgram };
 }
 
-/** Sets up a copy of an example as it stands in the repository. */
+/** Creates a copy of an example in the repository. */
 export async function exampleWorkspace(
   example: string,
   env: Record<string, string>,
@@ -57,7 +57,7 @@ export async function exampleWorkspace(
 ): Promise<EngineWorkspace> {
   const directory = await linkedDirectory();
   await cp(join(repository, "examples"), join(directory, "examples"), { recursive: true });
-  // The quick start is the project of the repository itself.
+  // The quick start uses the Pulumi project of the repository.
   await cp(join(repository, "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
   const exampleDirectory = join(directory, "examples", example);
   const isProject = existsSync(join(exampleDirectory, "Pulumi.yaml"));
@@ -68,13 +68,13 @@ export async function exampleWorkspace(
   };
 }
 
-/** A new directory in which a program finds the package and the engine's, and the engine its home and its state. */
+/** Creates a directory with the npm packages of a program, and with a home and a state for the engine. */
 export async function linkedDirectory(): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "recommender-engine-")));
   await mkdir(join(directory, "node_modules"));
   const modules = join(repository, "node_modules");
   await symlink(join(modules, "@pulumi"), join(directory, "node_modules/@pulumi"), "junction");
-  // Only what is published of it: the engine's language host goes through everything that lies in node_modules.
+  // Only the published files, because the engine's language host reads all of node_modules.
   const installed = join(directory, "node_modules/pulumi-recommender");
   await mkdir(installed);
   await cp(join(repository, "package.json"), join(installed, "package.json"));
@@ -83,7 +83,7 @@ export async function linkedDirectory(): Promise<string> {
   return directory;
 }
 
-/** Installs the plugin of the built package for the engine of such a directory. */
+/** Installs the plugin of the built package for the engine of a directory. */
 export async function installPlugin(directory: string): Promise<void> {
   const command = join(repository, "dist/cli/main.js");
   const env = { ...process.env, PULUMI_HOME: join(directory, "home") };
@@ -101,7 +101,7 @@ async function stackIn(directory: string, workDir: string, stackName: string, en
         PULUMI_HOME: join(directory, "home"),
         PULUMI_BACKEND_URL: `file://${state}`,
         PULUMI_SKIP_UPDATE_CHECK: "1",
-        // `npm run check` checks types; here it would only cost time.
+        // `npm run check` checks the types, so the program skips that.
         PULUMI_NODEJS_TRANSPILE_ONLY: "true",
         ...env,
       },
@@ -113,7 +113,7 @@ async function stackIn(directory: string, workDir: string, stackName: string, en
 
 let found: Promise<PulumiCommand> | undefined;
 
-/** The engine on PATH; each time that it is looked for costs one start of it. */
+/** Engine on the PATH. Looking it up starts it once, so the result is cached. */
 export function engine(): Promise<PulumiCommand> {
   found ??= PulumiCommand.get();
   return found;
