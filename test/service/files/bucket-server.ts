@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { provideBucketServer, whyUnavailable } from "../../../tools/engine/provide.js";
 
-/** Not a matter of these tests: which versions of Node the SDK will need some day. */
+/** Silences the SDK's warning about future Node versions, which is irrelevant for these tests. */
 const quiet = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" };
 
 const key = { AWS_ACCESS_KEY_ID: "tester", AWS_SECRET_ACCESS_KEY: "a secret of the tests" };
@@ -16,7 +16,7 @@ const key = { AWS_ACCESS_KEY_ID: "tester", AWS_SECRET_ACCESS_KEY: "a secret of t
 /** The reason why this machine has no S3 server, or undefined if it has one. */
 export const withoutBucketServer = whyUnavailable("bucket-server");
 
-/** A storage that speaks the protocol of Amazon S3, in a separate process. */
+/** S3-compatible storage in a separate process. */
 export class BucketServer {
   private made = 0;
 
@@ -26,7 +26,7 @@ export class BucketServer {
     private readonly directory: string,
   ) {}
 
-  /** Starts it, where asked for with so little room for each file that it soon is as good as a full disk. */
+  /** Starts the storage. A file size limit simulates a full disk. */
   static async start({ fileKilobytes }: { fileKilobytes?: number } = {}): Promise<BucketServer> {
     const { bin } = await provideBucketServer();
     const directory = mkdtempSync(join(tmpdir(), "buckets-"));
@@ -56,17 +56,17 @@ export class BucketServer {
     }
   }
 
-  /** How programs are told about it. */
+  /** Environment variables for programs that use the storage. */
   get environment(): Record<string, string> {
     return { ...key, AWS_ENDPOINT_URL_S3: this.url, AWS_EC2_METADATA_DISABLED: "true", ...quiet };
   }
 
-  /** Lets this process use it until the tests of the file are over. */
+  /** Lets this process use the storage until the tests of the file end. */
   use(): void {
     Object.assign(process.env, this.environment);
   }
 
-  /** The address of a prefix in a new bucket. */
+  /** Creates a bucket and returns the address of a prefix in it. */
   newBucket(): string {
     const name = `bucket-${++this.made}`;
     mkdirSync(join(this.directory, "data", name));

@@ -20,7 +20,7 @@ import { Running } from "../running";
 
 const built = join(__dirname, "..", "..", "..", "dist", "service");
 
-/** The files that this process has open. */
+/** Returns the open files of this process. */
 function openFiles(): string[] {
   return readdirSync("/proc/self/fd").flatMap((fd) => {
     try {

@@ -7,7 +7,7 @@ import { command, run } from "../process";
 import { Caller, type Refusal } from "../running";
 import { openShop } from "../shop";
 
-/** Files can grow to so much; further writes fail, as on a full disk, and no root is needed for it. */
+/** Maximum file size. Further writes fail as on a full disk, and no root is needed for it. */
 const fileKilobytes = 1024;
 
 /** Starts a service whose files cannot grow further than the limit. */
@@ -34,7 +34,7 @@ test("a service that was killed while a job ran starts on a full disk, reads, an
   first.child.kill("SIGKILL");
   await once(first.child, "exit");
 
-  // The log of the database is longer by now, and what it holds does not fit into the database.
+  // The write-ahead log of the database is longer by now, and its content does not fit into the database.
   const full = await serveLimited(dataDir, 64);
   expect((await full.api.call("listEventDatasets", {})).eventDatasets).toHaveLength(1);
   const event = { eventId: "e", userId: "u", itemId: "i", ts: 1, eventType: "view" };
@@ -84,7 +84,7 @@ test("a service that cannot write reports it, keeps answering reads, and stops o
   expect(refused).toMatchObject({ status: 503, error: { code: "UNAVAILABLE" } });
   expect(refused.error.message).toContain(`Cannot write to the disk of ${dataDir}`);
 
-  // Long enough for the log to be full too; each of these calls adds a line to it.
+  // Enough calls to fill the log too, because each of them adds a line.
   const headers = { ...(await api.headers("/list-event-datasets")), "x-filler": "y" };
   for (let left = 60; left > 0; left--)
     await Promise.all(

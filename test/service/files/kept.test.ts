@@ -27,7 +27,7 @@ afterAll(async () => {
 
 for (const where of ["directory", "bucket"]) {
   const missing = where === "bucket" ? withoutBucketServer : undefined;
-  describeUnless(missing)(`a service that keeps models and results in a ${where}`, () => testService(where));
+  describeUnless(missing)(`a service that stores models and results in a ${where}`, () => testService(where));
 }
 
 function testService(where: string): void {
@@ -56,7 +56,7 @@ function testService(where: string): void {
   const names = async (prefix: string) => (await files().list(prefix)).map(({ name }) => name).sort();
   const recommended = async () =>
     (await api.call("recommendItemsToUser", { userId: "u1", limit: 5 }, { base: servingUri })).results;
-  /** The bare address, as whoever got it by mail would fetch it. */
+  /** Fetches a URL without credentials. */
   const fetched = (url: string) => fetch(url);
   const queried = async () => {
     const { projectId } = shop;
@@ -76,7 +76,7 @@ function testService(where: string): void {
     expect(readdirSync(join(options.dataDir, "models"))).toEqual(isBucket ? [] : [modelId]);
   });
 
-  test("serves results to everybody who has their signed URL, and to nobody else", async () => {
+  test("serves results only to callers with a signed URL", async () => {
     const { jobId, url } = await queried();
     expect(await names(`results/${jobId}`)).toEqual([`results/${jobId}.1.0.svg`, `results/${jobId}.1.json`]);
     const answer = await fetched(url);
@@ -112,7 +112,7 @@ function testService(where: string): void {
     await restart();
     expect(await recommended()).toEqual(before);
     if (!isBucket) return;
-    // Its name ends with a version after users were forgotten.
+    // After users were forgotten, the file name ends with a version.
     const [name = "", ...others] = readdirSync(join(options.dataDir, "copies"));
     expect([name.split(".")[0], others]).toEqual([modelId, []]);
     const copy = join(options.dataDir, "copies", name);
@@ -147,7 +147,7 @@ function testService(where: string): void {
     expect(await names("models/model-")).toEqual([`models/${modelId}`]);
   });
 
-  test("deletes models without a row at its start, once they are a day old", async () => {
+  test("deletes model files without a database row at its start, after one day", async () => {
     const stray = "models/model-0123456789abcdef0123";
     await files().write(stray, [Buffer.from("stray")]);
     await restart();

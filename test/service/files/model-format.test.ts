@@ -40,14 +40,14 @@ function trained(): StoredModel {
   return { model, userIds: ids(60, "ü🎷"), itemIds: ids(40, "i") };
 }
 
-describe("a model's file", () => {
+describe("a model file", () => {
   const stored = trained();
   const bytes = Buffer.concat([...encodeModel(stored)]);
   const headerLength = Number(bytes.readBigUInt64LE(8));
   const header = JSON.parse(bytes.toString("utf8", 48, 48 + headerLength));
   const begin = Math.ceil((48 + headerLength) / 64) * 64;
 
-  /** The same file with another header, whose hash fits. */
+  /** Returns the file with a different header and a matching hash. */
   const withHeader = (changed: unknown) => {
     const text = Buffer.from(typeof changed === "string" ? changed : JSON.stringify(changed));
     const preamble = Buffer.from(bytes.subarray(0, 48));
@@ -56,7 +56,7 @@ describe("a model's file", () => {
     const padding = Buffer.alloc((64 - ((48 + text.length) % 64)) % 64);
     return Buffer.concat([preamble, text, padding, bytes.subarray(begin)]);
   };
-  /** The same file with other numbers in a section, whose hash fits. */
+  /** Returns the file with different numbers in a section and a matching hash. */
   const withSection = (name: string, change: (values: Buffer) => void) => {
     const section = header.sections[name];
     const whole = Buffer.from(bytes);
@@ -113,7 +113,7 @@ describe("a model's file", () => {
     const written = Buffer.concat([...encodeModel(without)]);
     expect(JSON.parse(written.toString("utf8", 48, 48 + Number(written.readBigUInt64LE(8)))).version).toBe(1);
     expect((await read(written)).model).toEqual(without.model);
-    // Those ignore what they do not know.
+    // Those releases ignore unknown sections.
     expect((await read(withHeader({ ...header, version: 1 }))).model.neighbours).toBeNull();
   });
 
@@ -138,7 +138,7 @@ describe("a model's file", () => {
     ).toContain("exposure");
   });
 
-  test("that is cut off anywhere is rejected", async () => {
+  test("that is truncated anywhere is rejected", async () => {
     for (const length of [0, 1, 47, 48, 100, begin - 1, begin, begin + 1, bytes.length >> 1])
       await refused(bytes.subarray(0, length));
   });
@@ -230,13 +230,13 @@ describe("a model's file", () => {
     expect(await refused(withSection(name, change))).toContain(message);
   });
 
-  test("of another kind is rejected", async () => {
+  test("of a different kind is rejected", async () => {
     expect(await refused(Buffer.alloc(1000, "x"))).toContain("is not a model");
     expect(await refused(Buffer.from([0xff, 0x0f, 0x6f]))).toContain("version 0.1.0");
   });
 });
 
-/** `npm run test:files [MEGABYTES]` writes one that no single read of Node can hold. */
+/** `npm run test:files [MEGABYTES]` writes a model that is too large for a single read of Node. */
 const megabytes = Number(process.env.MODEL_MEGABYTES ?? 20);
 
 test(`a model of ${megabytes} MB is written and read`, async () => {

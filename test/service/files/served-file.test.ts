@@ -20,7 +20,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 const stride = 8;
 const items = 90_000;
-/** Some without any, some that are read together, and one with more than are read at once. */
+/** Pairs per user: none, few that are read together, and more than are read at once. */
 const lengths = [0, 3, 0, 40_000, 30_000, 5, 80_000, 1, 0, 64, 0];
 
 /** A model whose pairs are not all in memory at once. */
@@ -46,7 +46,7 @@ function made(): TrainedModel {
   };
 }
 
-/** The file of a model whose header says this of its gram matrix. */
+/** Returns a model file whose header describes its Gram matrix like this. */
 function asOf(gram: string, stored: StoredModel): Uint8Array {
   const bytes = Buffer.concat([...encodeModel(stored)]);
   const length = Number(bytes.readBigUInt64LE(8));

@@ -148,7 +148,7 @@ function testFiles(where: string, open: () => Files): void {
   });
 
   test("are not stored if the disk is full, and the message names the disk", async () => {
-    // That of a database is full for all of it, and its own message reports it.
+    // The disk of a database is full for all of its data, and the message of the database says so.
     if (where === "a database") return;
     const full = where === "a bucket" ? await BucketServer.start({ fileKilobytes: 1024 }) : undefined;
     const place = full ? openFiles({ directory: join(root, "full"), url: full.newBucket() }) : files;
@@ -161,7 +161,7 @@ function testFiles(where: string, open: () => Files): void {
     await full?.stop();
   });
 
-  test("have a public link only in storage that serves files itself", async () => {
+  test("have a public link only in storage that can serve files", async () => {
     await files.write("results/job-2.json", [Buffer.from("{}")]);
     const link = await files.link("results/job-2.json", 60);
     expect(await files.link("results/job-3.json", 60)).toBeUndefined();

@@ -7,7 +7,7 @@ describe("datasets", () => {
   });
   afterAll(() => api.end());
 
-  test("each kind is created with an id of its own, and answers what it was given", async () => {
+  test("each kind is created with a unique id, and the response contains its arguments", async () => {
     const fields = {
       name: "things",
       numShards: 3,
@@ -22,7 +22,7 @@ describe("datasets", () => {
     expect(new Set([user.userDatasetId, item.itemDatasetId, event.eventDatasetId]).size).toBe(3);
   });
 
-  test("an event dataset is read, changed in name and schema, listed and deleted", async () => {
+  test("an event dataset is read, renamed, given a new schema, listed and deleted", async () => {
     const { eventDatasetId } = await api.call("createEventDataset", { name: "clicks", numShards: 2 });
     const created = { eventDatasetId, name: "clicks", numShards: 2, attributeSchema: null };
     expect(await api.call("getEventDataset", { eventDatasetId })).toEqual(created);
@@ -56,7 +56,7 @@ describe("datasets", () => {
     expect(await api.call("getEventDataset", { eventDatasetId })).toMatchObject({ numShards: 1 });
   });
 
-  test("the plan's cap binds the sum of shards over event datasets, and a deletion gives room", async () => {
+  test("the plan limits the total shards of event datasets, and a deletion frees shards", async () => {
     const { eventDatasets } = await api.call("listEventDatasets", {});
     const used = eventDatasets.reduce((sum, { numShards }) => sum + (numShards as number), 0);
     const { eventDatasetId } = await api.call("createEventDataset", { name: "rest", numShards: 20 - used });

@@ -31,7 +31,7 @@ describe("deployments", () => {
 
   const recommend = () => api.call("recommendItemsToUser", { userId: "u1", limit: 5 });
 
-  test("nothing is deployed at first, which every call says", async () => {
+  test("every call reports that nothing is deployed at first", async () => {
     await expect(recommend()).rejects.toMatchObject({ status: 409, error: { code: "NOT_DEPLOYED" } });
     await expect(api.call("shutdownDeployment", { projectId: shop.projectId })).rejects.toMatchObject({
       status: 409,
@@ -39,7 +39,7 @@ describe("deployments", () => {
     });
   });
 
-  test("a deployment serves under the base address and under its serving_uri, and its job names its models", async () => {
+  test("a deployment is live at the base address and at its serving_uri, and its job names its models", async () => {
     const { projectId } = shop;
     const modelId = await trainModel(api, shop);
     const { jobId } = await api.call("submitDeploymentJob", {
@@ -61,7 +61,7 @@ describe("deployments", () => {
     expect(await api.call("recommendItemsToUser", { userId: "u1", limit: 5 }, { base })).toEqual(plain);
   });
 
-  test("the former models serve while the next ones are deployed, without a gap", async () => {
+  test("the previous models stay live without a gap while the next ones are deployed", async () => {
     const { projectId } = shop;
     const next = await trainModel(api, shop);
     await deploy(api, projectId, next, { qps: 100_000 });
@@ -80,7 +80,7 @@ describe("deployments", () => {
     await api.call("deleteModel", { projectId, modelId: next });
   });
 
-  test("a deployment job that fails leaves the former models in service", async () => {
+  test("a failed deployment job keeps the previous models live", async () => {
     const { projectId } = shop;
     const generatorModelId = await trainModel(api, shop);
     await switchOn({ jobs: [{ job_type: "DEPLOYMENT", times: 4 }] });
@@ -89,7 +89,7 @@ describe("deployments", () => {
     expect((await recommend()).results).toHaveLength(5);
   });
 
-  test("a model deleted while its deployment waits fails the job at once, and reports it", async () => {
+  test("deleting a model while its deployment waits fails the job immediately, with the reason", async () => {
     const { projectId } = shop;
     const generatorModelId = await trainModel(api, shop);
     await switchOn({ job_delay_ms: 1000 });
@@ -104,7 +104,7 @@ describe("deployments", () => {
     });
   });
 
-  test("a shutdown also ends the deployments that wait or run, and none that is submitted later", async () => {
+  test("a shutdown also ends waiting and running deployments, but not later ones", async () => {
     const { projectId } = shop;
     const generatorModelId = await trainModel(api, shop);
     await switchOn({ job_delay_ms: 1000 });
@@ -126,7 +126,7 @@ describe("deployments", () => {
     expect((await recommend()).results).toHaveLength(5);
   });
 
-  test("after a restart the same port serves the same answers", async () => {
+  test("after a restart, the recommendations at the same port are the same", async () => {
     const before = await recommend();
     const { url } = api.service;
     await api.end();
@@ -135,7 +135,7 @@ describe("deployments", () => {
     expect(await recommend()).toEqual(before);
   });
 
-  test("a shut down project no longer serves", async () => {
+  test("a project is no longer live after a shutdown", async () => {
     const { projectId } = shop;
     expect(await api.call("shutdownDeployment", { projectId })).toEqual({ projectId });
     const base = `${api.service.url}/serving/${projectId}`;

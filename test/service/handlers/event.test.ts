@@ -27,7 +27,7 @@ describe("events", () => {
     return body.datasets.find(({ id }: { id: string }) => id === eventDatasetId).records;
   }
 
-  test("new, known and both mixed are counted rightly", async () => {
+  test("new events, known events and both together are counted correctly", async () => {
     const batch = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, at) => event(from + at));
     await api.call("upsertDatasetEvents", { eventDatasetId, events: batch(0, 250) });
@@ -39,7 +39,7 @@ describe("events", () => {
     expect(await held()).toBe(400);
   });
 
-  test("an event over 20 kB fails alone; one of exactly 20 kB does not", async () => {
+  test("only events over 20 kB fail; an event of exactly 20 kB succeeds", async () => {
     const sized = (bytes: number, id: string) => {
       const wire = {
         event_id: id,
@@ -69,7 +69,7 @@ describe("events", () => {
     ]);
   });
 
-  test("a user's events are deleted, all of them and no others", async () => {
+  test("all events of a user are deleted, and no other events", async () => {
     await api.call("upsertDatasetEvents", {
       eventDatasetId,
       events: Array.from({ length: 300 }, (_, at) => event(at)),
@@ -95,7 +95,7 @@ describe("events", () => {
     expect(await held()).toBe(50);
   });
 
-  test("deleting many goes in steps and takes all", async () => {
+  test("a large deletion runs in steps and deletes all events", async () => {
     for (let from = 0; from < 5000; from += 1000) {
       const events = Array.from({ length: 1000 }, (_, at) => event(from + at));
       await api.call("upsertDatasetEvents", { eventDatasetId, events });
@@ -104,7 +104,7 @@ describe("events", () => {
     expect(await held()).toBe(500);
   });
 
-  test("a deleted dataset takes its events along, and its number does not come again with them", async () => {
+  test("deleting a dataset deletes its events, and its number is not used again", async () => {
     await api.call("upsertDatasetEvents", { eventDatasetId, events: [event(1)] });
     await api.call("deleteEventDataset", { eventDatasetId });
     await expect(
@@ -118,8 +118,8 @@ describe("events", () => {
   });
 });
 
-describe("the ceiling of a dataset", () => {
-  // The limit is changed in this process alone.
+describe("the capacity of a dataset", () => {
+  // The limit is changed only in this process.
   testOfOneApi("is num_shards times the records of a shard, kept exactly", async () => {
     const spied = limits as { recordsPerShard: number };
     const before = spied.recordsPerShard;
@@ -136,7 +136,7 @@ describe("the ceiling of a dataset", () => {
       };
       expect(await upsert(0, 1, 2, 3, 4, 5, 6, 7)).toEqual([8, []]);
       expect(await upsert(7, 8, 9, 10, 11)).toEqual([3, ["e10", "e11"]]);
-      // Known ones can be written although it is full.
+      // Known events can be updated in a full dataset.
       expect(await upsert(0, 1, 2)).toEqual([3, []]);
       expect(await upsert(12)).toEqual([0, ["e12"]]);
       await api.call("deleteDatasetEventsBeforeTs", { eventDatasetId, ts: 1002 });

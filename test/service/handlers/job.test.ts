@@ -9,7 +9,7 @@ import { Running } from "../running";
 import { openShop, trainModel } from "../shop";
 import { signIn } from "../visitor";
 
-/** Takes the lock of all calls that create or change something, as a slow one would; a directory has none. */
+/** Takes the lock of changing calls, like a slow call. A service with a data directory has no such lock. */
 async function holdControlLock({ options: { store } }: Running): Promise<() => Promise<void>> {
   if (store === undefined) return async () => undefined;
   const client = new Client({ connectionString: store });
@@ -70,7 +70,7 @@ describe("jobs", () => {
           heldOutPairs: expect.any(Number),
           heldOutUsers: 20,
           holdOut: "latest",
-          // Of so few users nothing is learned about the order of candidates.
+          // With so few users, no ranking is learned.
           rankedNdcgAt20: null,
           unrankedNdcgAt20: null,
           ...{ coverageAt20: expect.any(Number), coldItemsAt20: expect.any(Number) },
@@ -94,7 +94,7 @@ describe("jobs", () => {
     ]);
   });
 
-  test("a training tells how far it is while it runs, whatever calls hold the lock, and no longer when it has ended", async () => {
+  test("a running training reports progress even if a call has the lock, and no progress after its end", async () => {
     const { projectId } = shop;
     const { run } = Pool.prototype;
     const told: object[] = [];
@@ -128,7 +128,7 @@ describe("jobs", () => {
     expect(jobData).not.toHaveProperty("progress");
   });
 
-  test("an unexpected error is retried up to three times, counted", async () => {
+  test("an unexpected error is retried up to three times, and the retries are counted", async () => {
     await switchOn({ jobs: [{ job_type: "TRAINING", name: "flaky", times: 3 }] });
     expect(await api.finished(shop.projectId, await submit("flaky"))).toMatchObject({
       jobStatus: "SUCCEED",
@@ -136,7 +136,7 @@ describe("jobs", () => {
     });
   });
 
-  test("the console learns why a job was tried again, how its search went and which resource submitted it; the API tells nothing of it", async () => {
+  test("the console shows the retries, the search and the origin of a job, which the API does not return", async () => {
     const { projectId, algorithmId } = shop;
     await switchOn({ jobs: [{ job_type: "TRAINING", name: "told", times: 2, message: "out of luck" }] });
     const origin = { project: "shop", stack: "a/b", resource: "100 % \u202Eü\0", release: "prod-1" };
@@ -146,7 +146,7 @@ describe("jobs", () => {
         headers: { "recommender-origin": told, "idempotency-key": "told" },
       });
     const { jobId } = await send(formatOrigin(origin));
-    // Whoever repeats a call under its key gets its answer, whatever the origin.
+    // A repeated call with the same key gets the same response, with any origin.
     expect(await send("shop/other/ranker")).toEqual({ jobId });
     const job = await api.finished(projectId, jobId);
     expect(Object.keys(job.jobData ?? {}).sort()).toEqual([
@@ -189,7 +189,7 @@ describe("jobs", () => {
     expect((await api.call("listModels", { projectId: shop.projectId })).models).toHaveLength(before);
   });
 
-  test("what cannot succeed by trying again is not tried again", async () => {
+  test("a permanent error is not retried", async () => {
     const { userDatasetId, itemDatasetId, eventDatasetId } = shop;
     const project = {
       name: "empty",
@@ -208,7 +208,7 @@ describe("jobs", () => {
     });
   });
 
-  test("a stretched job runs until the clock has passed its delay", async () => {
+  test("a delayed job runs until the clock has passed its delay", async () => {
     await switchOn({ job_delay_ms: 60_000 });
     const jobId = await submit("slow");
     const read = () => api.call("getJob", { projectId: shop.projectId, jobId });
@@ -234,7 +234,7 @@ describe("jobs", () => {
     await expect(api.call("getJob", { projectId, jobId: "nowhere" })).rejects.toMatchObject(missing);
   });
 
-  test("a project whose event dataset was deleted cannot be trained, and reports it", async () => {
+  test("a training of a project without an event dataset fails with the reason", async () => {
     const own = await openShop(api);
     await api.call("deleteEventDataset", { eventDatasetId: own.eventDatasetId });
     const { projectId, algorithmId } = own;
@@ -246,7 +246,7 @@ describe("jobs", () => {
 });
 
 describe("a service that ends while a job runs", () => {
-  test("takes it up again at the next start, uncounted after a clean end", async () => {
+  test("resumes it at the next start, without counting a retry after a clean exit", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "jobs-"));
     const clock = new ManualClock();
     let api = await Running.start({ clock, dataDir, jobDelayMs: 1000 });

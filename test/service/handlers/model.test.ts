@@ -10,7 +10,7 @@ describe("models", () => {
   });
   afterAll(() => api.end());
 
-  test("are read, listed in the order of their making, and renamed", async () => {
+  test("are read, listed in order of creation, and renamed", async () => {
     const { projectId } = shop;
     const first = await trainModel(api, shop, "first");
     const second = await trainModel(api, shop, "second");
@@ -33,7 +33,7 @@ describe("models", () => {
     }
   });
 
-  test("are deleted when not deployed, and only then", async () => {
+  test("are deleted only if they are not deployed", async () => {
     const { projectId } = shop;
     const generatorModelId = await trainModel(api, shop);
     const rankerModelId = await trainModel(api, shop);

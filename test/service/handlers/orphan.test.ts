@@ -17,7 +17,7 @@ describe("orphaned objects", () => {
   const mark = (objectType: "PROJECT" | "USER_DATASET" | "ITEM_DATASET" | "ALGORITHM", objectId: string) =>
     api.call("markOrphaned", { objectType, objectId }, { headers: { [originHeader]: "shop/dev/items" } });
 
-  test("are listed with the resource that left them, and no longer once a program holds them again", async () => {
+  test("are listed with their last resource, until a program uses them again", async () => {
     const { itemDatasetId } = await api.call("createItemDataset", { name: "old", numShards: 1 });
     expect(await listed()).toEqual([]);
     await mark("ITEM_DATASET", itemDatasetId);
@@ -47,7 +47,7 @@ describe("orphaned objects", () => {
     const leavers = async (objectId: string) =>
       (await listed()).flatMap((orphan) => (orphan.objectId === objectId ? orphan.orphanedBy : []));
 
-    test("are orphaned when the last stack leaves them, and not before", async () => {
+    test("are orphaned only when the last stack releases them", async () => {
       const objectId = await create(from("a"));
       await adopt(objectId, "b");
       expect(await leave(objectId, "a")).toMatchObject({ orphaned: false, heldBy: ["shop/b"] });
@@ -62,7 +62,7 @@ describe("orphaned objects", () => {
       expect(await api.ask(`select holder from holders where object_id = '${objectId}'`)).toEqual([]);
     });
 
-    test("stay if only the adopting stack leaves them, also if their creator is unknown", async () => {
+    test("stay if only the adopting stack releases them, even if their creator is unknown", async () => {
       const objectId = await create();
       await adopt(objectId, "b");
       expect(await leave(objectId, "b")).toMatchObject({ orphaned: false, heldBy: [] });
@@ -70,7 +70,7 @@ describe("orphaned objects", () => {
       await api.call("deleteOrphan", { objectType, objectId });
     });
 
-    test("are orphaned by the first stack that leaves them if an earlier version recorded nobody", async () => {
+    test("are orphaned by the first stack that releases them if an earlier version recorded no stack", async () => {
       const objectId = await create(from("a"));
       await removeHolders(objectId);
       expect(await leave(objectId, "b")).toMatchObject({ orphaned: true });
@@ -101,7 +101,7 @@ describe("orphaned objects", () => {
     }
   });
 
-  test("can be deleted with everything in them, and nothing else can", async () => {
+  test("can be deleted with their contents, and other objects cannot", async () => {
     const shop = await openShop(api);
     const modelId = await trainModel(api, shop);
     await deploy(api, shop.projectId, modelId);
@@ -144,14 +144,14 @@ describe("orphaned objects", () => {
   });
 });
 
-describe("what the specification cannot read", () => {
+describe("an object that the specification cannot read", () => {
   let api: Running;
   beforeAll(async () => {
     api = await Running.start();
   });
   afterAll(() => api.end());
 
-  test("is read by extensions, as it was created", async () => {
+  test("is returned by extensions with its arguments", async () => {
     const shop = await openShop(api);
     const { projectId, algorithmId, userDatasetId, itemDatasetId, eventDatasetId } = shop;
     expect(await api.call("getUserDataset", { userDatasetId })).toEqual({
@@ -205,7 +205,7 @@ describe("the stable address of a stack", () => {
     return { projectId, stable: jobResult?.stableServingUri as string };
   }
 
-  test("answers from the replacement of its project once that is deployed, before and after the old one stops", async () => {
+  test("uses the replacement of its project as soon as it is deployed, before and after the old one is shut down", async () => {
     const first = await deployFrom(origin);
     expect(first.stable).toBe(`${api.service.url}/serving/stack/shop/prod%2Feu/live`);
     const path = "/recommend-items-to-user";

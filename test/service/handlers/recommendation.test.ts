@@ -34,7 +34,7 @@ describe("recommendations", () => {
       events: [{ eventId, userId, itemId, ts: 1, eventType: "purchase", ...more }],
     });
 
-  test("are not found under a project id with a NUL, whichever store there is", async () => {
+  test("are not found for a project id with a NUL, in any store", async () => {
     const headers = { "content-type": "application/json", ...(await api.headers(recommend)) };
     const body = JSON.stringify({ user_id: "u1" });
     const answer = await api.raw(`/serving/%00${recommend}`, { method: "POST", headers, body });
@@ -42,7 +42,7 @@ describe("recommendations", () => {
   });
 
   testOnPostgres(
-    "of unknown addresses make a process read the deployments ten times a second at most",
+    "at unknown addresses make a process read the deployments at most ten times per second",
     async () => {
       const look = jest.spyOn(Serving.prototype as unknown as { look(): Promise<void> }, "look");
       const headers = { "content-type": "application/json", ...(await api.headers(recommend)) };
@@ -50,7 +50,7 @@ describe("recommendations", () => {
       const began = performance.now();
       const call = async (address: string) =>
         (await api.raw(`/serving/${address}${recommend}`, { method: "POST", headers, body })).status;
-      // One after another: calls at the same time share a reading anyway.
+      // Sequential calls, because concurrent calls share one read.
       for (let at = 0; at < 20; at++) expect(await call(`stack/shop/s${at}/live`)).toBe(409);
       expect(await call("project-0")).toBe(404);
       const most = (testTwoApis ? 2 : 1) * ((performance.now() - began) / 100 + 1);
@@ -60,7 +60,7 @@ describe("recommendations", () => {
     },
   );
 
-  test("echo the request and carry the attributes that were asked for", async () => {
+  test("contain the request and the requested attributes", async () => {
     const attributes = ["genre", "title", "missing"];
     const reply = await api.call("recommendItemsToUser", { userId: "u1", attributes, limit: 3 });
     expect(reply).toMatchObject({ userId: "u1", attributes, limit: 3, filterQuery: null });
@@ -71,7 +71,7 @@ describe("recommendations", () => {
     }
   });
 
-  test("an attribute that every object has by nature is answered only where the item has it", async () => {
+  test("an attribute named like a property of every object is returned only if the item has it", async () => {
     const attributes = ["constructor", "toString", "__proto__"];
     const items = [{ itemId: "i0", attributes: JSON.parse('{"__proto__":"own","constructor":"maker"}') }];
     await api.call("upsertDatasetItems", { itemDatasetId: shop.itemDatasetId as string, items });
@@ -86,7 +86,7 @@ describe("recommendations", () => {
     });
   });
 
-  test("more items or attributes than one call answers are rejected", async () => {
+  test("more items or attributes than the limit are rejected", async () => {
     await expect(idsFor("u0", limits.recommendedItems + 1)).rejects.toMatchObject({
       status: 400,
       error: { details: [{ path: "limit", message: expect.stringContaining("1,000") }] },
@@ -98,7 +98,7 @@ describe("recommendations", () => {
     });
   });
 
-  test("follow the user's preferences and leave out what he has", async () => {
+  test("follow the user's preferences and exclude items that the user has", async () => {
     for (const user of [0, 1, 2, 3, 9]) {
       const had = new Set(
         records.events.filter((event) => event.userId === `u${user}`).map((event) => event.itemId),
@@ -112,11 +112,11 @@ describe("recommendations", () => {
     expect(all.length).toBeLessThan(records.items.length);
   });
 
-  test("take note of events that come, change and go after the deployment", async () => {
+  test("reflect events that are added, changed and deleted after the deployment", async () => {
     const [first] = (await idsFor("u5", 1)) as [string];
     await buy("later", "u5", first);
     expect(await idsFor("u5", 1000)).not.toContain(first);
-    // The same event, now of another type, is no target event any more.
+    // With a new type, the event is no longer a target event.
     await buy("later", "u5", first, { eventType: "view" });
     expect(await idsFor("u5", 1000)).toContain(first);
     await buy("later", "u5", first);
@@ -128,25 +128,25 @@ describe("recommendations", () => {
     expect(await idsFor("u5", 1000)).toEqual(expect.arrayContaining(had));
   });
 
-  test("fit a user who came after the training, from his first events", async () => {
+  test("fit a user who was added after the training, from the first events", async () => {
     for (const [at, item] of ["i2", "i6", "i10"].entries()) await buy(`new-${at}`, "newcomer", item);
     const ids = await idsFor("newcomer", 5);
     expect(ids.filter((id) => genreOf(id) === "action").length).toBeGreaterThanOrEqual(4);
     expect(ids).not.toContain("i2");
   });
 
-  test("fit a user without events by his attributes", async () => {
+  test("fit a user without events by attributes", async () => {
     const users = [{ userId: "silent", attributes: { likes: "western", age: 30 } }];
     await api.call("upsertDatasetUsers", { userDatasetId: shop.userDatasetId, users });
     const ids = await idsFor("silent", 5);
     expect(ids.filter((id) => genreOf(id) === "western").length).toBeGreaterThanOrEqual(4);
   });
 
-  test("show what is popular to somebody of whom nothing is known", async () => {
+  test("contain popular items for an unknown user", async () => {
     expect(await idsFor("stranger", 5)).toHaveLength(5);
   });
 
-  test("show an item that came after the training to those whom its attributes fit", async () => {
+  test("contain items that were added after the training, by their attributes", async () => {
     const items = [{ itemId: "brand-new", attributes: { genre: ["comedy"], title: "Brand new" } }];
     await api.call("upsertDatasetItems", { itemDatasetId: shop.itemDatasetId, items });
     const place = async (userId: string) => (await idsFor(userId, 1000)).indexOf("brand-new");
@@ -162,7 +162,7 @@ describe("recommendations", () => {
     });
   });
 
-  test("an item's new attributes are answered at once", async () => {
+  test("contain new attributes of an item immediately", async () => {
     const ask = async () =>
       (await api.call("recommendItemsToUser", { userId: "u1", limit: 1, attributes: ["title"] })).results[0]
         ?.item;
@@ -172,7 +172,7 @@ describe("recommendations", () => {
     expect((await ask())?.attributes).toEqual({ title: "Renamed" });
   });
 
-  test("a ranker that has gained nothing on its hold-out changes nothing", async () => {
+  test("a ranker without a gain on its held-out set changes nothing", async () => {
     const before = await idsFor("u1", 10);
     const { projectId } = shop;
     const parameters = { dimensions: 2, regularization: 0.5, alpha: 5, epochs: 1 };
@@ -210,7 +210,7 @@ describe("recommendations", () => {
     await expect(idsFor("u1")).rejects.toMatchObject({ status: 429 });
   });
 
-  test("with several projects deployed the plain address asks for the serving_uri", async () => {
+  test("if several projects are deployed, the error of the base address asks for the serving_uri", async () => {
     const other = await openShop(api, records);
     const uri = await deploy(api, other.projectId, await trainModel(api, other));
     clock.advance(10_000);
@@ -222,7 +222,7 @@ describe("recommendations", () => {
     expect(results).toHaveLength(10);
   });
 
-  testOnPostgres("a call that names no project finds the one that took another's place", async () => {
+  testOnPostgres("a call without a project uses the project that replaced another one", async () => {
     const deployed = (await api.ask("select * from deployments")) as Record<string, string>[];
     const former = deployed.find((row) => row.project_id === shop.projectId);
     const next = deployed.find((row) => row.project_id !== shop.projectId);
@@ -230,7 +230,7 @@ describe("recommendations", () => {
     // In each of two processes.
     for (const userId of ["u1", "u2"]) expect(await idsFor(userId)).toHaveLength(10);
     clock.advance(1000);
-    // As another process does, whose signal has not come yet.
+    // Like another process whose notification has not arrived yet.
     await api.ask(`update deployments set project_id = '${next?.project_id}', job_id = '${next?.job_id}',
       generator_model_id = '${next?.generator_model_id}' where project_id = '${former?.project_id}'`);
     for (const userId of ["u1", "u2"]) expect(await idsFor(userId)).toHaveLength(10);
@@ -238,7 +238,7 @@ describe("recommendations", () => {
 });
 
 describe("the memory of a deployment", () => {
-  test("is in step with what is written while it is prepared, after it, and over a restart", async () => {
+  test("includes writes during its preparation, after it, and after a restart", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "memory-"));
     const records = shopRecords();
     let api = await Running.start({ dataDir });

@@ -13,7 +13,7 @@ describe("records", () => {
     return body.datasets.find((dataset: { id: string }) => dataset.id === id);
   }
 
-  test("users and items are inserted and updated, and counted once", async () => {
+  test("users and items are inserted, updated and counted once", async () => {
     const { userDatasetId } = await api.call("createUserDataset", { name: "users", numShards: 2 });
     const users = [{ userId: "a", attributes: { age: 1 } }, { userId: "b" }];
     const reply = await api.call("upsertDatasetUsers", { userDatasetId, users });
@@ -40,7 +40,7 @@ describe("records", () => {
     );
   });
 
-  test("a bad record fails alone, with its id, its place and the reason", async () => {
+  test("only invalid records fail, each with its id, index and reason", async () => {
     const { userDatasetId } = await api.call("createUserDataset", { name: "users", numShards: 1 });
     const users = [
       { userId: "good" },
@@ -69,7 +69,7 @@ describe("records", () => {
     expect(await status(userDatasetId)).toMatchObject({ records: 1 });
   });
 
-  test("a record that is too deep, too large or has too long an id fails alone, and the reason names the limit", async () => {
+  test("only records that are too deep or too large or have long ids fail, and the reason names the limit", async () => {
     const { userDatasetId } = await api.call("createUserDataset", { name: "u", numShards: 1 });
     const { itemDatasetId } = await api.call("createItemDataset", { name: "i", numShards: 1 });
     const { eventDatasetId } = await api.call("createEventDataset", { name: "e", numShards: 1 });
@@ -125,7 +125,7 @@ describe("records", () => {
     ).toEqual(reasons(limits.eventBytes));
   });
 
-  test("an id given twice counts once, and its last record wins", async () => {
+  test("an id that occurs twice counts once, and its last record wins", async () => {
     const { userDatasetId } = await api.call("createUserDataset", { name: "users", numShards: 1 });
     const users = [{ userId: "a" }, { userId: "b" }, { userId: "a", attributes: { last: true } }];
     const reply = await api.call("upsertDatasetUsers", { userDatasetId, users });
@@ -133,7 +133,7 @@ describe("records", () => {
     expect(await status(userDatasetId)).toMatchObject({ records: 2 });
   });
 
-  test("records lie in shards by a stable hash of their id", async () => {
+  test("a stable hash of the id determines the shard of a record", async () => {
     const { userDatasetId } = await api.call("createUserDataset", { name: "users", numShards: 4 });
     const users = Array.from({ length: 1000 }, (_, user) => ({ userId: `user ${user}` }));
     await api.call("upsertDatasetUsers", { userDatasetId, users });
@@ -144,7 +144,7 @@ describe("records", () => {
     expect((await status(userDatasetId)).shards).toEqual(shards);
   });
 
-  test("more than 1000 records are rejected as a whole", async () => {
+  test("a call with more than 1000 records is rejected", async () => {
     const { userDatasetId } = await api.call("createUserDataset", { name: "users", numShards: 1 });
     const users = Array.from({ length: 1001 }, (_, user) => ({ userId: `${user}` }));
     await expect(api.call("upsertDatasetUsers", { userDatasetId, users })).rejects.toMatchObject({

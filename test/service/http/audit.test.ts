@@ -35,7 +35,7 @@ const token = (form: Record<string, string>) => ({
   body: new URLSearchParams({ grant_type: "client_credentials", ...form }).toString(),
 });
 
-test("a client is named in the log for each call that is not about records, with ids and address", async () => {
+test("the log names the client, ids and address of each call, except for calls with records", async () => {
   const auditor = await added("auditor", "read", "write");
   const { eventDatasetId } = await auditor.call("createEventDataset", {
     name: "Secret name",
@@ -85,7 +85,7 @@ test("a client is named in the log for each call that is not about records, with
     expect(lines.join("")).not.toContain(content);
 });
 
-test("a client cannot escape the log by hanging up before the answer", async () => {
+test("a call is logged even if the client disconnects before the response", async () => {
   const { path } = routes.createUserDataset;
   await api.raw("/faults", {
     method: "PUT",

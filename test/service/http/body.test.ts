@@ -38,7 +38,7 @@ describe("bodies", () => {
     ["another charset", Buffer.from(good), { "content-type": "application/json; charset=latin1" }, 415],
     ["more than a megabyte", Buffer.from(`${good}${" ".repeat(1024 * 1024)}`), {}, 413],
     [
-      "more than a megabyte packed",
+      "more than a megabyte compressed",
       gzipSync(Buffer.alloc(1024 ** 2 + 1, " ")),
       { "content-encoding": "gzip" },
       413,
@@ -67,7 +67,7 @@ describe("bodies", () => {
     ["a list of many numbers", () => `{"users":[${"1,".repeat(11_000_000)}1]}`, limits.recordValues],
     ["many empty records", () => `{"users":[${"{},".repeat(1_000_000)}{}]}`, limits.recordValues],
     ["many records of many keys", () => `{"users":[${`{${keys(1100)}},`.repeat(999)}{}]}`, limits.bodyValues],
-  ])("%s is rejected before it is parsed, packed or not", async (_, body, limit) => {
+  ])("%s is rejected before it is parsed, compressed or not", async (_, body, limit) => {
     const parse = jest.spyOn(JSON, "parse");
     for (const headers of [{}, { "content-encoding": "gzip" }]) {
       const { status, body: answer } = await upsert(body(), headers as Record<string, string>);
@@ -77,7 +77,7 @@ describe("bodies", () => {
     parse.mockRestore();
   });
 
-  test("a large body is read as JSON.parse reads it", async () => {
+  test("a large body is parsed like JSON.parse does", async () => {
     const { userDatasetId } = await api.call("createUserDataset", { name: "large", numShards: 1 });
     const users = Array.from({ length: 1000 }, (_, at) => ({
       user_id: `u${at}`,
@@ -105,7 +105,7 @@ describe("bodies", () => {
     expect((await upsert(text.replace('"u500"', '"u500'))).status).toBe(400);
   });
 
-  test("uploads of the largest events are taken many at a time", async () => {
+  test("concurrent uploads of the largest events succeed", async () => {
     const { eventDatasetId } = await api.call("createEventDataset", { name: "large", numShards: 1 });
     const path = "/upsert-dataset-events";
     const headers = { ...(await api.headers(path)), "content-type": "application/json" };
@@ -124,7 +124,7 @@ describe("bodies", () => {
     expect(answers.map(({ body }) => body.succeed_ids.length)).toEqual(batches.map(() => 1000));
   });
 
-  test("UTF-8 may be said to be UTF-8", async () => {
+  test("accepts the charset UTF-8", async () => {
     for (const charset of ["utf-8", '"UTF-8"', "utf8"])
       expect((await post(good, { "content-type": `application/json; charset=${charset}` })).status).toBe(200);
   });
@@ -139,7 +139,7 @@ describe("bodies", () => {
     expect(deep.body.error.message).toContain(`${limits.bodyDepth} levels`);
   });
 
-  test("faults are named by their place on the wire", async () => {
+  test("errors name the path of a field in the request", async () => {
     const { body } = await post(
       JSON.stringify({ name: "", num_shards: "3", attribute_schema: { age: "ODD" }, color: 1 }),
     );
@@ -150,7 +150,7 @@ describe("bodies", () => {
 });
 
 describe("bodies that are far too large", () => {
-  test("are rejected without the memory going up", async () => {
+  test("are rejected without using more memory", async () => {
     const main = join(__dirname, "..", "..", "..", "dist", "cli", "main.js");
     const child = spawn(process.execPath, [main, "serve", "--ephemeral", "--json"], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -189,7 +189,7 @@ describe("bodies that are far too large", () => {
       expect(await api.raw(path, { method: "POST", headers, body: pieces })).toMatchObject(
         refused(413, "TOO_LARGE"),
       );
-      // The limit keeps memory independent of what callers send: here 2.7 GB, of which one body would be half a GB.
+      // The limit keeps memory use independent of the callers, who send 2.7 GB here, half a GB in one body.
       expect((await memory()) - before).toBeLessThan(unpackedBytes / 2);
     } finally {
       await api.close();

@@ -7,7 +7,7 @@ import { askDatabase, newDatabase, testInDirectory, testStore } from "../databas
 import { run, type ServiceProcess, serve } from "../process";
 import { Caller, Running } from "../running";
 
-describe("a client with scopes of its own", () => {
+describe("a client with its own scopes", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "recommender-clients-"));
   const lines: string[] = [];
   const log = new Writable({
@@ -76,7 +76,7 @@ describe("a client with scopes of its own", () => {
     body: { error: { message: expect.stringMatching(text) } },
   });
 
-  test("is added and listed by the command while the service runs, and its secret is shown that once", async () => {
+  test("is added and listed by the command while the service runs, and its secret is shown only once", async () => {
     const { answer } = await command("add", "ci", "--scopes", "read,/create-project");
     expect(answer).toEqual({
       id: expect.stringMatching(/^client-[0-9a-f]{20}$/),
@@ -109,7 +109,7 @@ describe("a client with scopes of its own", () => {
     expect(await callerOf("ci", secret).call("listEventDatasets", {})).toEqual({ eventDatasets: [] });
   });
 
-  test("is rejected what it has no scope for, with the command that allows it, and may do it after that", async () => {
+  test("cannot make calls without their scope; the error names the command that adds it, and then the call succeeds", async () => {
     const reader = await added("reader", "read");
     const scope = "/create-project";
     const refused = await ask({ client_id: "reader", client_secret: reader.service.key, scope });
@@ -124,13 +124,13 @@ describe("a client with scopes of its own", () => {
         headers: { ...headers, "content-type": "application/json" },
         body: "{}",
       });
-    // Let in; there is no project in the body.
+    // Authorized, but the body has no project.
     expect((await post()).status).toBe(400);
     await clients((all) => all.update("reader", ["read"]));
     expect(await post()).toMatchObject(says(403, "does not have the scope /create-project"));
   });
 
-  test("uses its secret with its own tokens alone", async () => {
+  test("can use its secret only with its own tokens", async () => {
     const [one, two] = [await added("one", "read"), await added("two", "read")];
     const path = "/list-event-datasets";
     const tokens = await Promise.all([api, one, two].map((caller) => caller.headers(path)));
@@ -142,7 +142,7 @@ describe("a client with scopes of its own", () => {
       }
   });
 
-  test("sees /metrics and /status by the scope metrics, and never switches faults", async () => {
+  test("reads /metrics and /status with the scope metrics, and can never inject faults", async () => {
     const prometheus = await added("prometheus", "metrics");
     const bearer = { authorization: `Bearer ${prometheus.service.key}` };
     expect((await tryWith(bearer, "/metrics")).status).toBe(200);
@@ -155,7 +155,7 @@ describe("a client with scopes of its own", () => {
     expect((await tryWith({ apikey: reader.service.key }, "/status")).status).toBe(403);
   });
 
-  test("is gone for every process as soon as it is revoked, with the tokens of before, also when its name is given again", async () => {
+  test("is revoked in every process at once, with its earlier tokens, even if its name is added again", async () => {
     const path = "/list-event-datasets";
     const everywhere = [api.service.url, ...(other ? [other.url] : [])];
     expect(everywhere).toHaveLength(testStore === "directory" ? 1 : 2);
@@ -192,7 +192,7 @@ describe("a client with scopes of its own", () => {
     await expect(clients((all) => all.add(name, scopes))).rejects.toThrow(message);
   });
 
-  test("is added once where many add one name at once", async () => {
+  test("is added once if several processes add the same name", async () => {
     const tries = await Promise.allSettled(
       Array.from({ length: 8 }, () => clients((all) => all.add("same", ["read"]))),
     );
@@ -203,7 +203,7 @@ describe("a client with scopes of its own", () => {
     expect(rows).toHaveLength(1);
   });
 
-  test("is added and revoked next to a service that writes, and neither hinders the other", async () => {
+  test("is added and revoked while the service writes, without blocking it", async () => {
     let changed = false;
     const changes = async () => {
       for (let at = 0; at < 15; at++)
@@ -222,7 +222,7 @@ describe("a client with scopes of its own", () => {
     expect(await api.ask("select name from clients where name like 'c_'")).toEqual([{ name: "ci" }]);
   });
 
-  test("has its secret nowhere but with its owner: not in the store, the log or what is rejected", async () => {
+  test("has a secret that is not in the store, the log or errors", async () => {
     expect(secrets.length).toBeGreaterThan(5);
     const tables = (await api.ask(
       testStore === "directory"
@@ -236,7 +236,7 @@ describe("a client with scopes of its own", () => {
     for (const secret of secrets) expect(everything).not.toContain(secret.slice(24));
   });
 
-  testInDirectory("has its secret in no file of the directory", async () => {
+  testInDirectory("has a secret that is in no file of the directory", async () => {
     const files = readdirSync(dataDir, { withFileTypes: true }).filter((entry) => entry.isFile());
     expect(files.length).toBeGreaterThan(3);
     for (const { name } of files)
@@ -245,7 +245,7 @@ describe("a client with scopes of its own", () => {
   });
 });
 
-testInDirectory("clients of a directory without data are rejected with what to do", async () => {
+testInDirectory("listing clients of a directory without data fails with the step to take", async () => {
   const empty = mkdtempSync(join(tmpdir(), "recommender-clients-"));
   await expect(withClients({ dataDir: empty }, (all) => all.list())).rejects.toThrow(
     /There is no data of a service in .*recommender serve --data/s,
@@ -254,7 +254,7 @@ testInDirectory("clients of a directory without data are rejected with what to d
   rmSync(empty, { recursive: true });
 });
 
-test("the clients of a database without the tables of this version cannot be listed, which leaves it as it is", async () => {
+test("listing clients of a database without the current tables fails and does not change it", async () => {
   const database = await newDatabase({ empty: true });
   const listed = withClients({ store: database.url }, (clients) => clients.list());
   await expect(listed).rejects.toThrow(/lacks tables .* `recommender serve --store postgres:/);

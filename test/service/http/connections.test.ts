@@ -57,7 +57,7 @@ describe("a running service", () => {
     },
   );
 
-  test("answers CONNECT in the one shape of errors", async () => {
+  test("answers CONNECT with a standard error", async () => {
     const { socket, text } = await dial({ port });
     socket.write("CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n");
     await once(socket, "close");
@@ -82,7 +82,7 @@ describe("a bounded server", () => {
     server.close();
   });
 
-  test("handles one request of a connection at a time, and keeps only so many waiting", async () => {
+  test("handles one request per connection at a time, and limits the waiting ones", async () => {
     const handled: string[] = [];
     const finish: (() => void)[] = [];
     const bounded = createBoundedServer(

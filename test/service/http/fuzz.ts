@@ -5,20 +5,20 @@ import { Caller } from "../running";
 import { openShop, shopRecords } from "../shop";
 import { type OddRequest, oddRequests, queryOf, sent } from "./odd-requests";
 
-/** Milliseconds that an answer may take. */
+/** Maximum response time in milliseconds. */
 const slowMs = 2000;
 
-/** What a run of odd requests showed. */
+/** Result of a run with unusual requests. */
 export interface Figures {
   readonly cases: number;
   readonly statuses: Readonly<Record<number, number>>;
   readonly slowest: { readonly ms: number; readonly request: string };
   readonly p99Ms: number;
-  /** Memory of the service's process at the start, after half of the cases, and at the end. */
+  /** Memory of the service at the start, after half of the cases, and at the end. */
   readonly rssMb: readonly [start: number, half: number, end: number];
 }
 
-/** Sends odd requests to a service and holds every answer to the contract: no 5xx, none slow, errors in one shape. */
+/** Sends unusual requests to a service and checks every response: no 5xx, none slow, errors in the standard format. */
 export async function fuzz(service: ServiceProcess, cases: number, seed: number): Promise<Figures> {
   const api = new Caller(service);
   const ids = await realIds(api);
@@ -52,7 +52,7 @@ export async function fuzz(service: ServiceProcess, cases: number, seed: number)
   };
 }
 
-/** The figures as lines to print. */
+/** Formats the result for output. */
 export function shownFigures({ cases, statuses, slowest, p99Ms, rssMb }: Figures): string {
   const [start, half, end] = rssMb;
   const byStatus = Object.entries(statuses).map(([status, count]) => `${status}: ${count}`);
@@ -64,7 +64,7 @@ export function shownFigures({ cases, statuses, slowest, p99Ms, rssMb }: Figures
   ].join("\n");
 }
 
-/** Makes the request, and throws where the answer breaks a promise. */
+/** Sends a request, and throws if the response violates the contract. */
 async function judged(api: Caller, odd: OddRequest, ids: Record<string, string>) {
   const { body, headers } = sent(odd);
   const query =
@@ -89,13 +89,13 @@ async function judged(api: Caller, odd: OddRequest, ids: Record<string, string>)
       throw new Error("the answer has another request id");
   } else if (odd.name && odd.method === routes[odd.name].method) {
     wireSchema(routes[odd.name].reply).parse(answer.body);
-    // What was created just now is what may be deleted, so the rest stays what it is.
+    // Only objects that were just created may be deleted, so the others stay.
     if (odd.name === "createEventDataset") ids.spare = answer.body.event_dataset_id;
   }
   return { status, ms };
 }
 
-/** A busy machine makes any answer slow, so a slow one is asked for again and judged by the service's own work too. */
+/** Repeats a slow request and also checks the CPU time of the service, because a busy machine slows every response. */
 async function refuseSlow(api: Caller, ask: () => Promise<{ ms: number }>): Promise<void> {
   const before = await statusOf(api);
   const { ms } = await ask();
@@ -114,7 +114,7 @@ async function credentials(api: Caller, { credentials: which, name, path }: OddR
   return name ? api.headers(path) : { apikey: api.service.key };
 }
 
-/** A small shop with a trained and deployed model; its ids by their names on the wire. */
+/** Creates a small shop with a deployed model. Returns its ids by field name. */
 async function realIds(api: Caller): Promise<Record<string, string>> {
   const shop = await openShop(api, shopRecords({ users: 12, items: 12, perUser: 4 }));
   const { projectId, algorithmId } = shop;

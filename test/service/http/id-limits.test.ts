@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.end());
 
-/** Makes a call of the contract, and gives the details of its rejection. */
+/** Makes a call and returns the details of its error. */
 const faultsOf = (call: Promise<unknown>) =>
   call.then(
     () => [],
@@ -28,7 +28,7 @@ test("a user id that is too long is rejected with the name of its field", async 
   );
 });
 
-test("so is every other id", async () => {
+test("every other id that is too long is rejected too", async () => {
   const { eventDatasetId, projectId } = shop;
   const refusals = await Promise.all([
     faultsOf(api.call("deleteDatasetUserEvents", { eventDatasetId: long, userId: "u" })),
@@ -43,13 +43,13 @@ test("so is every other id", async () => {
       (path) => [400, path],
     ),
   );
-  // The longest id that is allowed is only unknown.
+  // An id of the maximum length is valid, but unknown.
   const longest = "x".repeat(limits.idCharacters);
   await expect(api.call("getJob", { projectId, jobId: longest })).rejects.toMatchObject({ status: 404 });
   await api.call("deleteDatasetUserEvents", { eventDatasetId, userId: longest });
 });
 
-test("event_weights of more types than the limit are rejected, and as many as the limit are taken", async () => {
+test("event_weights with more types than the limit are rejected, and with the limit accepted", async () => {
   const create = (types: number) =>
     api.call("createAlgorithm", {
       projectId: shop.projectId,
@@ -70,7 +70,7 @@ test("event_weights of more types than the limit are rejected, and as many as th
   await create(limits.eventWeights);
 });
 
-test("the body of a recommendation call is limited to what it can need", async () => {
+test("the body of a recommendation call has a small limit", async () => {
   const { status } = await api.raw("/recommend-items-to-user", {
     method: "POST",
     headers: { ...(await api.headers("/recommend-items-to-user")), "content-type": "application/json" },

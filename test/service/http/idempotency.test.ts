@@ -22,14 +22,14 @@ describe("idempotency keys", () => {
   const named = async (name: string) =>
     (await api.call("listEventDatasets", {})).eventDatasets.filter((dataset) => dataset.name === name).length;
 
-  test("every answer says that they are honoured", async () => {
+  test("every response has the header that announces them", async () => {
     expect((await create("k0", "said")).answered["accept-idempotency-key"]).toBe("POST");
     const refused = await api.raw("/nowhere");
     expect(refused.answered["accept-idempotency-key"]).toBe("POST");
     expect(refused.answered["x-request-id"]).toBe(refused.body.error.request_id);
   });
 
-  test("the same key and body give the first answer again", async () => {
+  test("the same key and body return the first response again", async () => {
     const first = await create("k1", "once");
     const second = await create("k1", "once");
     expect(second.body).toEqual(first.body);
@@ -47,18 +47,18 @@ describe("idempotency keys", () => {
     expect(await named("two")).toBe(0);
   });
 
-  test("calls at the same time are one call", async () => {
+  test("concurrent calls with one key run once", async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => create("k3", "together")));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(await named("together")).toBe(1);
   });
 
-  test("a rejected call may be mended under the same key", async () => {
+  test("a rejected call can be corrected and sent with the same key", async () => {
     expect((await create("k4", "")).status).toBe(400);
     expect((await create("k4", "mended")).status).toBe(200);
   });
 
-  test("after a day a key is new again", async () => {
+  test("a key expires after a day", async () => {
     await create("k5", "daily");
     clock.advance(24 * 60 * 60 * 1000);
     api.forgetTokens();

@@ -3,14 +3,14 @@ import { connect } from "node:net";
 import { errorBody, wireSchema } from "../../../contract";
 import { Running } from "../running";
 
-describe("what is no HTTP, or too much of it", () => {
+describe("malformed or oversized HTTP", () => {
   let api: Running;
   beforeAll(async () => {
     api = await Running.start();
   });
   afterAll(() => api.end());
 
-  /** Sends bytes and reads the answer to its end. */
+  /** Sends bytes and reads the complete response. */
   const send = async (text: string) => {
     const { hostname, port } = new URL(api.service.url);
     const socket = connect(Number(port), hostname);
@@ -39,13 +39,13 @@ describe("what is no HTTP, or too much of it", () => {
       "BAD_REQUEST",
     ],
     [
-      "an expectation that is not known",
+      "an unknown expectation",
       "GET /status HTTP/1.1\r\nhost: a\r\nexpect: nonsense\r\nconnection: close\r\n\r\n",
       417,
       "EXPECTATION_FAILED",
     ],
     ["no host", "GET /status HTTP/1.1\r\nconnection: close\r\n\r\n", 401, "UNAUTHENTICATED"],
-  ])("%s is answered in the one shape of errors", async (_, text, status, code) => {
+  ])("%s gets a standard error", async (_, text, status, code) => {
     const { head, body } = await send(text);
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     wireSchema(errorBody).parse(body);

@@ -5,11 +5,11 @@ import type { z } from "zod";
 import { limits, type RouteName, routes, wireSchema } from "../../../contract";
 import { arbitraryOf } from "../../contract/arbitrary";
 
-/** A request to the service as it goes over the wire. */
+/** Request to the service. */
 export interface OddRequest {
   readonly method: string;
   readonly path: string;
-  /** The operation that it is for, where it is for one. */
+  /** Operation of the request, if it has one. */
   readonly name?: RouteName;
   readonly content: Content;
   readonly coding: "none" | "gzip" | "broken gzip" | "br";
@@ -17,7 +17,7 @@ export interface OddRequest {
   readonly credentials: "good" | "none" | "odd";
 }
 
-/** A body by its description, so a large one can be shown in a message. */
+/** Description of a body, short enough for messages. */
 export type Content =
   | { readonly kind: "json"; readonly json: unknown }
   | { readonly kind: "text"; readonly text: string }
@@ -25,7 +25,7 @@ export type Content =
   | { readonly kind: "deep"; readonly before: string; readonly open: string; readonly levels: number }
   | { readonly kind: "long"; readonly before: string; readonly piece: string; readonly times: number };
 
-/** The bytes of a body. */
+/** Returns the bytes of a body. */
 export function bytesOf(content: Content): Buffer {
   switch (content.kind) {
     case "json":
@@ -41,7 +41,7 @@ export function bytesOf(content: Content): Buffer {
   }
 }
 
-/** The body and its headers as they are sent. */
+/** Returns the body and its headers as sent. */
 export function sent({ content, coding, type }: OddRequest) {
   const bytes = bytesOf(content);
   const packed = coding === "gzip" ? gzipSync(bytes, { level: 1 }) : bytes;
@@ -77,7 +77,7 @@ const oddValues = fc.oneof(
   fc.constantFrom(null, -1, 0, 0.5, 1e308, 2 ** 53, 1e9, [], {}, [[]], { conditions: [] }),
 );
 
-/** JSON that is nearly right: real ids, wrong types, awkward keys and numbers. */
+/** JSON that is nearly valid: real ids, wrong types, unusual keys and numbers. */
 export function nearly(ids: Record<string, unknown>, keys: readonly string[]): fc.Arbitrary<unknown> {
   const value = fc.oneof(
     oddValues,
@@ -96,7 +96,7 @@ export function nearly(ids: Record<string, unknown>, keys: readonly string[]): f
   );
 }
 
-/** Nearly right JSON as the query of an address. */
+/** Nearly valid JSON as a query string. */
 export function queryOf(json: unknown): URLSearchParams {
   const fields = Object.entries(typeof json === "object" && json !== null ? json : { value: json });
   const entries = fields.map(([key, value]) => [
@@ -108,7 +108,7 @@ export function queryOf(json: unknown): URLSearchParams {
   );
 }
 
-/** The fields of a request on the wire. */
+/** Returns the field names of a request. */
 export function fieldsOf(name: RouteName): string[] {
   const schema = wireSchema(routes[name].request) as unknown as {
     shape?: object;
@@ -117,7 +117,7 @@ export function fieldsOf(name: RouteName): string[] {
   return Object.keys(schema.shape ?? Object.assign({}, ...(schema.options ?? []).map(({ shape }) => shape)));
 }
 
-/** Requests of every kind to every operation; `ids` are real ones by their names on the wire, `spare` a dataset to delete. */
+/** Requests of every kind to every operation. `ids` are real ids by field name, `spare` is a dataset to delete. */
 export function oddRequests(ids: () => Record<string, string>): fc.Arbitrary<OddRequest> {
   const operation = fc.constantFrom(...(Object.keys(routes) as RouteName[])).chain((name) => {
     const { method, path, request } = routes[name];
@@ -202,7 +202,7 @@ function envelope(type: string) {
   };
 }
 
-/** Bodies that are too deep, too long, cut short, or no text at all. */
+/** Bodies that are too deep, too long, truncated or not text. */
 function oddBodies(ids: () => Record<string, string>, fields: readonly string[]): fc.Arbitrary<Content> {
   const lists = fields.filter((field) =>
     ["users", "items", "events", "queries", "attributes"].includes(field),
@@ -236,7 +236,7 @@ function oddBodies(ids: () => Record<string, string>, fields: readonly string[])
   );
 }
 
-/** The text of an upsert or a job up to the place where a value of one's own can stand. */
+/** Returns the text of an upsert or a job up to the position of a free value. */
 function startOf(ids: Record<string, string>, list: string): string {
   const head = JSON.stringify({ ...ids, name: "n", user_id: "u", limit: 10, query_type: "user_list" }).slice(
     0,
@@ -246,7 +246,7 @@ function startOf(ids: Record<string, string>, list: string): string {
   return `${head},"${list}":[{${record},"attributes":`;
 }
 
-/** The text with all that it opened closed, as a lazy reader of brackets would. */
+/** Closes all open brackets of a text. */
 function closed(text: string, { kind }: Content): string {
   const stack: string[] = [];
   let inText = false;

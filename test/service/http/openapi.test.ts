@@ -1,7 +1,7 @@
 import { limits } from "../../../contract";
 import { Running } from "../running";
 
-test("the service serves its OpenAPI document to anybody, with its own addresses and the limits of requests", async () => {
+test("the OpenAPI document is public, and contains the addresses and request limits of the service", async () => {
   const api = await Running.start();
   const { url } = api.service;
   const { status, body } = await api.raw("/openapi.json");
@@ -27,7 +27,7 @@ test("the service serves its OpenAPI document to anybody, with its own addresses
   await api.end();
 });
 
-test("the document has a tag, and whoever has the same document gets no other copy", async () => {
+test("the document has an ETag, and a client with the same document gets 304", async () => {
   const api = await Running.start();
   const { answered } = await api.raw("/openapi.json");
   const etag = String(answered.etag);

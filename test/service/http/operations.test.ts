@@ -7,7 +7,7 @@ import { eventually } from "../jobs/watched";
 import { Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
 
-describe("what those who run a service look at", () => {
+describe("endpoints for operators", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "recommender-operations-"));
   let api: Running;
   let shop: Awaited<ReturnType<typeof openShop>>;
@@ -21,7 +21,7 @@ describe("what those who run a service look at", () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  test("/healthz says that it is alive, to anyone", async () => {
+  test("/healthz is public and reports that the service is alive", async () => {
     expect(await api.raw("/healthz")).toMatchObject({ status: 200, body: { status: "alive" } });
   });
 
@@ -65,7 +65,7 @@ describe("what those who run a service look at", () => {
     const jobs: string[] = [];
     for (const name of ["waits", "waits"])
       jobs.push((await api.call("submitTrainingJob", { projectId, algorithmId, name })).jobId);
-    // Each fails once, and waits for its next try.
+    // Each job fails once and waits for its retry.
     for (const jobId of jobs)
       await eventually(async () => (await api.call("getJob", { projectId, jobId })).retryCount === 1);
     for (const text of [await metrics(), await metrics()]) {
@@ -75,7 +75,7 @@ describe("what those who run a service look at", () => {
   });
 
   testOnPostgres(
-    "a worker is ready without models, which it never answers with, and counts no deployments",
+    "a worker is ready without models, because it serves no recommendations, and counts no deployments",
     async () => {
       const { store = "", key = "" } = api.options;
       const worker = await startService({ store, key, role: "worker", log: "none" });
@@ -92,7 +92,7 @@ describe("what those who run a service look at", () => {
   );
 
   testOnPostgres(
-    "an API that cannot load a later deployment answers with the former one, stays ready, and says what is to be loaded",
+    "an API process that cannot load a deployment stays ready with the previous one, and reports the pending one",
     async () => {
       const { store = "", key = "" } = api.options;
       const lines: string[] = [];
@@ -125,7 +125,7 @@ describe("what those who run a service look at", () => {
   );
 
   testOnPostgres(
-    "an API that starts is ready only once the models of all deployments are loaded",
+    "an API process is ready only after it has loaded the models of all deployments",
     async () => {
       const { store = "", key = "" } = api.options;
       await api.ask("alter table file_parts rename data to away");
@@ -141,7 +141,7 @@ describe("what those who run a service look at", () => {
     },
   );
 
-  test("a model that is gone keeps an API from answering its project alone", async () => {
+  test("a missing model affects only the calls of its project", async () => {
     expect(await api.raw("/readyz")).toMatchObject({
       status: 200,
       body: { status: "ready", store: "reachable", deployments_to_load: 0 },
@@ -151,7 +151,7 @@ describe("what those who run a service look at", () => {
     for (const name of ["models", "copies"]) rmSync(join(dataDir, name), { recursive: true, force: true });
     api = await Running.start({ dataDir });
     const isReady = async () => (await api.raw("/readyz")).status === 200;
-    // Both of two APIs, where there are two.
+    // Both API processes, if there are two.
     await eventually(async () => (await isReady()) && (await isReady()));
     expect((await api.raw("/readyz")).body).toMatchObject({ status: "ready", deployments_to_load: 1 });
     await expect(api.call("recommendItemsToUser", { userId: "u1" })).rejects.toMatchObject({ status: 503 });
@@ -159,7 +159,7 @@ describe("what those who run a service look at", () => {
 });
 
 testOnPostgres(
-  "a start over a database that is not there names it, without its password, and says what to do",
+  "a start with a missing database names it without its password, and names the fix",
   async () => {
     const { url, drop } = await newDatabase();
     await drop();

@@ -4,7 +4,7 @@ import { Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
 
 describe("/status", () => {
-  test("shows what the service holds and does, to those who have the key", async () => {
+  test("shows the objects and jobs of the service to callers with the key", async () => {
     const api = await Running.start();
     const shop = await openShop(api);
     const modelId = await trainModel(api, shop);

@@ -22,7 +22,7 @@ describe("authentication", () => {
       body: new URLSearchParams(form).toString(),
     });
 
-  testInDirectory("the key is readable by its owner alone", async () => {
+  testInDirectory("the key is readable only by its owner", async () => {
     expect(statSync(api.service.keyFile).mode & 0o777).toBe(0o600);
     expect(statSync(api.service.dataDir).mode & 0o777).toBe(0o700);
   });
@@ -55,7 +55,7 @@ describe("authentication", () => {
     expect((await ask({ ...form, grant_type: "password" })).status).toBe(400);
   });
 
-  test("key and token are both needed, and each fault has its own message", async () => {
+  test("key and token are both required, and each error has its own message", async () => {
     const good = await api.headers(path);
     expect((await tryWith(good)).status).toBe(200);
     const says = async (headers: Record<string, string>, status: number, text: string) =>
@@ -76,7 +76,7 @@ describe("authentication", () => {
     ["a form", "application/x-www-form-urlencoded", Buffer.alloc(limits.tokenRequestBytes + 1, "a"), {}, 413],
     ["JSON", "application/json", Buffer.alloc(22_000_000, "["), {}, 413],
     [
-      "a packed form",
+      "a compressed form",
       "application/x-www-form-urlencoded",
       gzipSync("grant_type=client_credentials"),
       { "content-encoding": "gzip" },
