@@ -27,7 +27,7 @@ describe("authentication", () => {
     expect(statSync(api.service.dataDir).mode & 0o777).toBe(0o700);
   });
 
-  test("a token is issued for the key by form, JSON or Basic, for one path", async () => {
+  test("a token for one path is issued for the key, sent as form, JSON or Basic", async () => {
     const form = {
       grant_type: "client_credentials",
       client_id: "anyone",
@@ -89,7 +89,7 @@ describe("authentication", () => {
       { "content-encoding": "gzip" },
       415,
     ],
-  ])("nobody can make the service read %s that is large", async (_, type, body, headers, status) => {
+  ])("the service does not read %s that is large", async (_, type, body, headers, status) => {
     const answer = await api.raw("/oauth/token", {
       method: "POST",
       headers: { "content-type": type, ...headers },
@@ -109,13 +109,13 @@ describe("authentication", () => {
     });
   });
 
-  test("a token without a signature is not taken", async () => {
+  test("a token without a signature is rejected", async () => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
     const token = `${part({ alg: "none", typ: "JWT" })}.${part({ scope: path, exp: 9_999_999_999 })}.`;
     expect((await tryWith({ apikey: api.service.key, authorization: `Bearer ${token}` })).status).toBe(401);
   });
 
-  test("authentication comes before the body, and after method and path", async () => {
+  test("authentication is checked after method and path, and before the body", async () => {
     const wrong = { method: "POST", headers: { "content-type": "text/plain" }, body: "x" };
     expect((await api.raw("/create-project", wrong)).status).toBe(401);
     expect((await api.raw("/no-such-call", wrong)).status).toBe(404);

@@ -86,7 +86,7 @@ describe("the queue", () => {
 });
 
 describe("deleting events", () => {
-  testInDirectory("writes nothing if there are none to be deleted", async () => {
+  testInDirectory("writes nothing if no events match", async () => {
     const { api, shop, end } = await openWatched();
     const { eventDatasetId } = shop;
     const database = new Database(dataDirectoryAt(api.service.dataDir).database, { timeout: 5000 });
@@ -134,7 +134,7 @@ describe("deleting events", () => {
   });
 });
 
-testInDirectory("the queue is looked through without the jobs that have ended", async () => {
+testInDirectory("the queue is searched without reading ended jobs", async () => {
   const { api, end } = await openWatched();
   const database = new Database(dataDirectoryAt(api.service.dataDir).database);
   const { db } = await openStore(dataDirectoryAt(api.service.dataDir).database);

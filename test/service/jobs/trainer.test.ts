@@ -176,7 +176,7 @@ describe("a trainer that is a command", () => {
     await eventually(() => !pids.some(lives));
   });
 
-  testOnPostgres("is ended when another process has its job by now", async () => {
+  testOnPostgres("is ended when another process has taken over its job", async () => {
     const jobId = await submit("hangs");
     const pids = await hanging();
     await api.ask(
@@ -188,7 +188,7 @@ describe("a trainer that is a command", () => {
     expect(left(api.service.dataDir).filter((name) => name.startsWith(jobId))).toEqual([]);
   });
 
-  testInDirectory("goes when the service closes or is killed, and the next start trains anew", async () => {
+  testInDirectory("ends when the service closes or is killed, and the next start trains again", async () => {
     const data = join(own, "data");
     const former = shop;
     process.env.TRAINER_DOES = "hangs";

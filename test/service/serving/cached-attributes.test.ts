@@ -1,6 +1,6 @@
 import { CachedAttributes } from "../../../service/serving/cached-attributes";
 
-/** Records whose reads are counted, and can be held up. */
+/** Records whose reads are counted and can be delayed. */
 function table(records: Record<string, object>) {
   const asked: string[] = [];
   let held: Promise<void> | undefined;
@@ -20,7 +20,7 @@ function table(records: Record<string, object>) {
   };
 }
 
-test("attributes are read once, and again when they were written", async () => {
+test("attributes are read once, and again after a write", async () => {
   const records: Record<string, object> = { a: { n: 1 } };
   const { read, asked } = table(records);
   const kept = new CachedAttributes(read);
@@ -32,7 +32,7 @@ test("attributes are read once, and again when they were written", async () => {
   expect((await kept.of(["a"])).get("a")).toEqual({ n: 2 });
 });
 
-test("what is written while it is read is read again", async () => {
+test("attributes that are written during a read are read again", async () => {
   const records: Record<string, object> = { a: { n: 1 } };
   const { read, hold } = table(records);
   const kept = new CachedAttributes(read);
@@ -46,7 +46,7 @@ test("what is written while it is read is read again", async () => {
   expect((await kept.of(["a"])).get("a")).toEqual({ n: 2 });
 });
 
-test("no more characters are kept than the limit, and every answer is whole", async () => {
+test("the cache stays within its limit, and every response is complete", async () => {
   const records = Object.fromEntries(
     Array.from({ length: 40 }, (_, at) => [`i${at}`, { text: "x".repeat(100) }]),
   );
@@ -59,12 +59,12 @@ test("no more characters are kept than the limit, and every answer is whole", as
   for (let call = 0; call < 2; call++) {
     asked.length = 0;
     await kept.of(Object.keys(records));
-    // Nine records are within the limit; a full cache drops the oldest and not all.
+    // Nine records are within the limit. A full cache drops the oldest records, not all.
     expect(asked).toHaveLength(40 - 8);
   }
 });
 
-test("items that are written again and again are counted once", async () => {
+test("items that are written repeatedly are counted once", async () => {
   const records = Object.fromEntries(["a", "b", "c"].map((id) => [id, { text: "x".repeat(100) }]));
   const { read, asked } = table(records);
   const kept = new CachedAttributes(read, 1000);

@@ -3,7 +3,7 @@ import { CachedEvents } from "../../../service/serving/cached-events";
 
 const events = (items: string[], values: number[]) => JSON.stringify([items, values]);
 
-test("events are kept in the places of their items, those of items without a place left out", () => {
+test("events are cached by the index of their items, without items that have no index", () => {
   const kept = new CachedEvents(new IdIndex(["i0", "i1", "i2"]), "purchase");
   const read = kept.keep("ada", "3:7", events(["i2", "new", "i0"], [1.5, 4, -2]));
   expect([...read.items]).toEqual([0, 2]);
@@ -12,7 +12,7 @@ test("events are kept in the places of their items, those of items without a pla
   expect(kept.find("ada")?.stamp).toBe("3:7");
 });
 
-test("the values of several events on one item are summed as a training sums them", () => {
+test("the values of several events on one item are added up as in a training", () => {
   const read = new CachedEvents(new IdIndex(["i0", "i1"]), "purchase").keep(
     "ada",
     "3:7",
@@ -22,14 +22,14 @@ test("the values of several events on one item are summed as a training sums the
   expect(read.weights()[1]).toEqual({ item: 1, weight: Math.fround(Math.fround(0.1) + Math.fround(0.2)) });
 });
 
-test("nothing is kept once items that had no place may have one", () => {
+test("the cache is emptied when items without an index may get one", () => {
   const kept = new CachedEvents(new IdIndex(["i0"]), "purchase");
   kept.keep("ada", "1:7", events(["new"], [1]));
   kept.clear();
   expect(kept.find("ada")).toBeUndefined();
 });
 
-test("what was used longest ago makes room for others", () => {
+test("the least recently used entries are evicted", () => {
   const items = Array.from({ length: 100 }, (_, item) => `i${item}`);
   const values = items.map(() => 1);
   const kept = new CachedEvents(new IdIndex(items), "purchase", 4500);
@@ -46,7 +46,7 @@ test("long ids are counted by their length", () => {
   expect(ids.filter((id) => kept.find(id)).length).toBeLessThan(5);
 });
 
-test("users without events are not kept", () => {
+test("users without events are not cached", () => {
   const kept = new CachedEvents(new IdIndex(["i0"]), "purchase");
   kept.keep("ada", "1:7", events(["i0"], [1]));
   for (const user of ["ada", "stranger"]) {

@@ -27,28 +27,28 @@ afterAll(async () => {
   await api.end();
 });
 
-/** The items of a user's events, as they were uploaded. */
+/** Items of a user's uploaded events. */
 const bought = (userId: string, among = events) =>
   among.filter((event) => event.userId === userId).map(({ itemId }) => itemId);
 
-/** The same, as they were read. */
+/** Items of a user's events as read. */
 const itemsIn = (events: string | null) => (JSON.parse(events as string) as string[][])[0]?.sort();
 
-test("users who are asked for at once are read together, and each gets their own events", async () => {
+test("concurrent requests are read in one batch, and each user gets the right events", async () => {
   const statements = jest.spyOn(db, "executeQuery");
   const reader = newReader();
   const all = await Promise.all([...userIds, "stranger"].map((userId) => reader.read(userId, "")));
   for (const [at, userId] of userIds.entries())
     expect([userId, itemsIn(all[at]?.events ?? null)]).toEqual([userId, bought(userId).sort()]);
   expect(all.at(-1)).toMatchObject({ stamp: "0:0", events: "[[], []]", jobId: null, deletions: 0 });
-  // Two begin alone, and those who came meanwhile share what follows.
+  // The first two are read separately, and the users who arrive meanwhile share the next read.
   expect(statements).toHaveBeenCalledTimes(5);
-  // Whose stamp is known is told no event.
+  // A user with a known stamp gets no events.
   const known = await Promise.all(all.slice(0, 5).map(({ stamp }, at) => reader.read(`u${at}`, stamp)));
   expect(known).toEqual(all.slice(0, 5).map((one) => ({ ...one, events: null })));
 });
 
-test("where events of other types count, each user gets them with their types", async () => {
+test("if events of other types count, each user gets them with their types", async () => {
   const reader = newReader(["view"]);
   const read = await Promise.all(userIds.map((userId) => reader.read(userId, "")));
   for (const [at, userId] of userIds.entries()) {
@@ -72,7 +72,7 @@ test("a batch that fails because of the database is not repeated user by user", 
   }
 });
 
-test("calls beyond what a slow database can answer are rejected at once", async () => {
+test("calls beyond the capacity of a slow database are rejected immediately", async () => {
   let answer = () => {};
   const held = new Promise<never>((_, reject) => {
     answer = () => reject(new Error("gone"));
@@ -89,9 +89,9 @@ test("calls beyond what a slow database can answer are rejected at once", async 
   expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(5000);
 });
 
-test("a user who cannot be read fails none of those who are read together with him", async () => {
+test("an unreadable user does not fail the other users of the batch", async () => {
   const reader = newReader();
-  // No database of PostgreSQL takes a NUL character.
+  // PostgreSQL rejects NUL characters.
   const asked = [...userIds.slice(0, 10), "no\0user", ...userIds.slice(10, 20)];
   const read = await Promise.allSettled(asked.map((userId) => reader.read(userId, "")));
   for (const [at, userId] of asked.entries()) {
@@ -107,6 +107,6 @@ test("a user who cannot be read fails none of those who are read together with h
         bought(userId).sort(),
       ]);
   }
-  // Who asks later is answered too.
+  // Later requests work too.
   expect(itemsIn((await reader.read("u0", "")).events)).toEqual(bought("u0").sort());
 });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.end());
 
-test("what is shown next to what fits best is a choice, and the console shows the same with reasons that add up", async () => {
+test("exposure settings change the list, and the console shows the same list with reasons that add up", async () => {
   const shop = await openShop(api, shopRecords({ users: 80, items: 80, perUser: 12 }));
   const { projectId } = shop;
   const headers = { ...(await signIn(api)), origin: api.service.url, "content-type": "application/json" };
@@ -31,7 +31,7 @@ test("what is shown next to what fits best is a choice, and the console shows th
       const { items } = (await api.raw("/console/api/try", { method: "POST", headers, body })).body;
       expect(items.map(({ itemId }: { itemId: string }) => itemId)).toEqual(lists[at]);
       for (const { score, reasons, rest } of userId === "stranger" ? [] : items) {
-        // The vector of the training is not solved to the last digit.
+        // The vector of the training is not exact to the last digit.
         expect(Math.abs(rest)).toBeLessThan(0.01 + 0.02 * Math.abs(score));
         expect(reasons.length).toBeGreaterThan(0);
       }
@@ -53,7 +53,7 @@ test("what is shown next to what fits best is a choice, and the console shows th
   expect(penalized.chosen).toMatchObject({ diversity: 0, popularity_penalty: 0.7 });
   expect(penalized.quality?.shownPopularityAt20).toBeLessThan(plain.quality?.shownPopularityAt20 as number);
   expect(penalized.quality?.chosenPopularity).toBe(plain.quality?.chosenPopularity);
-  // Of a stranger nothing is known but what is popular.
+  // An unknown user gets popular items.
   expect(penalized.lists.at(-1)).toEqual(plain.lists.at(-1));
 
   for (const given of [{ diversity: 1.5 }, { popularity_penalty: -0.1 }, { diversity: "much" }]) {

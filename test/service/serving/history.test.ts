@@ -4,7 +4,7 @@ import { History } from "../../../service/serving/history";
 
 const [users, items] = [40, 30];
 
-/** A history of no events that keeps few changed pairs apart, next to one that never merges. */
+/** Creates an empty history that merges after few changed pairs, and one that never merges. */
 function histories(most: number) {
   const none = new InteractionsBuilder().build(0, 0);
   const rows = { ...none, count: new Uint32Array(0), sum: new Float64Array(0) };
@@ -13,7 +13,7 @@ function histories(most: number) {
 
 const sorted = (history: History, user: number) => history.weights(user).sort((a, b) => a.item - b.item);
 
-test("the events of users who changed take little memory, and are the same after they were merged", async () => {
+test("events of changed users use little memory, and stay the same after a merge", async () => {
   const most = 50;
   const { bounded, whole } = histories(most);
   const random = createRandom(7);
@@ -25,7 +25,7 @@ test("the events of users who changed take little memory, and are the same after
       : [random.below(users), random.below(items)];
     if (!isGone) written.push([user, item]);
     for (const history of [bounded, whole]) history.change(user, item, 2, isGone ? -1 : 1);
-    // Some changes come while a merge is under way, others after it.
+    // Some changes arrive during a merge, others after it.
     if (step % 7 === 0) await bounded.merged;
     if (step % 97 !== 0) continue;
     for (let one = 0; one < users + 1; one++) {
@@ -34,7 +34,7 @@ test("the events of users who changed take little memory, and are the same after
     }
   }
   await bounded.merged;
-  // What a user has comes with the first change, so a little more than the most may be there.
+  // The first change loads all events of a user, so the limit can be exceeded a little.
   expect(bounded.apart).toBeLessThanOrEqual(most + items);
   expect(whole.apart).toBeGreaterThan(10 * most);
 });

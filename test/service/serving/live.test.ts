@@ -6,7 +6,7 @@ import { Pool } from "../../../service/threads/pool";
 import { Running } from "../running";
 import { closeShop, deploy, openShop, shopRecords, trainModel } from "../shop";
 
-/** A user and an item of the shop have attributes and no events. */
+/** Shop with a user and an item that have attributes but no events. */
 const records = (() => {
   const { users, items, events } = shopRecords();
   return {
@@ -59,7 +59,7 @@ describe("a deployment", () => {
     });
   const genreOf = (itemId: string) =>
     records.items.find((item) => item.itemId === itemId)?.attributes.genre[0];
-  /** Does something when a job of that kind is first about to be handed to its thread; others may load what it deploys. */
+  /** Runs a function before the first job of a kind is passed to its thread. Other processes may load its deployment. */
   const ahead = (kind: string, work: () => Promise<unknown>) => {
     const { run } = Pool.prototype;
     let done: Promise<unknown> | undefined;
@@ -72,7 +72,7 @@ describe("a deployment", () => {
     });
   };
 
-  test("does not bring back events that came and went while it was prepared", async () => {
+  test("does not restore events that were added and deleted during its preparation", async () => {
     ahead("DEPLOYMENT", async () => {
       await buy("kept", "u2", "i3");
       await buy("moved", "u1", "i1");
@@ -90,7 +90,7 @@ describe("a deployment", () => {
     expect(await Promise.all(["ghost", "u1", "u2"].map((user) => idsFor(user)))).toEqual(live);
   });
 
-  test("of a project without its event dataset takes no note of another dataset", async () => {
+  test("of a project without its event dataset ignores events of other datasets", async () => {
     const [{ dataset }] = (await api.ask("select max(dataset) as dataset from shards")) as [
       { dataset: number },
     ];
@@ -106,7 +106,7 @@ describe("a deployment", () => {
     expect(await idsFor("u1")).toEqual(expected);
   });
 
-  test("places a user anew by attributes that come after a training in which he had no events", async () => {
+  test("uses attributes that are added after the training for a user without events", async () => {
     const liked = async () => (await idsFor("quiet", 5)).map(genreOf);
     expect((await liked()).filter((genre) => genre === "drama").length).toBeGreaterThanOrEqual(4);
     const users = [{ userId: "quiet", attributes: { likes: "western", age: 30 } }];
@@ -117,7 +117,7 @@ describe("a deployment", () => {
     expect(await idsFor("quiet")).toEqual(live);
   });
 
-  test("places an item anew by attributes that come after a training in which it had no events", async () => {
+  test("uses attributes that are added after the training for an item without events", async () => {
     const place = async (userId: string) => (await idsFor(userId)).indexOf("unsold");
     expect(await place("u0")).toBeLessThan(await place("u3"));
     await setItem("unsold", "western");
@@ -125,13 +125,13 @@ describe("a deployment", () => {
     const live = await Promise.all(["u0", "u3", "stranger"].map((user) => idsFor(user)));
     await redeploy();
     expect(await Promise.all(["u0", "u3", "stranger"].map((user) => idsFor(user)))).toEqual(live);
-    // Its place counts for those who buy it, too.
+    // The new vector also affects the users who buy the item.
     await buy("first", "newcomer", "unsold");
     await setItem("unsold", "comedy");
     expect((await idsFor("newcomer", 5)).map(genreOf)).toContain("comedy");
   });
 
-  test("answers a user again as the next deployment does, whatever came between", async () => {
+  test("gives a user the same recommendations as a new deployment, after any changes", async () => {
     const again = async () => {
       const live = await idsFor("u0", 100);
       expect(await idsFor("u0", 100)).toEqual(live);
@@ -153,9 +153,9 @@ describe("a deployment", () => {
     await again();
   });
 
-  test("keeps no answer beyond an event or an item that came while it was made", async () => {
+  test("does not cache recommendations if an event or an item is added while they are computed", async () => {
     const { finishForgetting } = ServedModel.prototype;
-    /** Does something while a user is answered, after his events were read: a forgotten user makes him wait. */
+    /** Runs a function while a recommendation is computed, after the events were read. A forgotten user makes it wait. */
     const whileAnswering = async (userId: string, forgotten: string, work: () => Promise<unknown>) => {
       let next: (() => Promise<unknown>) | undefined = work;
       jest.spyOn(ServedModel.prototype, "finishForgetting").mockImplementation(async function (
@@ -182,7 +182,7 @@ describe("a deployment", () => {
     expect(await idsFor("u0", 100)).not.toContain("late");
   });
 
-  test("counts negative values as the next deployment does", async () => {
+  test("counts negative values like a new deployment", async () => {
     await buy("returned", "newcomer", "i0", -5);
     await buy("returned too", "u0", "i1", -0.3);
     await redeploy();
@@ -196,7 +196,7 @@ describe("a deployment", () => {
     expect((await idsFor("newcomer", 5)).map(genreOf)).toEqual(expect.arrayContaining(["drama"]));
   });
 
-  test("serves with what generator and ranker learned when the event dataset is deleted, also after a restart", async () => {
+  test("keeps the learned generator and ranker when the event dataset is deleted, also after a restart", async () => {
     const algorithmParameters = { dimensions: 4, regularization: 0.3, alpha: 2, epochs: 2 };
     const { projectId, eventDatasetId } = shop;
     const { algorithmId } = await api.call("createAlgorithm", { projectId, name: "r", algorithmParameters });
@@ -217,8 +217,8 @@ describe("a deployment", () => {
     await check();
   });
 
-  test("makes room for many new items at once, not for each anew", async () => {
-    // Each arrangement of the vectors takes a memory of its own.
+  test("allocates memory for many new items at once", async () => {
+    // Each layout of the vectors uses a separate memory.
     const { Memory } = WebAssembly;
     let memories = 0;
     WebAssembly.Memory = class extends Memory {
@@ -245,7 +245,7 @@ describe("a deployment", () => {
     expect(await idsFor("u1")).toContain("the-last");
   });
 
-  test("is made in spite of a huge value that was stored when there was no limit", async () => {
+  test("succeeds despite a huge value that was stored before there was a limit", async () => {
     await api.end();
     await api.ask("update events set event_value = 1e39 where event_id = 'e0'");
     await api.ask("update events set event_value = 1.7e308 where event_id in ('e1', 'e41')");
@@ -255,7 +255,7 @@ describe("a deployment", () => {
     for (const { userId } of records.users) expect(await idsFor(userId, 5)).toHaveLength(5);
   });
 
-  test("an event whose value is beyond the limit fails alone, and says the limit", async () => {
+  test("only events with a value beyond the limit fail, and the reason names the limit", async () => {
     const event = { userId: "u0", itemId: "i0", ts: 1, eventType: "purchase" };
     const { succeedIds, failures } = await api.call("upsertDatasetEvents", {
       eventDatasetId: shop.eventDatasetId,
@@ -268,7 +268,7 @@ describe("a deployment", () => {
     ]);
   });
 
-  test("a training whose event dataset is deleted before it is read fails at once, and reports it", async () => {
+  test("a training fails immediately with the reason if its event dataset is deleted before it is read", async () => {
     const { projectId, algorithmId, eventDatasetId } = shop;
     ahead("TRAINING", () => api.call("deleteEventDataset", { eventDatasetId }));
     const { jobId } = await api.call("submitTrainingJob", { projectId, algorithmId, name: "late" });

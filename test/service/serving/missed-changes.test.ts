@@ -7,7 +7,7 @@ const event = (seq: number) => ({
   attributes: "x".repeat(20_000),
 });
 
-test("events that a build missed are kept without their attributes, and those of other datasets are not kept", () => {
+test("events that a build missed are stored without attributes, and events of other datasets are not stored", () => {
   const missed = new MissedChanges(data);
   missed.add({ dataset: 2, deletions: 0, deleted: [], written: [event(1)] });
   missed.add({ dataset: 3, deletions: 0, deleted: [], written: [event(2)] });
@@ -21,7 +21,7 @@ test("events that a build missed are kept without their attributes, and those of
   ]);
 });
 
-test("a build ends if more is written meanwhile than memory is meant for", () => {
+test("a build ends if more is written meanwhile than the memory limit allows", () => {
   const missed = new MissedChanges(data, 10_000);
   let written = 0;
   for (; !missed.tooMany.aborted && written < 1000; written++)

@@ -37,17 +37,17 @@ describe("events of other types", () => {
   const ofGenre = (rest: number) =>
     records.items.filter((_, at) => at % 4 === rest).map(({ itemId }) => itemId);
 
-  test("a model of a project with one type of events says nothing of others", async () => {
+  test("a model of a project with one event type reports no other types", async () => {
     const modelId = await trainModel(api, shop);
     const { chosen } = await trained(fixed);
     expect(chosen).not.toHaveProperty("event_weights");
     await deploy(api, shop.projectId, modelId, { qps: 100_000 });
     await view("viewer", ...ofGenre(0).slice(0, 5));
-    // The model that serves was trained on purchases alone.
+    // The live model was trained only on purchases.
     expect(await idsFor("viewer")).toEqual(await popular());
   });
 
-  test("a user who has only viewed is no cold user, and views count at once", async () => {
+  test("a user with only views is not a cold start, and views count immediately", async () => {
     const weights = { event_weights: { view: 0.3 }, recommend_seen: false };
     const { chosen, modelId } = await trained({ ...fixed, ...weights });
     expect(chosen).toMatchObject(weights);
@@ -61,19 +61,19 @@ describe("events of other types", () => {
     expect(after.filter((id) => ofGenre(2).includes(id))).toHaveLength(5);
   });
 
-  test("what a user has only viewed is recommended where the model reports it", async () => {
+  test("items that a user has only viewed are recommended if the model allows it", async () => {
     const { modelId } = await trained({ ...fixed, event_weights: { view: 0.3 }, recommend_seen: true });
     await deploy(api, shop.projectId, modelId, { qps: 100_000 });
     expect(await idsFor("viewer", 60)).toEqual(expect.arrayContaining(ofGenre(0).slice(0, 5)));
   });
 
-  test("the reasons of a recommendation are viewed items too", async () => {
+  test("the reasons of a recommendation include viewed items", async () => {
     const headers = { "recommender-explain": "3" };
     const { results } = await api.call("recommendItemsToUser", { userId: "viewer", limit: 1 }, { headers });
     expect(ofGenre(0)).toContain(results[0]?.why?.items[0]?.itemId);
   });
 
-  test("the weights that gain on a hold-out of the target event are found, and none where nothing gains", async () => {
+  test("event weights are found if they improve held-out target events, and are 0 otherwise", async () => {
     const searched = { effort: "quick" };
     const own = records.users.flatMap(({ userId }, user) =>
       ofGenre(user % 4).map((itemId, at) => ({

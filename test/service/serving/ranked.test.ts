@@ -5,7 +5,7 @@ import { signIn } from "../visitor";
 
 const [users, items, steps] = [120, 200, 30];
 
-/** Users go through a ring of items one after another, each from a place of its own: what was last says what is next. */
+/** Users choose the items of a ring in order, each from a different start, so the last item predicts the next one. */
 function walks() {
   const random = createRandom(3);
   return {
@@ -25,7 +25,7 @@ function walks() {
   };
 }
 
-test("a ranker that has learned puts answers in another order, and the console says the same and why", async () => {
+test("a trained ranker changes the order of recommendations, and the console shows the same order with reasons", async () => {
   const api = await Running.start();
   const shop = await openShop(api, walks());
   const { projectId } = shop;
@@ -65,7 +65,7 @@ test("a ranker that has learned puts answers in another order, and the console s
         score,
       );
   }
-  // Nothing was learned about somebody without events: he gets what the generator found.
+  // For a user without events the ranker has no features, so the order of the generator stays.
   const stranger = await tried("stranger");
   expect(stranger.items.map(({ itemId }: { itemId: string }) => itemId)).toEqual(await idsFor("stranger"));
   expect(stranger.rankedBy).toBeNull();

@@ -35,7 +35,7 @@ describe("why an item is recommended", () => {
       users: [{ userId, attributes: { ...attributes } }],
     });
 
-  test("a call that does not ask is answered as the specification says, with nothing next to", async () => {
+  test("a call without the option gets the specified response without reasons", async () => {
     const headers = { ...(await api.headers(path)), "content-type": "application/json" };
     const body = JSON.stringify({ user_id: "u1", limit: 1 });
     const { body: answer } = await api.raw(path, { method: "POST", headers, body });
@@ -43,7 +43,7 @@ describe("why an item is recommended", () => {
     expect(Object.keys(answer.results[0])).toEqual(["item"]);
   });
 
-  test("the items are those of a call that does not ask, each with the user's own items that add most", async () => {
+  test("the items are the same as without reasons, each with the user's items that contribute most", async () => {
     const plain = await api.call("recommendItemsToUser", { userId: "u1", limit: 5 });
     const { basis, results } = await ask("u1", "3");
     expect(results.map(({ item }) => item)).toEqual(plain.results.map(({ item }) => item));
@@ -59,7 +59,7 @@ describe("why an item is recommended", () => {
     expect((await ask("u1", "1")).results[0]?.why?.items).toHaveLength(1);
   });
 
-  test("the parts of a user's two items are the whole score, and an item that comes counts at once", async () => {
+  test("the contributions of a user's two items add up to the score, and a new item counts immediately", async () => {
     await buy("visitor", "i0", "i4");
     const { results } = await ask("visitor", "3");
     for (const { why } of results) {
@@ -72,7 +72,7 @@ describe("why an item is recommended", () => {
     });
   });
 
-  test("a user without events has attributes for reasons: without one the score is lower by its part", async () => {
+  test("the reasons of a user without events are attributes, and removing one lowers the score by its contribution", async () => {
     await describeUser("cold", { likes: "western", age: 30 });
     const { basis, results } = await ask("cold", "3");
     expect(basis?.from).toBe("attributes");
@@ -86,7 +86,7 @@ describe("why an item is recommended", () => {
     expect((why?.score as number) - after).toBeCloseTo(likes?.adds as number, 5);
   });
 
-  test("somebody of whom nothing is known gets what is popular, without reasons", async () => {
+  test("an unknown user gets popular items without reasons", async () => {
     const { basis, results } = await ask("nobody", "2", 1);
     expect(basis?.from).toBe("popularity");
     expect(results[0]?.why).toEqual({
@@ -97,7 +97,7 @@ describe("why an item is recommended", () => {
     });
   });
 
-  test("a key or an id named __proto__ is one like any other in what the console tries out", async () => {
+  test("the console handles keys and ids named __proto__ like any other", async () => {
     const headers = { ...(await signIn(api)), "content-type": "application/json", origin: api.service.url };
     const tried = (more: string) =>
       api.raw("/console/api/try", {
@@ -117,7 +117,7 @@ describe("why an item is recommended", () => {
     });
   });
 
-  test("another number of reasons than one to three is rejected with what to do", async () => {
+  test("a number of reasons other than one to three is rejected, with the valid range", async () => {
     await expect(ask("u1", "4")).rejects.toMatchObject({
       status: 400,
       error: {

@@ -3,7 +3,7 @@ import { deploy, openShop, shopRecords, trainModel } from "../shop";
 
 test("a user whose events are deleted is unknown, even if the dataset is deleted before the next call", async () => {
   const api = await Running.start();
-  // Without users' records nothing but events tells users apart.
+  // Without user records, only events distinguish users.
   const shop = await openShop(api, { ...shopRecords(), users: [] });
   await deploy(api, shop.projectId, await trainModel(api, shop));
   const idsOf = async (userId: string) => {

@@ -9,7 +9,7 @@ import { Running } from "../running";
 import { deploy, openShop, shopRecords, trainModel } from "../shop";
 import { signIn } from "../visitor";
 
-/** Long and odd enough to stand nowhere by chance. */
+/** Id that cannot occur anywhere by chance. */
 const user = "zq-erased-user-7";
 const directory = mkdtempSync(join(tmpdir(), "erased-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -34,7 +34,7 @@ const records = (() => {
   };
 })();
 
-/** All files below a directory, unpacked where they are packed. */
+/** Returns all files below a directory, decompressed. */
 function* filesBelow(path: string): Generator<[name: string, content: Buffer]> {
   for (const name of readdirSync(path)) {
     const file = join(path, name);
@@ -43,12 +43,12 @@ function* filesBelow(path: string): Generator<[name: string, content: Buffer]> {
   }
 }
 
-/** The files below a directory in which the user is named. */
+/** Returns the files below a directory that contain the user's id. */
 function filesNaming(path: string): string[] {
   return [...filesBelow(path)].filter(([, content]) => content.includes(user)).map(([name]) => name);
 }
 
-/** The tables of a PostgreSQL database in which the user is named, in whatever column. */
+/** Returns the tables of a PostgreSQL database that contain the user's id in any column. */
 async function tablesNaming(url: string): Promise<string[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -72,7 +72,7 @@ async function tablesNaming(url: string): Promise<string[]> {
   }
 }
 
-/** Everything that the service keeps, and every page of its console that lists something. */
+/** Searches all stored data of the service, and every console page that lists data. */
 async function placesNaming(api: Running, dataDir: string, shop: Shop): Promise<string[]> {
   const found = filesNaming(dataDir);
   if (api.options.store !== undefined) found.push(...(await tablesNaming(api.options.store)));
@@ -104,7 +104,7 @@ async function placesNaming(api: Running, dataDir: string, shop: Shop): Promise<
 
 type Shop = Awaited<ReturnType<typeof openShop>>;
 
-/** A shop whose user left traces wherever there can be some. */
+/** Creates a shop with data of the user in every possible place. */
 async function tracedShop(api: Running) {
   const shop = await openShop(api, records);
   const { projectId, eventDatasetId, userDatasetId } = shop;
@@ -124,7 +124,7 @@ async function tracedShop(api: Running) {
   return { shop, modelId };
 }
 
-/** A user list and a clustering, which name users. */
+/** Runs a user list and a clustering, whose results contain user ids. */
 async function results(api: Running, { projectId }: Shop, modelId: string): Promise<void> {
   const query = {
     ...{ name: "who", projectId, modelId, queryType: "user_list" as const },
@@ -154,13 +154,13 @@ const newDir = () => {
   return dir;
 };
 
-/** Where a backup is taken from or put. */
+/** Options for the location of a backup. */
 const placeOf = (api: Running, dataDir: string) => ({
   dataDir,
   ...(api.options.store !== undefined && { store: api.options.store }),
 });
 
-/** Restores a backup into a place of its own and serves it. */
+/** Restores a backup into a new location and starts a service with it. */
 async function restored<T>(
   backup: string,
   forgotten: readonly string[],
@@ -211,7 +211,7 @@ test("an erased user appears nowhere: immediately, and after a restart, a traini
       await results(again, shop, await trainModel(again, shop));
       expect(await placesNaming(again, dir, shop)).toEqual([]);
     });
-  // A backup holds what there was when it was taken.
+  // A backup contains the data from the time of the backup.
   await restored(before, [], async (again, dir) =>
     expect(await placesNaming(again, dir, shop)).not.toEqual([]),
   );
@@ -258,7 +258,7 @@ test("a user whose record stays is in no later model until there are new events,
   await api.call("upsertDatasetEvents", { eventDatasetId, events });
   expect(await listed(await trainModel(api, shop))).toContain(user);
   await api.call("deleteDatasetUserEvents", { eventDatasetId, userId: user });
-  // Whoever uploads the record again wants it learned from.
+  // Uploading the record again means that it may be used again.
   await api.call("upsertDatasetUsers", {
     userDatasetId,
     users: [{ userId: user, attributes: { likes: "drama" } }],

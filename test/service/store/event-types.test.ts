@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Writes so many events of a type, each user of the dataset in turn. */
+/** Writes a number of events of a type, distributed over the users of the dataset. */
 const write = (type: string, count: number, users = 100) =>
   admin.query(
     `insert into events (dataset, event_id, user_id, item_id, ts, event_type, event_value, attributes)
@@ -29,7 +29,7 @@ const write = (type: string, count: number, users = 100) =>
     [type, count, users],
   );
 
-test("a training reads its target and the three largest other types, however many there are", async () => {
+test("a training reads its target type and the three largest other types", async () => {
   await write("buy", 10);
   for (const [at, type] of ["view", "click", "like", "share", "ping"].entries()) await write(type, 90 - at);
   await admin.query(`insert into events (dataset, event_id, user_id, item_id, ts, event_type, event_value, attributes)
@@ -37,7 +37,7 @@ test("a training reads its target and the three largest other types, however man
   expect(await chooseTypes(db, data)).toEqual(["buy", "view", "click", "like"]);
 });
 
-test("a training reads the same events, however many there are of a type that is far larger than the target", async () => {
+test("a training reads the same events if another type is far larger than the target", async () => {
   const limits = { eventsPerTarget: 20, eventsAnyway: 100 };
   const readOf = async () => {
     const types = await chooseTypes(db, data, limits);
@@ -51,7 +51,7 @@ test("a training reads the same events, however many there are of a type that is
   expect(await readOf()).toEqual(before);
 });
 
-test("the events of one heavy user are read in one walk, not sorted again for each page", async () => {
+test("the events of a very active user are read in one pass, not sorted again for each page", async () => {
   await write("heavy", 60_000, 1);
   await admin.query("vacuum analyze events");
   let seen = 0;
@@ -78,7 +78,7 @@ test("the events of one heavy user are read in one walk, not sorted again for ea
       { withTime: true },
     ),
   );
-  // What a session has read is counted when it ends.
+  // PostgreSQL counts the reads of a session when the session ends.
   await reader.destroy();
   while ((await rowsRead()) - before < 60_000);
   expect(seen).toBe(60_000);

@@ -6,7 +6,7 @@ import { serve } from "../process";
 import { Caller, Running } from "../running";
 import { closeShop, deploy, openShop, shopRecords, trainModel } from "../shop";
 
-/** Without attributes nothing but events tells users apart: a forgotten one is served as a stranger is. */
+/** Without attributes, only events distinguish users, so a forgotten user gets the recommendations of an unknown one. */
 const records = (() => {
   const { users, ...others } = shopRecords();
   return { ...others, users: users.map((user) => ({ ...user, attributes: {} as typeof user.attributes })) };
@@ -48,7 +48,7 @@ describe("a forgotten user", () => {
   };
 
   test.each([false, true])(
-    "stays one when the event dataset is deleted, the model deployed again, the service restarted (ranker: %s)",
+    "stays forgotten when the event dataset is deleted, the model redeployed and the service restarted (ranker: %s)",
     async (ranked) => {
       const { projectId, eventDatasetId } = shop;
       const more = { qps: 100_000, ...(ranked ? { rankerModelId: await rankerOf() } : {}) };
@@ -104,7 +104,7 @@ describe("a forgotten user", () => {
     expect(sum(groups.map((group: { size: number }) => group.size))).toBe(records.users.length - 1);
   });
 
-  test("does not use up a try of a job that ran when the events were deleted", async () => {
+  test("does not count as a retry of a job that ran when the events were deleted", async () => {
     const { run } = Pool.prototype;
     let left = 6;
     const spy = jest.spyOn(Pool.prototype, "run").mockImplementation(async function (this: Pool, task) {
@@ -188,7 +188,7 @@ describe("a forgotten user", () => {
     expect(results().filter((file) => !others.includes(file))).toEqual([]);
   });
 
-  test("is not in earlier results: they are deleted, and their URL reports it", async () => {
+  test("is not in earlier results, which are deleted, and their URL returns the reason", async () => {
     const wanted = { name: "groups", projectId: shop.projectId, modelId, parameters: {} };
     const { jobId } = await api.call("submitClusteringJob", wanted);
     const { jobResult } = await api.finished(shop.projectId, jobId);
@@ -287,7 +287,7 @@ test("a forgotten user stays unknown after a kill, regardless of deletions and d
   rmSync(dataDir, { recursive: true });
 });
 
-/** What a project recommends; the only one that is deployed unless it is named. */
+/** Returns the recommendations of a project. Default: the only deployed one. */
 async function idsFor(api: Caller, userId: string, projectId?: string): Promise<string[]> {
   const base = projectId === undefined ? {} : { base: `${api.service.url}/serving/${projectId}` };
   const { results } = await api.call("recommendItemsToUser", { userId, limit: 1000 }, base);

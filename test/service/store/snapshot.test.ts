@@ -12,9 +12,9 @@ const directory = mkdtempSync(join(tmpdir(), "snapshot-"));
 const file = join(directory, "data.db");
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Two pages and some, of which nine in ten are read: two pages exactly are, when all types are. */
+/** Number of events: a little more than two pages. Nine in ten are read, or exactly two pages of all types. */
 const count = 4444;
-/** Just above the middle of two 32-bit numbers: with 15 digits it would be below. */
+/** Value just above the midpoint of two 32-bit numbers. Rounded to 15 digits, it would be below. */
 const exact = 1 + 2 ** -24 + 2 ** -52;
 
 const typeAt = (at: number) => (at % 3 === 0 ? 'say "hi"' : "buy");
@@ -58,11 +58,11 @@ testInDirectory(
   },
 );
 
-testOnPostgres("every event is read once, user by user, also of users whom a page divides", async () => {
+testOnPostgres("every event is read once, user by user, also if a page ends within a user", async () => {
   const database = await newDatabase();
   const client = new Client(database.url);
   await client.connect();
-  // Two pages exactly of all types, and of one type two thirds of them; users with 1,700 events and with one.
+  // Exactly two pages of all types, two thirds of them of one type, with users with 1,700 events and with one.
   const userAt = (at: number) => (at < 17_000 ? `u"\\\n${at % 10}` : `ü🎷${at}`);
   const all = Array.from({ length: 20_000 }, (_, at) => at);
   await client.query("set session_replication_role = replica");
@@ -87,7 +87,7 @@ testOnPostgres("every event is read once, user by user, also of users whom a pag
   await database.drop();
 });
 
-/** Whole ones, prices, and on the second page one that takes all its digits. */
+/** Integers, prices, and on the second page a value with all digits. */
 function valueAt(at: number): number {
   if (at === 2500) return exact;
   return at % 2 === 0 ? 3 : 19.99;

@@ -15,7 +15,7 @@ test("a chart has a bar for each bin with users, and a text with their number", 
 });
 
 test.each([0, 1, 2, 7, 26, 999, 1_234_567])(
-  "users up to %d have a few whole numbers next to them",
+  "the axis for up to %d users has a few integer labels",
   (users) => {
     const svg = chart("t", evenly(1, users));
     const labels = [...svg.matchAll(/text-anchor="end">([^<]+)</g)].map(([, text = ""]) =>
