@@ -39,12 +39,8 @@ export function addInterrupted(program: Command): void {
 }
 
 async function interrupted(options: InterruptedOptions): Promise<void> {
-  const {
-    allEntries,
-    erase: forget,
-    mayBeRunning,
-    unreadableFiles,
-  } = await import("../../provider/recovery/journal.js");
+  const { allEntries, erase: forget, unreadableFiles } = await import("../../provider/recovery/journal.js");
+  const { mayBeRunning } = await import("../../provider/recovery/entry-writer.js");
   const entries = allEntries()
     .sort((a, b) => a.at.localeCompare(b.at))
     .map((entry) => ({ entry, running: mayBeRunning(entry) }));

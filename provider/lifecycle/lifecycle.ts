@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { acceptedAt, readSettings, type Settings } from "../../client/settings";
+import { adoptionFault } from "../recovery/adoption";
 import { eraseStoredIn, orphanWarning } from "../recovery/earlier-run";
 import { isCreating } from "../recovery/in-flight";
 import type { JournalEntry } from "../recovery/journal";
@@ -64,13 +65,13 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     const declaration = this.#declaration(news.__urn);
     const { run, urn } = declaration;
     const isNew = Object.keys(olds).length === 0;
+    const adoption = adoptionFault();
+    if (adoption) throw new Error(adoption);
     // A preview already reports a configuration that is incomplete or contradicts itself.
     await reportOnce(declaration, () => requireTokens(this.#settings(), urn));
-    if (!isNew) {
-      // The engine drops its notes of a killed run with the first change of this run.
-      await run.pending.load(urn);
-      run.inState.add(urn);
-    }
+    // The engine drops its notes of a killed run with the first change of this run.
+    await run.initial.load({ urn: urn ?? "" });
+    if (!isNew) run.inState.add(urn);
     const schema = acceptedAt(this.#settings().baseUrl, definition.args);
     const named = withName(schema, olds, withUnresolved(news));
     const given = (await definition.complete?.(named, declaration)) ?? named;
@@ -238,8 +239,10 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
 
   /** Returns the creates of killed runs for a stored resource. An unreadable journal only stops creates, so it is a warning. */
   #leftoversOf(id: string, state: Properties): Promise<JournalEntry[]> {
-    return eraseStoredIn(id, state).catch(async ({ message }: Error) => {
-      await runOf(this.#settings()).warnOnce(state.__urn, message);
+    const run = runOf(this.#settings());
+    const entry = stateEntryOf(this.definition.type, id, state);
+    return eraseStoredIn(entry, state, run).catch(async ({ message }: Error) => {
+      await run.warnOnce(state.__urn, message);
       return [];
     });
   }

@@ -34,7 +34,7 @@ export async function resolveSource(
     declareEvents(given, urn, run, () => Promise.reject(new Error("the source is not known yet")));
     return { ...given, source: unknownValue, contentHash: unknownValue };
   }
-  await run.pending.load(urn);
+  await run.initial.load({ urn: urn ?? "" });
   const reading = z.object({ format, mapping: mappingSchema(kind).default({}) }).safeParse(given);
   // Schema faults of `format` and `mapping` are reported separately.
   if (!reading.success) return { ...given, source: "not read", contentHash: "" };

@@ -26,7 +26,7 @@ export async function killedUploads(
   urn: Urn,
   superseded: readonly string[] = [],
 ): Promise<KilledUploads> {
-  const pending = await run.pending.of(urn);
+  const pending = await run.initial.pendingOf(urn);
   if (!pending) return { unrecorded: "unknown", first: superseded };
   const all = pending.map(({ inputs, isCreate }) => {
     // A secret hash is an encrypted object.

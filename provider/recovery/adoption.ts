@@ -1,4 +1,8 @@
-import { logicalName } from "../run/urn";
+import { truncate } from "../../contract/messages";
+import type { Context } from "../run/context";
+import { log } from "../run/engine";
+import { mayBeSameService } from "../run/state-entry";
+import { canonicalUrn, logicalName, partsOf, resourceTypeOf, titleOf } from "../run/urn";
 
 /** Variable with the ids that calls without a response created: `users=user-dataset-1,clicks=event-dataset-2`. */
 const variable = "RECOMMENDER_ADOPT";
@@ -8,11 +12,69 @@ const variable = "RECOMMENDER_ADOPT";
  * still be set when the resource is created for a different reason.
  */
 export function idNamedByUser(urn: string | undefined): string | undefined {
-  const given = process.env[variable];
-  if (!given || !urn) return undefined;
-  const name = `${logicalName(urn)}=`;
-  const pairs = given.split(",").map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(name))?.slice(name.length) || undefined;
+  if (!urn) return undefined;
+  const name = logicalName(urn);
+  return named().find((pair) => pair.name === name)?.id || undefined;
+}
+
+/** Returns an error if RECOMMENDER_ADOPT gives an object to two resources, or two objects to one. */
+export function adoptionFault(): string | undefined {
+  const pairs = named();
+  for (const [at, { name, id }] of pairs.entries()) {
+    const other = pairs.slice(0, at).find((pair) => pair.id === id || pair.name === name);
+    if (!other || (other.id === id && other.name === name)) continue;
+    return other.id === id
+      ? `${variable} gives ${truncate(id)} to both ${other.name} and ${name}, but a call creates an object for one resource. Remove one of them from the variable.`
+      : `${variable} gives both ${truncate(other.id)} and ${truncate(id)} to ${name}. Remove one of them from the variable.`;
+  }
+  return undefined;
+}
+
+function named(): { readonly name: string; readonly id: string }[] {
+  const pairs = (process.env[variable] ?? "").split(",").map((pair) => pair.trim());
+  return pairs.flatMap((pair) => {
+    const at = pair.indexOf("=");
+    return at > 0 ? [{ name: pair.slice(0, at), id: pair.slice(at + 1) }] : [];
+  });
+}
+
+/** Throws if another resource holds the object that RECOMMENDER_ADOPT names, in this stack or another one of the backend. */
+export async function rejectHeld(id: string, { urn = "", run, settings }: Context): Promise<void> {
+  const type = resourceTypeOf(partsOf(urn).type) ?? "";
+  const { entries, unread } = await run.stackState.allStacks();
+  const holder = entries.find(
+    (entry) =>
+      entry.id === id &&
+      kindOf(entry.type) === kindOf(type) &&
+      !isSameResource(entry.urn, urn) &&
+      mayBeSameService(entry, { service: settings.baseUrl }),
+  );
+  if (!holder) {
+    const states = `the state of ${unread.join(", ")}`;
+    if (unread.length > 0)
+      await log.warn(
+        urn,
+        `Cannot read ${states}, so it is unknown whether another stack holds ${truncate(id)}.`,
+      );
+    return;
+  }
+  const { stack, ...resource } = partsOf(holder.urn);
+  throw new Error(
+    `Cannot adopt ${truncate(id)}: ${titleOf(resource)} of stack ${stack} holds it, so the lost call did not create it. ` +
+      `Create the object: \`RECOMMENDER_CREATE_AGAIN=${logicalName(urn)} pulumi up\`. To move it here instead, first remove ` +
+      `it from that stack: \`pulumi state delete '${holder.urn}' --stack ${stack}\`.`,
+  );
+}
+
+/** Whether two URNs are of one resource. A job has the name of the resource that waits for it. */
+function isSameResource(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((urn) => partsOf(canonicalUrn(urn)));
+  return a?.stack === b?.stack && a?.project === b?.project && a?.name === b?.name;
+}
+
+/** Returns the kind of object that an id refers to. Jobs and their results are one kind, because either id can be adopted. */
+function kindOf(type: string): string {
+  return /Dataset$|Records$|^Project$|^Algorithm$/.test(type) ? type : "job";
 }
 
 /** Thrown by a create if the user names the object that a lost call created. The lifecycle then adopts it. */

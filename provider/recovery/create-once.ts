@@ -4,12 +4,13 @@ import { type CallOptions, OutcomeUnknownError } from "../../client/client";
 import { isFinal } from "../../client/finality";
 import type { Input, Reply, Route } from "../../contract";
 import { accountOf } from "../run/account";
+import { currentBackend } from "../run/backend";
 import type { Context } from "../run/context";
 import { engineAddress, isEngineRunning, log } from "../run/engine";
 import { masked } from "../run/masking";
 import { originHeaders } from "../run/origin";
 import { logicalName, partsOf } from "../run/urn";
-import { AdoptionByUser, idNamedByUser } from "./adoption";
+import { AdoptionByUser, idNamedByUser, rejectHeld } from "./adoption";
 import type { Created, Creation } from "./creation";
 import { decide } from "./decision";
 import { disown } from "./disowned";
@@ -17,7 +18,7 @@ import { type EarlierCall, findInterrupted, isRecent, record, serviceIn } from "
 import { type Candidates, candidates, createdBy, evidenceOf, matchesBefore } from "./evidence";
 import { identitiesOf } from "./identity";
 import { trackCreate } from "./in-flight";
-import { erase, type JournalEntry, placeOf } from "./journal";
+import { erase, type JournalEntry } from "./journal";
 import { UnknownCreationError } from "./unknown-creation";
 
 /** Sends a create at most once, even if a killed run has sent it before. `decision.ts` documents the rules. */
@@ -80,6 +81,7 @@ async function adopt<R extends Route, Listed>(
 ): Promise<Created<R>> {
   const { entry } = earlier;
   const id = idNamedByUser(context.urn) ?? "";
+  await rejectHeld(id, context);
   if (!creation.adopt) {
     throw new AdoptionByUser(id, async () => {
       await settle(context, earlier);
@@ -163,7 +165,7 @@ async function unresolved<R extends Route, Listed>(
   entry: JournalEntry,
   { ids, unread, lost, isSent }: Unresolved,
 ): Promise<UnknownCreationError> {
-  const runEnded = () => new Error(`${writerOf(entry, context)} was interrupted before the response`);
+  const runEnded = () => new Error(`${writerOf(entry, context, isSent)} was interrupted before the response`);
   const keyHolds =
     lost && isRecent(entry, context) && (await context.client.honoursKeys().catch(() => false));
   const fix = keyHolds
@@ -184,11 +186,16 @@ async function unresolved<R extends Route, Listed>(
   );
 }
 
-/** Describes the run that sent a call. Its stack may be a former name of this stack, and its API key a different one. */
-function writerOf({ urn, at, account }: JournalEntry, { urn: own, settings }: Context): string {
+/** Describes the run that sent a call. It may be of this stack under another name, or of another stack under this name. */
+function writerOf(
+  { urn, at, account }: JournalEntry,
+  { urn: own, settings }: Context,
+  isSent: boolean,
+): string {
   const { stack } = partsOf(urn);
-  const ofStack =
-    stack === partsOf(own).stack ? "" : ` of stack ${stack}, which may be a former name of this stack,`;
+  const isOfName = stack === partsOf(own).stack;
+  const doubt = isOfName ? "another stack may have had that name" : "it may be a former name of this stack";
+  const ofStack = isSent && isOfName ? "" : ` of stack ${stack} (${doubt})`;
   const withKey = account === undefined || account === accountOf(settings) ? "" : " with a different API key";
   return `the run${ofStack} of ${at}${withKey}`;
 }
@@ -222,8 +229,9 @@ async function newEntry<R extends Route, Listed>(
   creation: Creation<R, Listed>,
   identity: string,
 ): Promise<JournalEntry> {
-  const { client, clock, settings, urn = "" } = context;
+  const { client, clock, settings, run, urn = "" } = context;
   const { route, key, request } = creation;
+  const lineage = await run.initial.lineage({ urn });
   const before = await matchesBefore(context, creation);
   const engine = engineAddress();
   // After its engine was killed, this process must not create anything: the next run may already do so.
@@ -235,7 +243,8 @@ async function newEntry<R extends Route, Listed>(
     urn,
     service: serviceIn(client),
     ...(address && { address }),
-    ...placeOf(urn),
+    backend: currentBackend(),
+    ...(lineage && { lineage }),
     ...(account && { account }),
     path: route.path,
     identity,

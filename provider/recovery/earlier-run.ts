@@ -1,28 +1,25 @@
 import { hostname } from "node:os";
 import type { Client } from "../../client/client";
-import { isEnabled } from "../../client/settings";
 import type { Route } from "../../contract";
-import { accountOf } from "../run/account";
-import { lineageOf } from "../run/backend";
 import type { Context } from "../run/context";
 import { engineAddress, isEngineRunning, log } from "../run/engine";
-import type { Properties } from "../run/state-entry";
-import { partsOf } from "../run/urn";
+import type { Run } from "../run/session";
+import type { Properties, StateEntry } from "../run/state-entry";
 import { idNamedByUser } from "./adoption";
 import type { Creation } from "./creation";
 import { isDisowned } from "./disowned";
-import { ownerOfEntry } from "./entry-owner";
+import { isAlive } from "./entry-writer";
 import {
   digest,
   entriesOf,
   entriesOfOtherStacks,
   erase,
   eraseStored,
-  isAlive,
   type JournalEntry,
   moveEntry,
   write,
 } from "./journal";
+import { lineageOf, ownerOf } from "./ownership";
 import { lostCallOf } from "./unknown-creation";
 
 /** Time to wait for a process of an interrupted run that is still sending the same call: the maximum duration of a call. */
@@ -36,7 +33,7 @@ export interface EarlierCall {
   readonly entry: JournalEntry;
   /** Whether this stack is proven to have sent it, with this account. */
   readonly isProven: boolean;
-  /** Whether it was recorded under a different stack name, which may or may not be a former name of this stack. */
+  /** Whether a different stack may have sent it, which then needs the entry. */
   readonly mayBeOfOtherStack?: boolean;
 }
 
@@ -51,9 +48,9 @@ interface Wanted {
 }
 
 /**
- * Finds the same create in an earlier run, if the state does not contain its object yet. It searches the journal of this
- * stack, then of stacks that may be former names of it, then placeholders in the state. Waits for a process that is still
- * sending the call, and reports creates with different arguments as orphaned.
+ * Finds the same create in an earlier run, if the state does not contain its object yet. It searches the entries of this
+ * stack, then entries that it may have written, then placeholders in the state. Waits for a process that is still sending
+ * the call, and reports creates with different arguments as orphaned.
  */
 export async function findInterrupted<R extends Route, Listed>(
   context: Context,
@@ -66,12 +63,11 @@ export async function findInterrupted<R extends Route, Listed>(
   const wanted = { path, identities, isDerived, isNamed };
   const until = clock.now() + maxWaitMs;
   for (;;) {
-    const entry = await findOwnEntry(context, wanted);
-    if (!entry) return findElsewhere(context, wanted);
-    if (entry.reply || !isAlive(entry) || clock.now() >= until) {
-      const owner = ownerOfEntry({ isOfStack: true, account: accountIn(entry, context) });
-      return { entry: await moveIfPossible(entry, urn), isProven: owner === "own" };
-    }
+    const call = await findCall(context, wanted);
+    if (!call) return undefined;
+    const { entry, mayBeOfOtherStack } = call;
+    if (entry.reply || !isAlive(entry) || clock.now() >= until)
+      return mayBeOfOtherStack ? call : { ...call, entry: await moveIfPossible(entry, context) };
     await log.progress(
       urn,
       `waiting for process ${entry.pid} of an interrupted run, which is sending this call`,
@@ -80,12 +76,24 @@ export async function findInterrupted<R extends Route, Listed>(
   }
 }
 
+async function findCall(context: Context, wanted: Wanted): Promise<EarlierCall | undefined> {
+  const entry = await findOwnEntry(context, wanted);
+  if (!entry) return findElsewhere(context, wanted);
+  const owner = await ownerOf(entry, context);
+  if (owner === "own" || (await lineageOf(entry, context)) === "same")
+    return { entry, isProven: owner === "own" };
+  // The entry is under the name of this stack, but its stack is unknown.
+  const elsewhere = await findElsewhere(context, wanted);
+  if (elsewhere?.isProven || owner === "other") return elsewhere;
+  return { entry, isProven: false, mayBeOfOtherStack: true };
+}
+
 async function findOwnEntry(context: Context, wanted: Wanted): Promise<JournalEntry | undefined> {
-  const { urn = "", client } = context;
+  const { urn = "", client, run } = context;
   let found: JournalEntry | undefined;
   let named: JournalEntry | undefined;
-  for (const entry of entriesOf(urn)) {
-    const isSameCall = isOfService(entry, client) && entry.path === wanted.path;
+  for (const entry of entriesOf(urn, await run.initial.lineage({ urn }))) {
+    const isSameCall = isOfService(entry, client) && entry.path === wanted.path && !isDisowned(entry, urn);
     if (!isSameCall || (await isOfRunningEngine(entry))) continue;
     if (wanted.identities.includes(entry.identity)) found = found?.reply ? found : entry;
     else if (wanted.isNamed && !entry.derived && !entry.reply) named = entry;
@@ -95,54 +103,41 @@ async function findOwnEntry(context: Context, wanted: Wanted): Promise<JournalEn
 }
 
 async function findElsewhere(context: Context, wanted: Wanted): Promise<EarlierCall | undefined> {
-  const { urn = "", client } = context;
+  const { urn = "", client, run } = context;
   // A derived key is the same under every name of the stack, so the service recognizes a repeated call.
   const isSameCreate = (entry: JournalEntry) =>
     !wanted.isDerived &&
     isOfService(entry, client) &&
     entry.path === wanted.path &&
     wanted.identities.includes(entry.identity) &&
-    !isAlive(entry) &&
     !isDisowned(entry, urn);
-  const former = await findUnderFormerName(context, entriesOfOtherStacks(urn).filter(isSameCreate));
+  const lineage = await run.initial.lineage({ urn });
+  const former = await findWritten(context, entriesOfOtherStacks(urn, lineage).filter(isSameCreate));
   if (former?.isProven) return former;
   const entry = await entryOfPlaceholder(context, wanted);
   return entry ? { entry, isProven: true } : former;
 }
 
 /** Returns the entry that this stack wrote before it was renamed, or the first entry that it may have written. */
-async function findUnderFormerName(
+async function findWritten(
   context: Context,
   entries: readonly JournalEntry[],
 ): Promise<EarlierCall | undefined> {
-  const { urn = "", run } = context;
-  const { project, stack } = partsOf(urn);
-  const own = lineageOf(stack);
   let unproven: EarlierCall | undefined;
   for (const entry of entries) {
-    const isKnown = own !== undefined && entry.lineage !== undefined;
-    const lineage = isKnown ? (own === entry.lineage ? "same" : "different") : "unknown";
-    if (lineage === "different") continue;
-    const writer = partsOf(entry.urn);
-    const stacks = await run.stackState.stacks(project);
-    const stackExists = stacks ? stacks.has(`${writer.project}/${writer.stack}`) : "unseen";
-    const account = accountIn(entry, context);
-    const owner = ownerOfEntry({ isOfStack: false, stackExists, lineage, account });
-    if (owner === "own") return { entry: await moveIfPossible(entry, urn), isProven: true };
-    if (owner === "unproven") unproven ??= { entry, isProven: false, mayBeOfOtherStack: true };
+    const owner = await ownerOf(entry, context);
+    if (owner === "own") return { entry, isProven: true };
+    // Another stack of this machine may be sending its own call.
+    if (owner === "unproven" && !isAlive(entry))
+      unproven ??= { entry, isProven: false, mayBeOfOtherStack: true };
   }
   return unproven;
 }
 
-/** Moves an entry to the current URN. If the journal cannot be written, the entry stays, and `record` warns. */
-function moveIfPossible(entry: JournalEntry, urn: string): Promise<JournalEntry> {
-  return moveEntry(entry, urn).catch(() => entry);
-}
-
-/** Whether an entry is of the configured account: same API key, or confirmed by the user. */
-function accountIn({ account }: JournalEntry, { settings }: Context): "same" | "unproven" {
-  const isSame = account === undefined || account === accountOf(settings);
-  return isSame || isEnabled(process.env.RECOMMENDER_SERVICE_MOVED) ? "same" : "unproven";
+/** Moves an entry of this stack to its current URN. If the journal cannot be written, the entry stays, and `record` warns. */
+async function moveIfPossible(entry: JournalEntry, { urn = "", run }: Context): Promise<JournalEntry> {
+  const lineage = await run.initial.lineage({ urn });
+  return moveEntry(entry, urn, lineage).catch(() => entry);
 }
 
 /**
@@ -158,9 +153,11 @@ async function entryOfPlaceholder(context: Context, wanted: Wanted): Promise<Jou
     await log.warn(urn, `an earlier run ${what}; if so, that object is orphaned`);
     return undefined;
   }
+  const lineage = await run.initial.lineage({ urn });
   const entry = {
     ...lost,
     urn,
+    ...(lineage && { lineage }),
     service: serviceIn(client),
     path: wanted.path,
     derived: false,
@@ -194,7 +191,7 @@ async function reportOrphan({ urn }: Context, entry: JournalEntry): Promise<void
 
 /** Reports and erases the creates of interrupted runs for a resource that is deleted or has adopted an object. */
 export async function reportOrphans({ urn = "", client, run }: Context, adoptedId?: string): Promise<void> {
-  for (const entry of entriesOf(urn)) {
+  for (const entry of entriesOf(urn, await run.initial.lineage({ urn }))) {
     const isOwn = entry.id !== undefined && run.created.get(entry.path)?.has(entry.id);
     if (isOwn || !isOfService(entry, client) || (await isOfRunningEngine(entry))) continue;
     // The adopted object may be the result of the call without a response.
@@ -209,9 +206,14 @@ export async function reportOrphans({ urn = "", client, run }: Context, adoptedI
 }
 
 /** Erases the entries whose ids are in the state. Returns the remaining creates of killed runs for the resource. */
-export async function eraseStoredIn(id: string, { __urn, ...state }: Properties): Promise<JournalEntry[]> {
+export async function eraseStoredIn(
+  entry: StateEntry,
+  { __urn, ...state }: Properties,
+  { initial }: Pick<Run, "initial">,
+): Promise<JournalEntry[]> {
+  const lineage = await initial.lineage(entry);
   if (__urn === undefined) return [];
-  const others = await eraseStored(__urn, new Set([id, ...Object.values(state)]));
+  const others = await eraseStored(__urn, new Set([entry.id, ...Object.values(state)]), lineage);
   return others.filter((entry) => !entry.derived && !isAlive(entry));
 }
 

@@ -1,50 +1,13 @@
 import { createHash } from "node:crypto";
 import { constants, existsSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
 import { type FileHandle, open, rm, rmdir } from "node:fs/promises";
-import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { isRunning } from "../../client/process";
 import { createDirectory, stateDirectory } from "../../client/state-directory";
-import { currentBackend, legacyBackendSpellings, lineageOf } from "../run/backend";
+import { currentBackend, legacyBackendSpellings } from "../run/backend";
 import { canonicalUrn, partsOf } from "../run/urn";
+import { compareLineage, type JournalEntry } from "./journal-entry";
 
-/** Create, recorded before it is sent. */
-export interface JournalEntry {
-  readonly urn: string;
-  /** Digest of the service's address or data id. Older versions stored the address. */
-  readonly service: string;
-  /** Address of the service, for messages. Absent if it is secret. */
-  readonly address?: string;
-  /** Canonical URL of the stack's backend. Absent in files of 0.1.0. */
-  readonly backend?: string;
-  /** Digest of the stack's encryption key, which survives a rename (see `lineageOf`). */
-  readonly lineage?: string;
-  /** Fingerprint of the API key. Absent in files of 0.1.0 and for embedded services. */
-  readonly account?: string;
-  readonly path: string;
-  /** Digest that identifies the create when it is tried again. */
-  readonly identity: string;
-  /** Idempotency key of every attempt. */
-  readonly key: string;
-  /** Whether the key is derived from an earlier job, so it is the same on every machine. */
-  readonly derived: boolean;
-  /**
-   * Name in the request, if the name does not identify the create. A repeated call must have the same name. The other
-   * arguments may be secret, so they are not recorded.
-   */
-  readonly request?: Readonly<Record<string, unknown>>;
-  readonly at: string;
-  readonly pid: number;
-  readonly host: string;
-  /** Address of the engine. */
-  readonly engine?: string;
-  /** Ids of matching objects before the call, which are no candidates if the response is lost. */
-  readonly before?: readonly string[];
-  /** Id of the created object. Absent while unknown. */
-  readonly id?: string;
-  /** Fields of the reply that are not in the request. */
-  readonly reply?: Readonly<Record<string, unknown>>;
-}
+export type { JournalEntry } from "./journal-entry";
 
 /** Time after which entries expire. */
 export const retentionMs = 30 * 24 * 3_600_000;
@@ -55,37 +18,40 @@ export function digest(value: unknown): string {
 }
 
 /**
- * Returns the entries of a resource in this stack and backend. The user's state directory has one file for each create
- * whose object is not in the stack's state yet.
+ * Returns the entries under the URN of a resource in this backend. The user's state directory has one file for each create
+ * whose object is not in the stack's state yet. With `lineage`, entries of a different stack that had this name are left
+ * out.
  */
-export function entriesOf(urn: string): JournalEntry[] {
-  const backend = currentBackend();
-  const isOwn = (entry: JournalEntry) =>
-    entry.backend === backend && canonicalUrn(entry.urn) === canonicalUrn(urn);
-  return [...entriesIn(directoryOf(urn)).filter(isOwn), ...legacyDirectories(urn).flatMap(entriesIn)];
+export function entriesOf(urn: string, lineage?: string): JournalEntry[] {
+  const own = entriesNear(urn).filter((entry) => isOfStack(entry, urn, lineage));
+  return [...own, ...legacyDirectories(urn).flatMap(entriesIn)];
 }
 
 /** Returns the entries of resources with the same type and name in other stacks of this backend. This stack may be a renamed one. */
-export function entriesOfOtherStacks(urn: string): JournalEntry[] {
+export function entriesOfOtherStacks(urn: string, lineage?: string): JournalEntry[] {
+  return entriesNear(urn).filter((entry) => !isOfStack(entry, urn, lineage));
+}
+
+function entriesNear(urn: string): JournalEntry[] {
   const backend = currentBackend();
-  return entriesIn(directoryOf(urn)).filter(
-    (entry) => entry.backend === backend && canonicalUrn(entry.urn) !== canonicalUrn(urn),
-  );
+  return entriesIn(directoryOf(urn)).filter((entry) => entry.backend === backend);
 }
 
-/** Returns the backend and lineage of a new entry. */
-export function placeOf(urn: string): Pick<JournalEntry, "backend" | "lineage"> {
-  const lineage = lineageOf(partsOf(urn).stack);
-  return { backend: currentBackend(), ...(lineage && { lineage }) };
+function isOfStack(entry: JournalEntry, urn: string, lineage: string | undefined): boolean {
+  return canonicalUrn(entry.urn) === canonicalUrn(urn) && compareLineage(entry, lineage) !== "different";
 }
 
-/** Moves an entry of 0.1.0, or of a former name of the stack, to the current URN. */
-export async function moveEntry(entry: JournalEntry, urn: string): Promise<JournalEntry> {
-  if (entry.backend !== undefined && entry.urn === urn) return entry;
-  const { lineage: _, ...rest } = entry;
-  const moved = { ...rest, urn, ...placeOf(urn) };
+/** Moves an entry of this stack that has a former name, or was written by 0.1.0, to the current URN and lineage. */
+export async function moveEntry(
+  entry: JournalEntry,
+  urn: string,
+  lineage: string | undefined,
+): Promise<JournalEntry> {
+  const moved = { ...entry, urn, backend: currentBackend(), ...(lineage && { lineage }) };
+  const isSameFile = pathOf(entry) === fileOf(moved);
+  if (isSameFile && entry.urn === urn) return entry;
   await write(moved);
-  if (entry.backend === undefined || canonicalUrn(entry.urn) !== canonicalUrn(urn)) await erase(entry);
+  if (!isSameFile) await erase(entry);
   return moved;
 }
 
@@ -138,7 +104,7 @@ function readable(file: string): JournalEntry | undefined {
  * a replaced file would need a synchronous rename, which blocks the whole process.
  */
 export async function write(given: JournalEntry): Promise<void> {
-  const entry = given.backend === undefined ? { ...given, ...placeOf(given.urn) } : given;
+  const entry = { ...given, backend: given.backend ?? currentBackend() };
   const line = `${JSON.stringify(entry)}\n`;
   if (!(await appendLine(entry, line))) await createFile(entry, line);
   await eraseExpired();
@@ -181,7 +147,7 @@ function undefinedIfAbsent(error: NodeJS.ErrnoException): undefined {
 
 /** Erases an entry. Failures are ignored: an unwritable journal is reported when it is written. */
 export async function erase(entry: JournalEntry): Promise<void> {
-  await removeFile(readFrom.get(entry) ?? fileOf(entry));
+  await removeFile(pathOf(entry));
 }
 
 async function removeFile(file: string): Promise<void> {
@@ -190,29 +156,20 @@ async function removeFile(file: string): Promise<void> {
   await rmdir(dirname(file)).catch(() => {});
 }
 
-/** Whether another process on this machine wrote an entry and is still running. */
-export function isAlive({ pid, host }: JournalEntry): boolean {
-  return host === hostname() && pid !== process.pid && isRunning(pid);
-}
-
-/** Maximum duration of a call, with all retries. */
-const callMs = 5 * 60_000;
-
-/** Whether the writer of an entry may be running. On other machines, entries of the last minutes count as running. */
-export function mayBeRunning(entry: JournalEntry): boolean {
-  const isRecent = Date.now() - Date.parse(entry.at) < callMs;
-  return entry.host === hostname() ? isAlive(entry) : isRecent;
-}
-
 /**
  * Erases the entries whose ids are in the state, and returns the remaining ones. With the last job of a chain, each
  * submitted because the previous one failed, the whole chain is erased.
  */
-export async function eraseStored(urn: string, known: ReadonlySet<unknown>): Promise<JournalEntry[]> {
-  const entries = entriesOf(urn);
+export async function eraseStored(
+  urn: string,
+  known: ReadonlySet<unknown>,
+  lineage?: string,
+): Promise<JournalEntry[]> {
+  const entries = entriesOf(urn, lineage);
   const stored = entries.filter(({ id }) => id !== undefined && known.has(id));
   const isOver = (entry: JournalEntry) =>
-    stored.includes(entry) || (entry.derived && stored.some(({ at }) => entry.at <= at));
+    stored.includes(entry) ||
+    (entry.derived && stored.some(({ at, lineage }) => entry.at <= at && entry.lineage === lineage));
   await Promise.all(entries.filter(isOver).map(erase));
   return entries.filter((entry) => !isOver(entry));
 }
@@ -259,9 +216,22 @@ function legacyDirectories(urn: string): string[] {
   );
 }
 
-function fileOf({ urn, service, path, identity, backend, engine = "" }: JournalEntry): string {
+function pathOf(entry: JournalEntry): string {
+  return readFrom.get(entry) ?? fileOf(entry);
+}
+
+function fileOf({ urn, service, path, identity, backend, lineage, engine = "" }: JournalEntry): string {
   const { project, stack } = partsOf(urn);
-  const name = digest([service, path, identity, engine, backend ?? currentBackend(), project, stack]);
+  const name = digest([
+    service,
+    path,
+    identity,
+    engine,
+    backend ?? currentBackend(),
+    project,
+    stack,
+    lineage,
+  ]);
   return join(directoryOf(urn), `${name}.json`);
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -24,23 +23,6 @@ export function legacyBackendSpellings(): string[] {
   const isLoggedIn = given === "" || (current !== undefined && canonical(current) === here);
   const spelled = [given, here, `${here}/`, ...(isLoggedIn ? ["", current ?? ""] : [])];
   return [...new Set(spelled)];
-}
-
-/**
- * Returns a digest of the stack's encryption key or salt, which survives a rename of the stack. Undefined if the stack's
- * configuration file has neither, as with Pulumi Cloud. A copy of the file has the same digest.
- */
-export function lineageOf(stack: string): string | undefined {
-  const project = projectFile();
-  if (!project) return undefined;
-  const directory = resolve(dirname(project.path), /^stackConfigDir:\s*(\S+)/m.exec(project.text)?.[1] ?? "");
-  const name = stack.split("/").at(-1) ?? stack;
-  for (const extension of ["yaml", "yml", "json"]) {
-    const text = readOrUndefined(join(directory, `Pulumi.${name}.${extension}`)) ?? "";
-    const [, key] = /^\s*"?(?:encryptionsalt|encryptedkey)"?:\s*"?([^\s",]+)/m.exec(text) ?? [];
-    if (key) return createHash("sha256").update(key).digest("hex").slice(0, 16);
-  }
-  return undefined;
 }
 
 function canonical(url: string): string {
@@ -99,15 +81,16 @@ function loginBackend(): string | undefined {
 
 /** Returns the backend in the project file, which takes precedence over `pulumi login`. */
 function projectBackend(): string | undefined {
-  const text = projectFile()?.text ?? "";
+  const text = projectFile() ?? "";
   return /^backend:\s*\n(?:\s+.*\n)*?\s+url:\s*["']?([^\s"']+)/m.exec(text)?.[1];
 }
 
-function projectFile(): { readonly path: string; readonly text: string } | undefined {
+/** Returns the text of the project file in the working directory or a directory above it. */
+function projectFile(): string | undefined {
   for (let directory = process.cwd(); ; directory = dirname(directory)) {
     for (const name of ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"]) {
       const text = readOrUndefined(join(directory, name));
-      if (text !== undefined) return { path: join(directory, name), text };
+      if (text !== undefined) return text;
     }
     if (dirname(directory) === directory) return undefined;
   }

@@ -11,9 +11,9 @@ import type { VisibleObjects } from "./account";
 import { cancelled as engineCancelled, stopped } from "./cancellation";
 import { Claims } from "./claims";
 import { log, type Urn } from "./engine";
+import { InitialState } from "./initial-state";
 import { Listing } from "./listing";
 import { masked } from "./masking";
-import { PendingOperations } from "./pending-operations";
 import { cliStackState, type StackState } from "./stack-state";
 import { TrainingData } from "./training-data";
 import { partsOf } from "./urn";
@@ -83,8 +83,8 @@ export class Run {
     readonly stackState: StackState = cliStackState(),
     /** Aborted when the user cancels the run. */
     readonly cancelled: AbortSignal = engineCancelled,
-    /** Operations of a killed run, as recorded in the state. */
-    readonly pending: PendingOperations = new PendingOperations(),
+    /** State of this stack at the start of the run. */
+    readonly initial: InitialState = new InitialState(),
   ) {
     this.claims = new Claims(stackState);
   }

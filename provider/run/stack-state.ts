@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { engineProcess } from "./engine-command";
 import { isSameEntry, type Properties, type StateEntry, stateEntryOf } from "./state-entry";
-import { canonicalUrn, partsOf, resourceTypeOf } from "./urn";
+import { canonicalUrn, partsOf, resourceTypeOf, stackIdOf } from "./urn";
 
 /** State of the stacks in a backend. */
 export interface StackState {
@@ -19,6 +19,8 @@ export interface StackState {
 /** Entries of all stacks whose state can be read. */
 export interface BackendEntries {
   readonly entries: readonly StateEntry[];
+  /** Lineage of each stack that has one (see `lineageIn`), by `project/stack`. */
+  readonly lineages: ReadonlyMap<string, string>;
   /** Stacks with unreadable state. */
   readonly unread: readonly string[];
 }
@@ -95,21 +97,29 @@ const readersAtOnce = 4;
 
 async function readAllStacks(cli: Cli): Promise<BackendEntries> {
   const names = await listed(cli, "--all");
-  if (!names) return { entries: [], unread: ["all stacks"] };
+  const lineages = new Map<string, string>();
+  if (!names) return { entries: [], lineages, unread: ["all stacks"] };
   const [entries, unread]: [StateEntry[], string[]] = [[], []];
   const until = Date.now() + cli.timeoutMs;
   const open = [...names];
   const read = async () => {
     for (let name = open.shift(); name !== undefined; name = open.shift()) {
       const timeoutMs = until - Date.now();
-      const found =
-        timeoutMs > 0 ? await exported(["--stack", name], { ...cli, timeoutMs }).catch(() => {}) : undefined;
-      if (found) entries.push(...found);
-      else unread.push(name);
+      const state =
+        timeoutMs > 0
+          ? await exportState(["--stack", name], { ...cli, timeoutMs }).catch(() => {})
+          : undefined;
+      if (!state) {
+        unread.push(name);
+        continue;
+      }
+      entries.push(...entriesIn(state));
+      const root = rootOf(state);
+      if (root?.created) lineages.set(stackIdOf(root.urn), root.created);
     }
   };
   await Promise.all(Array.from({ length: readersAtOnce }, read));
-  return { entries, unread };
+  return { entries, lineages, unread };
 }
 
 async function stacks(current: string, cli: Cli): Promise<ReadonlySet<string> | undefined> {
@@ -136,7 +146,7 @@ async function listed({ program, timeoutMs }: Cli, ...scope: string[]): Promise<
  * Yields the CLI options of the stacks that may contain an entry: the stack in its URN, which lacks the organisation, the
  * selected stack, and all others, because `pulumi state move` keeps the old stack in the properties.
  */
-async function* waysTo(stack: string | undefined, cli: Cli): AsyncGenerator<string[]> {
+export async function* waysTo(stack: string | undefined, cli: Cli): AsyncGenerator<string[]> {
   if (stack) yield ["--stack", stack];
   yield [];
   for (const name of (await listed(cli)) ?? []) if (name !== stack) yield ["--stack", name];
@@ -153,12 +163,31 @@ export async function exportState(
 }
 
 async function exported(way: readonly string[], cli: Cli): Promise<StateEntry[]> {
-  const { resources = [] } = await exportState(way, cli);
-  return resources.flatMap(({ urn, type, id, outputs = {}, delete: isLeaving = false }) => {
-    const resourceType = resourceTypeOf(type);
-    return resourceType && id ? [{ ...stateEntryOf(resourceType, id, outputs), urn, isLeaving }] : [];
-  });
+  return entriesIn(await exportState(way, cli));
 }
+
+function entriesIn({ resources = [] }: ExportedState): StateEntry[] {
+  return resources.flatMap(
+    ({ urn, type, id, outputs = {}, delete: isPendingDelete = false }): StateEntry[] => {
+      const resourceType = resourceTypeOf(type);
+      return resourceType && id ? [{ ...stateEntryOf(resourceType, id, outputs), urn, isPendingDelete }] : [];
+    },
+  );
+}
+
+/**
+ * Returns the lineage of a stack: the time at which the engine created its root resource, in nanoseconds. It survives
+ * `pulumi stack rename` and a change of the secrets provider. A new stack with the same name has a different one.
+ */
+export function lineageIn(state: ExportedState): string | undefined {
+  return rootOf(state)?.created;
+}
+
+function rootOf({ resources = [] }: ExportedState): ExportedEntry | undefined {
+  return resources.find(({ type, delete: isPendingDelete }) => type === rootType && !isPendingDelete);
+}
+
+const rootType = "pulumi:pulumi:Stack";
 
 /** State of a stack, as exported. */
 export interface ExportedState {
@@ -174,6 +203,7 @@ interface ExportedEntry {
   readonly inputs?: Properties;
   readonly outputs?: Properties;
   readonly delete?: boolean;
+  readonly created?: string;
 }
 
 const commandOf = (way: readonly string[]) => `\`${["pulumi stack export", ...way].join(" ")}\``;

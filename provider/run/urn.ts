@@ -17,6 +17,12 @@ export function partsOf(urn: string | undefined): {
   return { stack, project, type, name: name.join("::") };
 }
 
+/** Returns the stack in a URN as `project/stack`. */
+export function stackIdOf(urn: string): string {
+  const { project, stack } = partsOf(urn);
+  return `${project}/${stack}`;
+}
+
 /** Returns the logical name of a resource. It is never secret, unlike the argument `name`. */
 export function logicalName(urn: string | undefined): string {
   return partsOf(urn).name;

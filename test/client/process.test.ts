@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { isRunning } from "../../client/process";
-import { isAlive, type JournalEntry } from "../../provider/recovery/journal";
+import { isAlive } from "../../provider/recovery/entry-writer";
+import type { JournalEntry } from "../../provider/recovery/journal";
 
 describe("a process", () => {
   afterEach(() => jest.restoreAllMocks());

@@ -39,7 +39,7 @@ async function wrong(version: string): Promise<number> {
   return rows.filter(({ attributes }) => JSON.parse(attributes).version !== version).length;
 }
 
-const kills: [string, Kill | undefined, string][] = [
+const kills: [string, Kill | undefined, string, rename?: true][] = [
   ["a batch that the service refuses, on the same machine", undefined, "one"],
   ["a batch that the service refuses, on another machine", undefined, "two"],
   [
@@ -57,6 +57,12 @@ const kills: [string, Kill | undefined, string][] = [
     { signal: "SIGKILL", target: "engine", moment: { at: 2, phase: "taken" } },
     "two",
   ],
+  [
+    "SIGKILL, on another machine after a rename of the stack",
+    { signal: "SIGKILL", target: "engine", moment: { at: 2, phase: "taken" } },
+    "two",
+    true,
+  ],
 ];
 
 /** Makes the service reject the second batch without executing it. */
@@ -71,48 +77,59 @@ const refuseSecondBatch = () =>
   );
 
 describe.each<Binding>(["dynamic", "plugin"])("over the binding %s", (binding) => {
-  test.each(kills)("a source that is reverted after %s is sent again", async (name, kill, machine) => {
-    const ground = await KillingGround.make(program, {
-      ...observed.environment,
-      RECOMMENDER_BASE_URL: proxy.url,
-    });
-    const stack = name.replaceAll(/\W+/g, "-").slice(-30) + binding;
-    if (binding === "plugin") await installPlugin(ground.directory);
-    try {
-      const write = (version: string) =>
-        writeFileSync(join(ground.directory, "users.ndjson"), userLines(version));
-      const environment = (on: string) => ({
-        RECOMMENDER_BINDING: binding,
-        XDG_STATE_HOME: join(ground.directory, on),
+  test.each(kills)(
+    "a source that is reverted after %s is sent again",
+    async (name, kill, machine, isRenamed) => {
+      const ground = await KillingGround.make(program, {
+        ...observed.environment,
+        RECOMMENDER_BASE_URL: proxy.url,
       });
-      const up = (on: string, struck?: Kill) =>
-        ground.run(
-          ["up", "--yes", "--skip-preview", "--stack", stack],
-          environment(on),
-          struck && proxy,
-          struck,
-        );
-      await ground.init(stack);
-      write("A");
-      expect(await up("one")).toMatchObject({ code: 0 });
-      expect(await wrong("A")).toBe(0);
-      write("B");
-      if (!kill) refuseSecondBatch();
-      const { struck, code: broken } = await up("one", kill);
-      expect(kill ? struck : broken !== 0).toBe(true);
-      expect(await wrong("A")).toBeGreaterThan(0);
-      write("A");
-      await ground.run(["cancel", "--yes", "--stack", stack], environment(machine));
-      ground.mend(stack);
-      const { code, output } = await up(machine);
-      expect({ code, output }).toMatchObject({
-        code: 0,
-        output: expect.stringContaining("4,000 users uploaded"),
-      });
-      expect(await wrong("A")).toBe(0);
-      expect((await up(machine)).output).not.toContain("uploaded");
-    } finally {
-      await ground.dispose();
-    }
-  });
+      let stack = name.replaceAll(/\W+/g, "-").slice(-30) + binding;
+      if (binding === "plugin") await installPlugin(ground.directory);
+      try {
+        const write = (version: string) =>
+          writeFileSync(join(ground.directory, "users.ndjson"), userLines(version));
+        const environment = (on: string) => ({
+          RECOMMENDER_BINDING: binding,
+          XDG_STATE_HOME: join(ground.directory, on),
+        });
+        const up = (on: string, struck?: Kill) =>
+          ground.run(
+            ["up", "--yes", "--skip-preview", "--stack", stack],
+            environment(on),
+            struck && proxy,
+            struck,
+          );
+        await ground.init(stack);
+        write("A");
+        expect(await up("one")).toMatchObject({ code: 0 });
+        expect(await wrong("A")).toBe(0);
+        write("B");
+        if (!kill) refuseSecondBatch();
+        const { struck, code: broken } = await up("one", kill);
+        expect(kill ? struck : broken !== 0).toBe(true);
+        expect(await wrong("A")).toBeGreaterThan(0);
+        write("A");
+        await ground.run(["cancel", "--yes", "--stack", stack], environment(machine));
+        ground.mend(stack);
+        if (isRenamed) {
+          const old = stack;
+          stack = `renamed-${binding}`;
+          const renamed = await ground.run(["stack", "rename", stack, "--stack", old], environment(machine));
+          expect(renamed).toMatchObject({ code: 0 });
+          // A new stack with the old name has nothing pending.
+          await ground.init(old);
+        }
+        const { code, output } = await up(machine);
+        expect({ code, output }).toMatchObject({
+          code: 0,
+          output: expect.stringContaining("4,000 users uploaded"),
+        });
+        expect(await wrong("A")).toBe(0);
+        expect((await up(machine)).output).not.toContain("uploaded");
+      } finally {
+        await ground.dispose();
+      }
+    },
+  );
 });

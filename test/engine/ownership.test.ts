@@ -128,3 +128,19 @@ test("the journal is found with any spelling of the backend, after a login and a
     JSON.parse(proxy.taken.find(({ key }) => key === keys[0])?.answer ?? "{}").user_dataset_id,
   );
 });
+
+test("a new stack with the old name of a renamed stack neither adopts its object nor deletes it", async () => {
+  await ground.init("dev");
+  await killedAt("EventDataset", true);
+  const [ofProd] = await datasets();
+  await done(pulumi(["stack", "rename", "prod", "--stack", "dev"]));
+  await ground.init("dev");
+  await done(up("dev", "EventDataset"));
+  expect(dataOf("dev")).not.toBe(ofProd?.eventDatasetId);
+  await done(pulumi(["destroy", "--yes", "--skip-preview", "--stack", "dev"]));
+  expect(await datasets()).toEqual([ofProd]);
+
+  await done(up("prod", "EventDataset"));
+  expect(dataOf("prod")).toBe(ofProd?.eventDatasetId);
+  expect(await datasets()).toEqual([ofProd]);
+});

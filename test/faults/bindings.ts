@@ -45,7 +45,7 @@ export function stackState(entries: StackState["entries"]): StackState {
     entries,
     entriesNamed: async (urn) =>
       (await all()).filter((entry) => canonicalUrn(entry.urn) === canonicalUrn(urn)),
-    allStacks: async () => ({ entries: await all(), unread: [] }),
+    allStacks: async () => ({ entries: await all(), lineages: new Map(), unread: [] }),
     stacks: async () => ({ has: () => true }) as unknown as ReadonlySet<string>,
   };
 }

@@ -100,7 +100,7 @@ export class SmallEngine extends Rows {
     const rows = async () =>
       this.all().map((row) => ({
         ...{ ...stateEntryOf(row.kind, row.id, row.state), urn: this.#storedUrnOf(row) },
-        isLeaving: this.replaced.includes(row),
+        isPendingDelete: this.replaced.includes(row),
       }));
     const clients = await this.bindings.begin({ config, clock: fastClock, rows, keepsTokens: true });
     this.#clients.push(...clients);

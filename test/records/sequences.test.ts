@@ -6,7 +6,7 @@ import { systemClock } from "../../client/clock";
 import { readSettings } from "../../client/settings";
 import { limits } from "../../contract";
 import { eventRecords } from "../../provider/event-records";
-import { type PendingOperation, PendingOperations } from "../../provider/run/pending-operations";
+import { InitialState, type PendingOperation } from "../../provider/run/initial-state";
 import { Run, useSession } from "../../provider/run/session";
 import type { Properties } from "../../provider/run/state-entry";
 import { stackState } from "../faults/bindings";
@@ -175,12 +175,12 @@ class StackWorld {
     const pending = [...this.#pending];
     const read = async () => {
       if (isBlind) throw new Error("no export");
-      return pending;
+      return { pending };
     };
     const run = new Run(
       stackState(async () => []),
       new AbortController().signal,
-      new PendingOperations(read),
+      new InitialState(read),
     );
     const settings = readSettings((key) => config[`recommender:${key}`], {});
     useSession({ settings, client: this.remote.client(fault), clock: systemClock, run });

@@ -4,7 +4,7 @@ import { systemClock } from "../../../client/clock";
 import { readSettings } from "../../../client/settings";
 import { lifecycle } from "../../../provider/lifecycle/lifecycle";
 import { setBinding } from "../../../provider/run/engine";
-import { PendingOperations } from "../../../provider/run/pending-operations";
+import { InitialState } from "../../../provider/run/initial-state";
 import { Run, useSession } from "../../../provider/run/session";
 import { stackState } from "../../faults/bindings";
 
@@ -33,19 +33,25 @@ beforeAll(async () => {
   setBinding({ connect: () => {}, engineAddress: () => undefined, log: async () => {} });
   const settings = readSettings((key) => config[`recommender:${key}`], {});
   client = new Client({ baseUrl: settings.baseUrl, apiKey: "k", token: fixedToken("t") });
-  const pending = new PendingOperations(async (urn) => {
+  useRun();
+  await probe.configure({ config: { get: (key: string) => config[key] } });
+});
+afterAll(() => client.close());
+
+/** Starts a new run. */
+function useRun(): void {
+  const settings = readSettings((key) => config[`recommender:${key}`], {});
+  const initial = new InitialState(async ({ urn }) => {
     looked.push(urn);
-    return [];
+    return { pending: [] };
   });
   const run = new Run(
     stackState(async () => []),
     new AbortController().signal,
-    pending,
+    initial,
   );
   useSession({ settings, client, clock: systemClock, run });
-  await probe.configure({ config: { get: (key: string) => config[key] } });
-});
-afterAll(() => client.close());
+}
 
 test("a refresh marks an unsettled resource, and no other resource", async () => {
   const { props } = await probe.read("probe-1", { __urn, name: "n" });
@@ -63,9 +69,11 @@ test("an unsettled resource is updated even if no argument changes", async () =>
   ).toBe(false);
 });
 
-test("the operations of a killed run are read once, when the first resource is checked", async () => {
+test("the state is read once, when the first resource is checked, even if that resource is new", async () => {
+  looked.length = 0;
+  useRun();
   await probe.check({}, { __urn, name: "n" });
-  expect(looked).toEqual([]);
+  expect(looked).toEqual([__urn]);
   for (let times = 0; times < 2; times++) await probe.check({ __urn, name: "n" }, { __urn, name: "n" });
   expect(looked).toEqual([__urn]);
 });

@@ -42,7 +42,7 @@ const request = { name: "users", numShards: 1, attributeSchema: null };
 /** Journal entry of a killed run. */
 const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
   ...{ urn: engine.urnOf(users), service: observed.service.url, path: "/create-user-dataset" },
-  ...{ identity: digest(request), key: randomUUID(), derived: false, request },
+  ...{ identity: digest(request), key: randomUUID(), derived: false, request, lineage: engine.stack },
   ...{ at: new Date().toISOString(), pid: 999_999_999, host: hostname() },
   ...more,
 });
@@ -242,12 +242,22 @@ test("RECOMMENDER_ADOPT that is still set does not affect a forced replacement",
 
 test("RECOMMENDER_ADOPT that is still set adopts nothing because of an entry of another stack", async () => {
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
-  await write(entry({ urn: engine.urnOf(users).replace(engine.stack, "other") }));
+  await write(entry({ urn: engine.urnOf(users).replace(engine.stack, "other"), lineage: "other" }));
   process.env.RECOMMENDER_ADOPT = `users=${userDatasetId}`;
   const errors = await engine.up([users]);
   delete process.env.RECOMMENDER_ADOPT;
   expect(errors).toEqual([]);
   expect(engine.of("UserDataset", "users").id).not.toBe(userDatasetId);
+});
+
+test("RECOMMENDER_ADOPT with one object for two resources fails before anything is created", async () => {
+  const { userDatasetId } = await observed.call(routes.createUserDataset, request);
+  observed.calls();
+  process.env.RECOMMENDER_ADOPT = `one=${userDatasetId},two=${userDatasetId}`;
+  const [error] = await engine.up([users, { ...users, name: "one" }, { ...users, name: "two" }]);
+  delete process.env.RECOMMENDER_ADOPT;
+  expect(error?.message).toContain(`RECOMMENDER_ADOPT gives ${userDatasetId} to both one and two`);
+  expect([created(), engine.all()]).toEqual([0, []]);
 });
 
 /** State after a run without a response. */

@@ -71,16 +71,35 @@ test("a lost call leads to a second object or to an adoption only with proof or 
   );
 });
 
-const renamed: OwnerEvidence = { isOfStack: false, stackExists: false, lineage: "same", account: "same" };
+const renamed: OwnerEvidence = { isOfName: false, lineage: "same", isOfOther: false, account: "same" };
+const ofName: OwnerEvidence = { isOfName: true, lineage: "same", account: "same" };
 const owners: readonly (readonly [string, OwnerEvidence, EntryOwner])[] = [
-  ["this stack", { isOfStack: true, account: "same" }, "own"],
-  ["this stack, with another key", { isOfStack: true, account: "unproven" }, "unproven"],
-  ["a stack that is gone, of the same lineage", renamed, "own"],
+  ["this stack", ofName, "own"],
+  ["this stack, with another key", { ...ofName, account: "unproven" }, "unproven"],
+  ["this stack under a former name", renamed, "own"],
   ["the same, with another key", { ...renamed, account: "unproven" }, "unproven"],
+  ["the original of this stack's state", { ...renamed, isOfOther: true }, "other"],
+  ["this stack or the unreadable original of its state", { ...renamed, isOfOther: "unseen" }, "unproven"],
+  ["a renamed stack that had this name", { ...ofName, lineage: "different", isOfOther: true }, "other"],
+  ["a stack of this name that is gone", { ...ofName, lineage: "different", isOfOther: false }, "unproven"],
+  [
+    "a stack of this name, if a state cannot be read",
+    { ...ofName, lineage: "different", isOfOther: "unseen" },
+    "unproven",
+  ],
+  [
+    "a stack of this name and of unknown lineage",
+    { ...ofName, lineage: "unknown", isOfOther: false },
+    "unproven",
+  ],
+  [
+    "the same, if another stack holds its object",
+    { ...ofName, lineage: "unknown", isOfOther: true },
+    "other",
+  ],
+  ["another stack", { ...renamed, lineage: "different" }, "other"],
   ["a stack that is gone, of unknown lineage", { ...renamed, lineage: "unknown" }, "unproven"],
-  ["a stack that is gone, of another lineage", { ...renamed, lineage: "different" }, "other"],
-  ["a stack that exists, made from a copied configuration", { ...renamed, stackExists: true }, "other"],
-  ["a stack that may exist, of the same lineage", { ...renamed, stackExists: "unseen" }, "unproven"],
+  ["a stack that exists, of unknown lineage", { ...renamed, lineage: "unknown", isOfOther: true }, "other"],
 ];
 
 test.each(owners)("an entry of %s", (_, evidence, owner) => {

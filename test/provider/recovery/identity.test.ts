@@ -61,12 +61,13 @@ describe("a create in the journal of a killed run", () => {
     ["as we do, with nested keys in another order", identitiesOf(written)[0], turned, true],
     ["with another schema", identitiesOf(other)[0], written, false],
   ])("%s, is resumed only if it is the same", async (_, identity, declared, isResumed) => {
-    const urn = `urn:pulumi:${newStack()}::p::pulumi-nodejs:dynamic/recommender:UserDataset::users`;
+    const lineage = newStack();
+    const urn = `urn:pulumi:${lineage}::p::pulumi-nodejs:dynamic/recommender:UserDataset::users`;
     const { userDatasetId } = await observed.call(routes.createUserDataset, written);
     await write({
       ...{ urn, service: observed.client.service, path: "/create-user-dataset", identity, key: newStack() },
       ...{ derived: false, at: new Date().toISOString(), pid: 999_999_999, host: hostname() },
-      ...{ id: userDatasetId, reply: { userDatasetId } },
+      ...{ id: userDatasetId, reply: { userDatasetId }, lineage },
     });
     const { client } = observed;
     const run = new Run(stackState(async () => []));

@@ -105,7 +105,7 @@ test("a file of 0.1.0 is read and moved to the current directory", async () => {
   const old = putAsOld("s3://states/shop");
   const [found] = entriesOf(urn);
   expect(found).toEqual(old);
-  await moveEntry(found as JournalEntry, urn);
+  await moveEntry(found as JournalEntry, urn, undefined);
   expect(entriesOf(urn)).toEqual([sent]);
   expect(files()).toHaveLength(1);
   await write({ ...sent, id: "user-dataset-1" });

@@ -1,0 +1,61 @@
+import { isEnabled } from "../../client/settings";
+import { accountOf } from "../run/account";
+import type { Context } from "../run/context";
+import { mayBeSameService } from "../run/state-entry";
+import { stackIdOf } from "../run/urn";
+import { type EntryOwner, type OwnerEvidence, ownerOfEntry } from "./entry-owner";
+import { compareLineage, type JournalEntry } from "./journal-entry";
+import { lostCallOf } from "./unknown-creation";
+
+/** Collects the facts about a journal entry, and decides which stack it belongs to. */
+export async function ownerOf(entry: JournalEntry, context: Context): Promise<EntryOwner> {
+  const { urn = "" } = context;
+  const isOfName = stackIdOf(entry.urn) === stackIdOf(urn);
+  const lineage = await lineageOf(entry, context);
+  const known: OwnerEvidence = { isOfName, lineage, account: accountIn(entry, context) };
+  // The states of all stacks are read only if they can change the decision.
+  const isDecided = ownerOfEntry(known) !== "unproven" || (isOfName && lineage === "same");
+  return isDecided
+    ? ownerOfEntry(known)
+    : ownerOfEntry({ ...known, isOfOther: await isOfOtherStack(entry, lineage, context) });
+}
+
+/** Compares the stack that wrote an entry with this one. The state of this stack proves some entries without a lineage. */
+export async function lineageOf(
+  entry: JournalEntry,
+  { urn = "", run }: Context,
+): Promise<OwnerEvidence["lineage"]> {
+  const isOfPlaceholder = lostCallOf(run.placeholders.get(urn))?.key === entry.key;
+  // A derived key contains the id of a job in the state.
+  if (entry.derived || isOfPlaceholder) return "same";
+  return compareLineage(entry, await run.initial.lineage({ urn }));
+}
+
+async function isOfOtherStack(
+  entry: JournalEntry,
+  lineage: OwnerEvidence["lineage"],
+  { urn = "", run, settings }: Context,
+): Promise<boolean | "unseen"> {
+  const [own, writer] = [stackIdOf(urn), stackIdOf(entry.urn)];
+  if (lineage === "unknown" && writer !== own) {
+    const stacks = await run.stackState.stacks(own.split("/", 1)[0] as string);
+    if (stacks?.has(writer)) return true;
+  }
+  const { entries, lineages, unread } = await run.stackState.allStacks();
+  const hasLineage = ([stack, each]: readonly [string, string]) =>
+    stack !== own && each === entry.lineage && (lineage !== "same" || stack === writer);
+  const holdsObject = entries.some(
+    ({ urn, id, service }) =>
+      stackIdOf(urn) !== own &&
+      (id === entry.id || lostCallOf(id)?.key === entry.key) &&
+      mayBeSameService({ service }, { service: settings.baseUrl }),
+  );
+  if (holdsObject || [...lineages].some(hasLineage)) return true;
+  return unread.length > 0 ? "unseen" : false;
+}
+
+/** Whether an entry is of the configured account: same API key, or confirmed by the user. */
+function accountIn({ account }: JournalEntry, { settings }: Context): "same" | "unproven" {
+  const isSame = account === undefined || account === accountOf(settings);
+  return isSame || isEnabled(process.env.RECOMMENDER_SERVICE_MOVED) ? "same" : "unproven";
+}

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setBinding } from "../../../provider/run/engine";
+import { type Anchor, InitialState, readInitialFacts } from "../../../provider/run/initial-state";
+
+const directory = mkdtempSync(join(tmpdir(), "recommender-pending-"));
+const program = join(directory, "pulumi");
+beforeAll(() => setBinding({ connect: () => {}, engineAddress: () => "127.0.0.1:1", log: async () => {} }));
+afterAll(() => {
+  setBinding({ connect: () => {}, engineAddress: () => undefined, log: async () => {} });
+  rmSync(directory, { recursive: true });
+});
+
+const urn = "urn:pulumi:dev::shop::recommender:index:UserRecords::people";
+const root = {
+  urn: "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev",
+  ...{ type: "pulumi:pulumi:Stack", created: "2026-11-18T07:59:41.2907855Z" },
+};
+
+/** Initial state, with a script instead of the Pulumi CLI. */
+function stateBy(script: string): InitialState {
+  writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return new InitialState((of) => readInitialFacts(of, { program, timeoutMs: 60_000 }));
+}
+const pendingBy = (script: string) => stateBy(script).pendingOf(urn);
+const exporting = (deployment: object) => `echo '${JSON.stringify({ deployment })}'`;
+
+test.each([
+  ["the export fails", "echo 'error: no credentials' >&2; exit 255"],
+  ["the export is no JSON", "echo 'warning: a new version'"],
+  [
+    "the export shows a stack of another project",
+    exporting({ resources: [{ ...root, urn: root.urn.replaceAll("shop", "mall") }] }),
+  ],
+])("the operations of killed runs are unknown if %s", async (_, script) => {
+  expect(await pendingBy(script)).toBeUndefined();
+});
+
+test("a stack without resources has nothing pending", async () => {
+  expect(await pendingBy(exporting({}))).toEqual([]);
+});
+
+test("pending creates and updates of the resource are found, and deletions and other resources are left out", async () => {
+  const inputs = { contentHash: "a" };
+  const pending_operations = [
+    { type: "creating", resource: { urn, type: "", inputs } },
+    { type: "updating", resource: { urn, type: "", inputs } },
+    { type: "deleting", resource: { urn, type: "", inputs } },
+    { type: "creating", resource: { urn: `${urn}-2`, type: "", inputs } },
+  ];
+  expect(await pendingBy(exporting({ resources: [root], pending_operations }))).toEqual([
+    { urn, inputs, isCreate: true },
+    { urn, inputs, isCreate: false },
+  ]);
+});
+
+test("a pending operation of a renamed stack is found by the URN in the state, which has the old name", async () => {
+  const renamed = { ...root, urn: root.urn.replaceAll("dev", "prod") };
+  const pending = {
+    type: "updating",
+    resource: { urn: urn.replace(":dev:", ":prod:"), type: "", inputs: {} },
+  };
+  const state = stateBy(exporting({ resources: [renamed], pending_operations: [pending] }));
+  await state.load({ urn: pending.resource.urn });
+  expect(await state.pendingOf(urn)).toMatchObject([{ urn: pending.resource.urn, isCreate: false }]);
+});
+
+test("a stored resource of a renamed stack is found in its stack, not in a new stack with the old name", async () => {
+  const [id, made] = ["user-dataset-1", "0a1b2c3d"];
+  const stored = { urn: urn.replace(":dev:", ":prod:"), type: "recommender:index:UserRecords", id };
+  const renamed = { urn: root.urn.replaceAll("dev", "prod"), type: root.type, created: "then" };
+  const outputs = { __made: `${made} ${urn}` };
+  const state = stateBy(`case "$*" in
+    "stack ls "*) echo '[{"name":"dev"},{"name":"prod"}]' ;;
+    *"--stack prod") ${exporting({ resources: [renamed, { ...stored, outputs }] })} ;;
+    *) ${exporting({ resources: [root] })} ;;
+  esac`);
+  const anchor: Anchor = { urn, type: "UserRecords", id, made };
+  expect(await state.lineage(anchor)).toBe("then");
+});
+
+test("the lineage of a stack is the creation time of its root resource", async () => {
+  expect(await stateBy(exporting({ resources: [root] })).lineage({ urn })).toBe(root.created);
+});
