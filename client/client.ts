@@ -1,14 +1,14 @@
 import type { Agent, Dispatcher } from "undici";
 import { type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
 import { abortable, type Clock, systemClock } from "./clock";
-import { ApiError, isOutage, OutcomeUnknownError, ReplyError } from "./errors";
+import { ApiError, isOutage, OutcomeUnknownError } from "./errors";
 import { fetchExtensions, healthBudgetMs, healthFailure, isGranted, UnsupportedError } from "./extensions";
-import { isFinal, isForeign, isRecognised, kindsIn } from "./finality";
+import { isFinal, isForeign, isRecognised, isUndecided, kindsIn, namesObject } from "./finality";
 import { redactSecret, TokenCache } from "./http/credentials";
 import { readErrorBody } from "./http/error-body";
 import { giveUpError, hintOf, stoppedError, WaitNotice } from "./http/hints";
 import type { CallOptions, ClientOptions, Timeouts } from "./http/options";
-import { header, readReply } from "./http/reply";
+import { header, readBody, readReply } from "./http/reply";
 import { type PreparedRequest, Requests } from "./http/request";
 import {
   budgetMs,
@@ -130,6 +130,7 @@ export class Client {
       // If the address is wrong, nothing was created there, so the outcome is known.
       const mayBeWrongAddress = mayHaveRun && isForeign(failure.error) && !this.#responded.has(origin);
       if (mayBeWrongAddress && (await this.#isWrongAddress(prepared.signal))) throw failure.error;
+      if (isUndecided(failure.error) && (await options.isObsolete?.())) throw finalError();
       const isTransient = failure.transient || (mayBeWrongAddress && this.#responded.has(origin));
       if (!isTransient || waitSignal?.aborted) throw finalError();
       if (mayHaveRun && !(await this.honoursKeys(prepared.signal).catch(() => false))) throw finalError();
@@ -156,7 +157,7 @@ export class Client {
   /** Whether the address is wrong: a read, too, gets a response that does not come from the service. */
   async #isWrongAddress(signal: AbortSignal | undefined): Promise<boolean> {
     const error = await this.call(routes.listEventDatasets, {}, { signal }).catch((thrown) => thrown);
-    return isForeign(error) || error instanceof ReplyError;
+    return isUndecided(error);
   }
 
   /** Whether the service has an operation. For operations outside the specification, this reads `/healthz` once. */
@@ -231,7 +232,7 @@ export class Client {
   }
 
   async #send(prepared: PreparedRequest, token: string): Promise<{ reply: unknown } | Failure> {
-    const { route, url, body, signal } = prepared;
+    const { route, url, body, signal, ids } = prepared;
     let response: Dispatcher.ResponseData;
     let text: string;
     try {
@@ -246,17 +247,17 @@ export class Client {
       // Any response can show that keys are honoured. Only a success without the header shows that they are not.
       if (/\bPOST\b/i.test(header(response, idempotencyHeader) ?? ""))
         this.#honoursKeys.set(url.origin, true);
-      text = await this.#readBody(response);
+      text = await readBody(response, this.#timeouts.bodyMs);
     } catch (error) {
       if (signal?.aborted) return { error: error as Error, transient: false, mayHaveRun: true };
       return connectionFailure(route, url.origin, error as NodeJS.ErrnoException);
     }
     const requestId = header(response, "x-request-id") ?? header(response, "request-id");
     if (response.statusCode >= 300) return this.#errorReply(prepared, response, text, requestId);
-    const isKnownAddress = this.#honoursKeys.has(url.origin);
-    const success = { status: response.statusCode, text, requestId, isKnownAddress };
+    const isKnownAddress = this.#honoursKeys.has(url.origin) || this.#responded.has(url.origin);
+    const success = { status: response.statusCode, text, requestId, isKnownAddress, ids };
     const reply = readReply(route, success, (shown) => this.#redact(shown));
-    if (!isKnownAddress) this.#honoursKeys.set(url.origin, false);
+    if (!this.#honoursKeys.has(url.origin)) this.#honoursKeys.set(url.origin, false);
     this.#responded.add(url.origin);
     this.serving.learn(reply);
     if (header(response, "idempotent-replayed") === "true") prepared.onReplayed?.();
@@ -271,24 +272,19 @@ export class Client {
   ): Failure {
     const { statusCode: status } = response;
     const errorBody = readErrorBody(text, (shown) => this.#redact(shown));
-    const isOwn = isRecognised(status, errorBody, { kinds: kindsIn(route), ids: Object.values(ids) });
+    const asked = { kinds: kindsIn(route), ids: Object.values(ids) };
+    const isOwn = isRecognised(status, errorBody, asked);
     if (isOwn) this.#responded.add(url.origin);
     const hint = hintOf(
       { status, isRecognised: isOwn, location: this.#redact(header(response, "location") ?? "") },
       { origin: url.origin, ids, tokensFrom: this.#tokens.source.origin, whoami: this.whoami },
     );
-    const error = new ApiError(route, { ...errorBody, requestId, status, isRecognised: isOwn }, hint);
+    const evidence = { status, isRecognised: isOwn, namesObject: namesObject(errorBody, asked) };
+    const error = new ApiError(route, { ...errorBody, requestId, ...evidence }, hint);
     // A date in Retry-After is relative to the clock of the service, not to ours.
     const now = Date.parse(header(response, "date") ?? "") || this.#clock.now();
     const hasResponded = this.#responded.has(url.origin) && !hasFallback;
     return errorReplyFailure(error, retryAfterMs(header(response, "retry-after"), now), hasResponded);
-  }
-
-  /** Reads a body with a time limit. The agent's own limit applies only to the time between two chunks. */
-  async #readBody({ body }: Dispatcher.ResponseData): Promise<string> {
-    const { bodyMs } = this.#timeouts;
-    const timer = setTimeout(() => body.destroy(new Error(`the body took longer than ${bodyMs} ms`)), bodyMs);
-    return body.text().finally(() => clearTimeout(timer));
   }
 
   #redact(text: string): string {

@@ -1,5 +1,5 @@
 import { ApiError } from "./client";
-import { isFinal, isForeign } from "./finality";
+import { isFinal, mayMeanAbsent } from "./finality";
 
 const absent = /\bnot[ _]found\b|\bno[ _]such\b|\bdoes[ _]not[ _]exist\b/i;
 const idle = /\b(not|no|nothing|never)\b.{0,40}\b(deployed|deployment|serving|serves|live)\b|NOT_DEPLOYED/i;
@@ -21,8 +21,8 @@ export function undefinedIfMissing<T>(
 }
 
 /** Returns the reply of a call, or undefined if the project or its deployment does not exist. */
-export function undefinedIfNotServing<T>(call: Promise<T>, confirm: ConfirmAbsence): Promise<T | undefined> {
-  return undefinedIf((error) => meansAbsent(error) || meansNotServing(error), call, confirm);
+export function undefinedIfNotServing<T>(call: Promise<T>): Promise<T | undefined> {
+  return undefinedIf(meansAbsentOrNotServing, call);
 }
 
 async function undefinedIf<T>(
@@ -34,26 +34,30 @@ async function undefinedIf<T>(
     return await call;
   } catch (error) {
     if (error instanceof ApiError && meansAbsence(error)) return undefined;
-    if (isForeign(error) && error.status === 404 && (await confirm().catch(() => false))) return undefined;
+    if (mayMeanAbsent(error) && (await confirm().catch(() => false))) return undefined;
     throw error;
   }
 }
 
 /**
- * Whether a list without an object confirms that the object does not exist, after a read got a 404 that may come from a
- * gateway. An empty list confirms it. Otherwise the same read must find another object of the list, which shows that the
- * route works.
+ * Whether a 404 that may come from a gateway means that an object is missing. A list without the object proves nothing: it
+ * may be paged, out of date, or sent by the gateway. So the same read must find another object of the list, which shows
+ * that the route works, and then still not find this one.
  */
-export async function listConfirmsAbsence<T>(
+export async function isMissingNextTo<T>(
   list: ReadonlyMap<string, T>,
+  id: string,
   read: (id: string) => Promise<unknown>,
 ): Promise<boolean> {
-  const [other] = list.keys();
-  if (other === undefined) return true;
-  return read(other).then(
-    () => true,
-    () => false,
-  );
+  const other = [...list.keys()].find((key) => key !== id);
+  if (other === undefined) return false;
+  await read(other);
+  return read(id).then(() => false, mayMeanAbsent);
+}
+
+/** Whether an error means that a project or its deployment does not exist. */
+export function meansAbsentOrNotServing(error: ApiError): boolean {
+  return meansAbsent(error) || meansNotServing(error);
 }
 
 /** Whether an error of the recommendation call means that nothing is deployed, and not that the user is unknown. */
@@ -69,9 +73,9 @@ export function meansInUse(error: ApiError): boolean {
 }
 
 /** Whether an error means that an object does not exist. The specification does not define the status for it. */
-function meansAbsent(error: ApiError): boolean {
+export function meansAbsent(error: ApiError): boolean {
   const { status, code = "", reason } = error;
-  if (!isFinal(error)) return false;
+  if (!isFinal(error) || !error.namesObject) return false;
   if (status === 404 || status === 410) return true;
   return (status === 400 || status === 409) && (absent.test(code) || absent.test(reason));
 }

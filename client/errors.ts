@@ -18,6 +18,8 @@ export class ApiError extends Error {
   readonly requestId: string | undefined;
   /** Whether the service itself sent the response. See `isRecognised` in finality.ts. */
   readonly isRecognised: boolean;
+  /** Whether the body names an object of the request. Otherwise "not found" may be about something else. */
+  readonly namesObject: boolean;
 
   constructor(
     call: Call,
@@ -25,6 +27,7 @@ export class ApiError extends Error {
       status: number;
       requestId?: string | undefined;
       isRecognised?: boolean | undefined;
+      namesObject?: boolean | undefined;
     },
     hint = "",
   ) {
@@ -38,15 +41,16 @@ export class ApiError extends Error {
     this.reason = reply.message;
     this.requestId = reply.requestId;
     this.isRecognised = reply.isRecognised ?? true;
+    this.namesObject = reply.namesObject ?? true;
   }
 }
 
-/** A success whose body does not match the contract. */
+/** A success whose body does not match the contract or describes another object. */
 export class ReplyError extends Error {
   override readonly name = "ReplyError";
   readonly status: number;
   readonly requestId: string | undefined;
-  /** Whether a retry may help, because the JSON is incomplete or a proxy sent its own page. */
+  /** Whether a retry may help, because the JSON is incomplete or the service has responded at this address before. */
   readonly passing: boolean;
 
   constructor(

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Route, routes } from "../contract";
-import { ApiError } from "./errors";
+import { ApiError, ReplyError } from "./errors";
 import type { ErrorBody } from "./http/error-body";
 
 /** A path, with or without a query. Gateways quote it, and it contains names of object types. */
@@ -26,18 +26,23 @@ export function kindsIn({ path, request }: Pick<Route, "path" | "request">): str
 
 const shapeOf = (option: unknown): object => (option as z.ZodObject).shape;
 
+/** Statuses that mean that something is missing. Gateways and routers use them too, for routes and their own deployments. */
+const absenceStatuses = [404, 410];
+
 /**
- * Whether the service itself sent an error reply. The body must be a JSON object with an error code or text. A 404 must
- * also name the missing object by its id or by a kind that the request asked for. Gateways and routers return 404 too,
- * but they know only routes and their own deployments.
+ * Whether the service itself sent an error reply. The body must be a JSON object with an error code or text. A 404 or 410
+ * must also name the missing object.
  */
-export function isRecognised(
-  status: number,
-  { code = "", message, shape }: ErrorBody,
+export function isRecognised(status: number, body: ErrorBody, asked: Asked): boolean {
+  if (status < 400 || body.shape !== "error") return false;
+  return !absenceStatuses.includes(status) || namesObject(body, asked);
+}
+
+/** Whether an error body names an object of the request, by its id or by its kind. Gateways know neither. */
+export function namesObject(
+  { code = "", message }: Pick<ErrorBody, "code" | "message">,
   { kinds, ids }: Asked,
 ): boolean {
-  if (status < 400 || shape !== "error") return false;
-  if (status !== 404) return true;
   const text = `${code} ${message}`.replace(quotedPath, " ").replaceAll("_", " ");
   if (ids.some((id) => id !== "" && text.includes(id.replaceAll("_", " ")))) return true;
   const words = text
@@ -91,6 +96,16 @@ export function isFinal(error: unknown, { mayHaveRun = false } = {}): error is A
 /** Whether an error is a reply below 500 that leaves the outcome unknown, such as the 404 of a gateway. */
 export function isForeign(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status < 500 && outcomeOf(error) === "unknown";
+}
+
+/** Whether a reply decides nothing: it may not come from the service, whatever its status. */
+export function isUndecided(error: unknown): error is ApiError | ReplyError {
+  return isForeign(error) || error instanceof ReplyError;
+}
+
+/** Whether a reply may be a service's short way to say that an object is missing. A gateway may have sent it too. */
+export function mayMeanAbsent(error: unknown): boolean {
+  return isForeign(error) && absenceStatuses.includes(error.status);
 }
 
 /**

@@ -119,6 +119,5 @@ export const deleteEventDataset = route({
   path: "/delete-event-dataset",
   summary: "Deletes an event dataset with its events, and returns the deleted dataset.",
   request: eventDatasetRef,
-  // After a success the dataset is deleted, even if the reply is incomplete.
-  reply: eventDataset.partial(),
+  reply: eventDataset,
 });

@@ -7,7 +7,7 @@ export const shutdownDeployment = route({
   path: "/shutdown-deployment",
   summary: "Shuts down the deployment of a project.",
   request: z.strictObject({ projectId: recordId }),
-  reply: z.object({ projectId: maybe(z.string()) }),
+  reply: z.object({ projectId: id }),
 });
 
 export const getDeployment = route({

@@ -50,6 +50,5 @@ export const deleteModel = route({
   path: "/delete-model",
   summary: "Deletes a model that is not deployed, and returns the deleted model.",
   request: modelRef,
-  // After a success the model is deleted, even if the reply is incomplete.
-  reply: model.partial(),
+  reply: model,
 });

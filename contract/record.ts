@@ -95,7 +95,7 @@ export const deleteDatasetUserEvents = route({
   path: "/delete-dataset-user-events",
   summary: "Deletes all events of one user.",
   request: z.strictObject({ eventDatasetId: recordId, userId: recordId }),
-  reply: z.object({ eventDatasetId: maybe(id), userId: maybe(id) }),
+  reply: z.object({ eventDatasetId: id, userId: maybe(id) }),
 });
 
 export const deleteDatasetUser = route({
@@ -105,7 +105,7 @@ export const deleteDatasetUser = route({
     "Deletes a user record and removes the user from all models of the dataset's projects (extension).",
   extension: true,
   request: z.strictObject({ userDatasetId: recordId, userId: recordId }),
-  reply: z.object({ userDatasetId: maybe(id), userId: maybe(id) }),
+  reply: z.object({ userDatasetId: id, userId: maybe(id) }),
 });
 
 export const deleteDatasetEventsBeforeTs = route({
@@ -117,7 +117,7 @@ export const deleteDatasetEventsBeforeTs = route({
     ts: z.int().min(0).describe("Deletes events before this time, in milliseconds."),
     startTs: z.int().min(0).default(0).describe("Keeps events before this time, in milliseconds."),
   }),
-  reply: z.object({ eventDatasetId: maybe(id), ts: maybe(z.int()) }),
+  reply: z.object({ eventDatasetId: id, ts: maybe(z.int()) }),
 });
 
 export const countDatasetRecords = route({

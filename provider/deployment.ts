@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { undefinedIfMissing, undefinedIfNotServing } from "../client/error-meaning";
+import { deleteObject } from "../client/deletion";
+import { meansAbsentOrNotServing, undefinedIfMissing, undefinedIfNotServing } from "../client/error-meaning";
 import { isOffered } from "../client/extensions";
 import { currentServingUri, findServingFault, isServing, runCheck } from "../client/serving";
 import { isUnreachable } from "../client/unreachable";
@@ -175,9 +176,13 @@ export const deployment = lifecycle({
 
   async delete(projectId, state, context) {
     const { client, run } = context;
-    await undefinedIfNotServing(client.call(routes.shutdownDeployment, { projectId }), async () => {
-      const servingUri = await currentServingUri(client, state);
-      return (await isServing(state.check?.userIds[0], servingUri, context)) === false;
+    await deleteObject({
+      send: (options) => client.call(routes.shutdownDeployment, { projectId }, options),
+      isGone: async () => {
+        const servingUri = await currentServingUri(client, state);
+        return (await isServing(state.check?.userIds[0], servingUri, context)) === false;
+      },
+      meansGone: meansAbsentOrNotServing,
     });
     run.shutDown.add(projectId);
   },
@@ -189,7 +194,7 @@ type Live = Reply<typeof routes.getDeployment>;
 async function liveAt(projectId: string, { client }: Context): Promise<Live | "not serving" | undefined> {
   if (!(await isOffered(client, routes.getDeployment))) return undefined;
   const read = client.call(routes.getDeployment, { projectId });
-  return (await undefinedIfNotServing(read, async () => false)) ?? "not serving";
+  return (await undefinedIfNotServing(read)) ?? "not serving";
 }
 
 /** Returns the arguments that differ in the live deployment, with their live values. */

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { listConfirmsAbsence, undefinedIfMissing } from "../client/error-meaning";
+import { deleteObject } from "../client/deletion";
+import { isMissingNextTo, undefinedIfMissing } from "../client/error-meaning";
 import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
 import { truncate } from "../contract/messages";
+import { applyChange } from "./lifecycle/change";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { createOnce } from "./recovery/create-once";
 import type { Context } from "./run/context";
@@ -92,11 +94,13 @@ export const eventDataset = lifecycle({
 
   async delete(eventDatasetId, _state, context) {
     const { client, run } = context;
-    const isGone = async () => {
-      run.eventDatasets.forget();
-      return (await find(eventDatasetId, context)) === undefined;
-    };
-    await undefinedIfMissing(client.call(routes.deleteEventDataset, { eventDatasetId }), isGone);
+    await deleteObject({
+      send: (options) => client.call(routes.deleteEventDataset, { eventDatasetId }, options),
+      isGone: async () => {
+        run.eventDatasets.forget();
+        return (await readAlone(eventDatasetId, context)) === undefined;
+      },
+    });
     run.eventDatasets.forget();
   },
 });
@@ -129,15 +133,19 @@ function outputs(eventDatasetId: string, { attributeSchema }: DatasetState, repl
   return { eventDatasetId, ...(inferred !== undefined && { __inferred: JSON.stringify(inferred) }) };
 }
 
-async function change(
-  eventDatasetId: string,
-  args: DatasetState,
-  { client, run }: Context,
-): Promise<Outputs> {
+async function change(eventDatasetId: string, args: DatasetState, context: Context): Promise<Outputs> {
+  const { client, run } = context;
   const { name, attributeSchema = null } = args;
-  const reply = await client.call(routes.updateEventDataset, { eventDatasetId, name, attributeSchema });
+  const sent = { name, attributeSchema };
+  const found = await applyChange({
+    object: `event dataset ${truncate(eventDatasetId)}`,
+    sent,
+    send: () => client.call(routes.updateEventDataset, { eventDatasetId, ...sent }),
+    read: () => client.call(routes.getEventDataset, { eventDatasetId }),
+    reported: (reply) => reported(reply, args),
+  });
   run.eventDatasets.forget();
-  return outputs(eventDatasetId, args, reply);
+  return outputs(eventDatasetId, args, found);
 }
 
 /** Reads a dataset to adopt. Fails if it does not exist or has a different number of shards. */
@@ -152,14 +160,21 @@ async function adoptableDataset(id: string, { numShards }: DatasetState, context
 }
 
 /** Finds a dataset. One list call serves all resources. A dataset that is not in it is read separately, in case the list is incomplete. */
-async function find(eventDatasetId: string, { client, clock, run }: Context) {
-  const list = await run.eventDatasets.get("", clock, async () => {
+async function find(eventDatasetId: string, context: Context): Promise<Found | undefined> {
+  return (await listed(context)).get(eventDatasetId) ?? readAlone(eventDatasetId, context);
+}
+
+function listed({ client, clock, run }: Context): Promise<Map<string, Found>> {
+  return run.eventDatasets.get("", clock, async () => {
     const { eventDatasets } = await client.call(routes.listEventDatasets, {});
     return new Map(eventDatasets.map((dataset) => [dataset.eventDatasetId, dataset]));
   });
-  const read = (id: string) => client.call(routes.getEventDataset, { eventDatasetId: id });
-  return (
-    list.get(eventDatasetId) ??
-    undefinedIfMissing(read(eventDatasetId), () => listConfirmsAbsence(list, read))
+}
+
+/** Reads a dataset without the list, which may be out of date. Returns undefined if it does not exist. */
+function readAlone(eventDatasetId: string, context: Context): Promise<Found | undefined> {
+  const read = (id: string) => context.client.call(routes.getEventDataset, { eventDatasetId: id });
+  return undefinedIfMissing(read(eventDatasetId), async () =>
+    isMissingNextTo(await listed(context), eventDatasetId, read),
   );
 }

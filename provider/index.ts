@@ -1,7 +1,7 @@
 export { Client } from "../client/client";
 export type { G1Parameters, Json, JsonMap } from "../contract";
 export { numShardsFor } from "../records/capacity";
-export type { Quality } from "./model";
+export type { Quality } from "./model-quality";
 export { Algorithm, type AlgorithmArgs, type AlgorithmType } from "./program/algorithm";
 export { Deployment, type DeploymentArgs, type DeploymentCheck } from "./program/deployment";
 export { DeploymentJob, type DeploymentJobArgs } from "./program/deployment-job";

@@ -1,52 +1,19 @@
 import ms from "ms";
 import { z } from "zod";
 import { ApiError } from "../client/client";
-import { listConfirmsAbsence, meansInUse, undefinedIfMissing } from "../client/error-meaning";
-import { isUncertain, quality, type Reply, routes } from "../contract";
+import { deleteObject } from "../client/deletion";
+import { isMissingNextTo, meansInUse, undefinedIfMissing } from "../client/error-meaning";
+import { quality, type Reply, routes } from "../contract";
 import { id, jsonMap, label } from "../contract/field";
 import { truncate } from "../contract/messages";
 import { finishJob, jobKinds, missingJobError, submitJob } from "./jobs/jobs";
+import { applyChange } from "./lifecycle/change";
 import { lifecycle } from "./lifecycle/lifecycle";
+import { assertQuality, knownFigures, type Quality, qualityText } from "./model-quality";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 import { partsOf, titleOf } from "./run/urn";
 import { adoptTraining, lostJobOf, modelOfLostJob } from "./training-job";
-
-/** Quality that a training measured on held-out pairs of users who were not used to choose parameters. */
-export interface Quality {
-  /** Share of held-out items among the top 20 recommendations. */
-  readonly recallAt20?: number;
-  /** NDCG of the top 20 recommendations. Like recall, but counts items more if they rank higher. */
-  readonly ndcgAt20?: number;
-  /** NDCG@20 of a baseline that recommends the most popular items to everyone. */
-  readonly popularityNdcgAt20?: number;
-  /** Recall@20 of a baseline that recommends the most popular items to everyone. */
-  readonly popularityRecallAt20?: number;
-  /** Number of held-out user-item pairs. With few pairs, the figures are uncertain. */
-  readonly heldOutPairs?: number;
-  /** Number of users with held-out pairs. None of them was used to choose parameters. */
-  readonly heldOutUsers?: number;
-  /** Which pairs were held out: `latest` (the latest of each user), or `random` if events have no time. */
-  readonly holdOut?: string;
-  /** Number of users from whose events the item vectors were learned, if there are too many events to use all. */
-  readonly learnedOnUsers?: number;
-  /** Number of all users. Users not among `learnedOnUsers` were folded in. */
-  readonly allUsers?: number;
-  /** NDCG@20 on the latest pairs, without a ranker. */
-  readonly unrankedNdcgAt20?: number;
-  /** NDCG@20 on the latest pairs, with this model as the ranker. Equal to `unrankedNdcgAt20` if the gain is not significant. */
-  readonly rankedNdcgAt20?: number;
-  /** Share of all items that are in the top 20 of at least one of up to 1,000 users. */
-  readonly coverageAt20?: number;
-  /** Share of these recommendations whose items have fewer than 5 users. */
-  readonly coldItemsAt20?: number;
-  /** Mean dissimilarity of a user's top 20 items: 0 if all are the same, about 1 if they have nothing in common. */
-  readonly diversityAt20?: number;
-  /** Mean popularity rank of these recommendations: 0 for the least popular item, 1 for the most popular. */
-  readonly shownPopularityAt20?: number;
-  /** Mean popularity rank of the items that these users chose. */
-  readonly chosenPopularity?: number;
-}
 
 /** Warning about `deleteBeforeReplace`, which would fail because the service cannot delete a live model. */
 export const deletedAfterReplacement =
@@ -123,11 +90,6 @@ export const model = lifecycle({
           idOf: ({ jobId }) => modelOfLostJob(jobId) ?? jobId,
         },
       );
-    const rename = async (found: Found) => {
-      // The declared name may have changed after the job was submitted.
-      if (found.name != null && found.name !== name)
-        await client.call(routes.updateModel, { projectId, modelId: found.modelId, name });
-    };
     let found: Found | undefined;
     const job = await finishJob(context, {
       kind: jobKinds.training,
@@ -152,7 +114,8 @@ export const model = lifecycle({
     const modelId = job.jobResult?.modelId as string;
     // Marks the model as created here, so a lost submission with the same name does not match it.
     run.created.get(routes.submitTrainingJob.path)?.add(lostJobOf(modelId));
-    if (found) await rename(found);
+    // The declared name may have changed after the job was submitted.
+    if (found?.name != null && found.name !== name) await rename({ projectId, modelId, name }, context);
     if (modelOfLostJob(job.id) !== undefined) return { id: modelId, modelId, ...(found && described(found)) };
     const quality = knownFigures(job.jobData?.quality);
     const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;
@@ -179,7 +142,7 @@ export const model = lifecycle({
 
   async adopt(modelId, { projectId, name }, context) {
     const found = await find(modelId, projectId, context);
-    if (found?.name !== name) await context.client.call(routes.updateModel, { projectId, modelId, name });
+    if (found?.name !== name) await rename({ projectId, modelId, name }, context);
     return { modelId, ...(found && described(found)) };
   },
 
@@ -191,11 +154,10 @@ export const model = lifecycle({
   async update(
     modelId,
     { trainingJobId, algorithmType, algorithmParameters, quality, __trainedMs },
-    news,
-    { client, run },
+    { projectId, name },
+    context,
   ) {
-    await client.call(routes.updateModel, { projectId: news.projectId, modelId, name: news.name });
-    run.models.forget();
+    await rename({ projectId, modelId, name }, context);
     const kept = { trainingJobId, algorithmType, algorithmParameters, quality, __trainedMs };
     return {
       modelId,
@@ -205,19 +167,35 @@ export const model = lifecycle({
 
   async delete(modelId, { projectId }, context) {
     const { client, run } = context;
-    const deleted = client.call(routes.deleteModel, { projectId, modelId }).catch(async (error) => {
+    const explained = async (error: Error) => {
       if (error instanceof ApiError && meansInUse(error))
         error.message += `. ${await releaseHint(projectId, context)}`;
       throw error;
-    });
-    const isGone = async () => {
-      run.models.forget();
-      return (await find(modelId, projectId, context)) === undefined;
     };
-    await undefinedIfMissing(deleted, isGone);
+    await deleteObject({
+      send: (options) => client.call(routes.deleteModel, { projectId, modelId }, options).catch(explained),
+      isGone: async () => {
+        run.models.forget();
+        return (await readAlone(modelId, projectId, context)) === undefined;
+      },
+    });
     run.models.forget();
   },
 });
+
+async function rename(
+  { projectId, modelId, name }: { projectId: string; modelId: string; name: string },
+  { client, run }: Context,
+): Promise<void> {
+  await applyChange({
+    object: `model ${truncate(modelId)}`,
+    sent: { name },
+    send: () => client.call(routes.updateModel, { projectId, modelId, name }),
+    read: () => client.call(routes.getModel, { projectId, modelId }),
+    reported: (found) => (found.name == null ? {} : { name: found.name }),
+  });
+  run.models.forget();
+}
 
 function described(found: Found): Partial<z.output<typeof modelOutputs>> {
   return {
@@ -254,49 +232,22 @@ async function releaseHint(projectId: string, { run, settings }: Context): Promi
   );
 }
 
-/** Fails if the model is below the required quality, before it is deployed. */
-function assertQuality(
-  { ndcgAt20: measured, heldOutPairs }: Quality,
-  modelId: string,
-  { settings, title }: Context,
-): void {
-  const { minQuality } = settings;
-  const floor = minQuality[title.slice("Model ".length)] ?? minQuality["*"];
-  if (floor === undefined || (measured !== undefined && measured >= floor)) return;
-  const was =
-    measured === undefined
-      ? "the service reported no quality"
-      : `it has NDCG@20 ${measured.toFixed(4)}${isUncertain(heldOutPairs) ? " (uncertain)" : ""}`;
-  throw new Error(
-    `model ${modelId} is not good enough: ${was}, but recommender:minQuality requires at least ${floor.toFixed(4)}. ` +
-      "Nothing was deployed. The model stays in its project, and the next `pulumi up` uses it without training again.",
-  );
-}
-
-/** Formats the quality, such as `NDCG@20 0.412 (popularity 0.380) on 240 held-out pairs`. */
-function qualityText({ ndcgAt20, popularityNdcgAt20, heldOutPairs }: Quality): string | undefined {
-  if (ndcgAt20 === undefined) return undefined;
-  const baseline = popularityNdcgAt20 === undefined ? "" : ` (popularity ${popularityNdcgAt20.toFixed(3)})`;
-  const pairs = heldOutPairs === 1 ? "1 held-out pair" : `${heldOutPairs ?? "the"} held-out pairs`;
-  return `NDCG@20 ${ndcgAt20.toFixed(3)}${baseline} on ${pairs}${isUncertain(heldOutPairs) ? ": uncertain" : ""}`;
-}
-
-/** Returns the figures that the service reported, or undefined if there are none. */
-function knownFigures(quality: object | null | undefined): Quality | undefined {
-  const entries = Object.entries(quality ?? {}).filter(([, value]) => value != null);
-  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
-}
-
 /** Finds a model. One list call per project serves all its models. A model that is not in it is read separately. */
-async function find(
-  modelId: string,
-  projectId: string,
-  { client, clock, run }: Context,
-): Promise<Found | undefined> {
-  const list = await run.models.get(projectId, clock, async () => {
+async function find(modelId: string, projectId: string, context: Context): Promise<Found | undefined> {
+  return (await listed(projectId, context)).get(modelId) ?? readAlone(modelId, projectId, context);
+}
+
+function listed(projectId: string, { client, clock, run }: Context): Promise<Map<string, Found>> {
+  return run.models.get(projectId, clock, async () => {
     const { models: all } = await client.call(routes.listModels, { projectId });
     return new Map(all.map((entry) => [entry.modelId, entry]));
   });
-  const read = (id: string) => client.call(routes.getModel, { projectId, modelId: id });
-  return list.get(modelId) ?? undefinedIfMissing(read(modelId), () => listConfirmsAbsence(list, read));
+}
+
+/** Reads a model without the list, which may be out of date. Returns undefined if it does not exist. */
+function readAlone(modelId: string, projectId: string, context: Context): Promise<Found | undefined> {
+  const read = (id: string) => context.client.call(routes.getModel, { projectId, modelId: id });
+  return undefinedIfMissing(read(modelId), async () =>
+    isMissingNextTo(await listed(projectId, context), modelId, read),
+  );
 }

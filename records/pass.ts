@@ -1,4 +1,5 @@
 import { ApiError } from "../client/errors";
+import { wireName } from "../contract";
 import { type Batch, batchesOf } from "./batch";
 import { ConcurrencyLimit } from "./concurrency-limit";
 import type { Plan } from "./plan";
@@ -93,13 +94,14 @@ export class Pass {
   }
 
   async #send(batch: Batch): Promise<void> {
-    const { client, kind, signal } = this.options;
+    const { client, kind, signal, datasetId } = this.options;
+    const ids = { [wireName(`${kind.type}DatasetId`)]: datasetId };
     const onRetry = (error: Error) => {
       if (error instanceof ApiError && (error.status === 429 || error.status === 503)) this.#limit.slowDown();
     };
     try {
       if (this.#failure) return;
-      const reply = await client.send(kind.route, batch.body, { signal, onRetry });
+      const reply = await client.send(kind.route, batch.body, { signal, onRetry, ids });
       const rejected = rejectedRecords(batch, reply, kind);
       for (const reject of rejected) this.rejects.add(reject);
       this.#accepted += batch.entries.length - rejected.length;

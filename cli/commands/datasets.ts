@@ -78,8 +78,13 @@ async function remove(given: readonly string[], options: ServiceOptions & { yes?
   await usingService(options, async (opened) => {
     const ids = given.map((id) => opened.resolveId("EventDataset", id, "dataset"));
     await confirm(`Delete ${ids.join(", ")} and all events in them?`, options.yes);
+    const { client } = opened;
+    const { deleteExisting } = await import("../../client/deletion.js");
     const deleteOne = (eventDatasetId: string) =>
-      opened.client.call(routes.deleteEventDataset, { eventDatasetId });
+      deleteExisting(
+        (sending) => client.call(routes.deleteEventDataset, { eventDatasetId }, sending),
+        () => client.call(routes.getEventDataset, { eventDatasetId }),
+      );
     await forEachReported(ids, deleteOne, (deleted) => printDeleted(options, deleted));
   });
 }

@@ -113,7 +113,13 @@ async function remove(given: readonly string[], options: ModelOptions): Promise<
     const projectId = projectOf(opened, options);
     const modelIds = given.map((id) => opened.resolveId("Model", id, "model"));
     await confirm(`Delete ${modelIds.join(", ")}?`, options.yes);
-    const deleteOne = (modelId: string) => opened.client.call(routes.deleteModel, { projectId, modelId });
+    const { client } = opened;
+    const { deleteExisting } = await import("../../client/deletion.js");
+    const deleteOne = (modelId: string) =>
+      deleteExisting(
+        (sending) => client.call(routes.deleteModel, { projectId, modelId }, sending),
+        () => client.call(routes.getModel, { projectId, modelId }),
+      );
     await forEachReported(modelIds, deleteOne, (deleted) => printDeleted(options, deleted));
   });
 }

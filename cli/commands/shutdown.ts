@@ -30,7 +30,13 @@ async function shutdown(options: ShutdownOptions): Promise<void> {
   await usingService(options, async ({ client, resolveId }) => {
     const projectId = resolveId("Project", options.project, "--project");
     await confirm(`Shut down the deployment of project ${projectId}?`, options.yes);
-    await client.call(routes.shutdownDeployment, { projectId });
+    const { deleteObject } = await import("../../client/deletion.js");
+    const { isServing } = await import("../../client/serving.js");
+    await deleteObject({
+      send: (sending) => client.call(routes.shutdownDeployment, { projectId }, sending),
+      isGone: async () => (await isServing(undefined, undefined, { client })) === false,
+      meansGone: () => false,
+    });
     print(options, { projectId }, () => `Shut down the deployment of project ${projectId}\n`);
   });
 }

@@ -1,4 +1,7 @@
 import { relative, resolve } from "node:path";
+import { shellQuote } from "../../client/shell-quote";
+
+export { shellQuote } from "../../client/shell-quote";
 
 /** Returns ` --cwd DIR` for a command in the current directory, or an empty text if the option is not needed. */
 export function cwdFlag(cwd: string): string {
@@ -17,9 +20,4 @@ function shortestPath(path: string): string {
   const absolute = resolve(path);
   const fromHere = relative(process.cwd(), absolute);
   return fromHere.length < absolute.length ? fromHere : absolute;
-}
-
-/** Quotes an argument for a POSIX shell. */
-export function shellQuote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

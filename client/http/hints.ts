@@ -25,14 +25,16 @@ export function hintOf({ status, isRecognised, location }: ErrorReply, call: Cal
   const { origin, ids, tokensFrom, whoami } = call;
   if (status < 400)
     return `; it redirects to ${location || "an unknown address"}. Check that ${origin} is the address of the service.`;
+  if (!isRecognised && [401, 403].includes(status))
+    return `; a proxy sent this response, not the service. Check the proxies and firewalls on the way to ${origin}.`;
   if (status === 401) return `; the token came from ${tokensFrom}. Check it with \`${whoami}\`.`;
   if (status === 403)
     return `; the token came from ${tokensFrom}. See the scopes it covers with \`${whoami}\`.`;
-  if (status === 404 && isRecognised) return `; the request was sent to ${origin}`;
+  if ([404, 410].includes(status) && isRecognised) return `; the request was sent to ${origin}`;
   if (status >= 500 || isRecognised) return "";
   const [key, id] =
     Object.entries(ids).findLast(([name]) => name !== "project_id") ?? Object.entries(ids)[0] ?? [];
-  const unknown = status === 404 && key ? `, so it is unknown whether ${key} ${id} exists` : "";
+  const unknown = [404, 410].includes(status) && key ? `, so it is unknown whether ${key} ${id} exists` : "";
   return `; the response did not come from the service${unknown}. Check that ${origin} is its address.`;
 }
 

@@ -52,6 +52,10 @@ export interface CallOptions {
   readonly baseUrl?: string | undefined;
   /** Whether the caller tries another address next. Then a response that did not come from the service is not retried. */
   readonly hasFallback?: boolean | undefined;
+  /** Ids in a serialized body by wire name. A reply that names other ids does not count. */
+  readonly ids?: Readonly<Record<string, string>> | undefined;
+  /** Called after a response that decides nothing. If it returns true, the call fails without a retry. */
+  readonly isObsolete?: (() => Promise<boolean>) | undefined;
   /** Additional headers, for extensions. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Called if the response belongs to an earlier call with the same key. */

@@ -45,12 +45,12 @@ export class Requests {
   }
 
   #envelope(route: Route, options: CallOptions): PreparedRequest {
-    const { baseUrl = this.options.baseUrl, signal, onReplayed, hasFallback = false } = options;
+    const { baseUrl = this.options.baseUrl, signal, onReplayed, hasFallback = false, ids = {} } = options;
     const abortSignal = signal ?? (route.method === "GET" ? this.options.stop : undefined);
     abortSignal?.throwIfAborted();
     const url = new URL(baseUrl.replace(/\/+$/, "") + route.path);
     const headers = { ...options.headers, accept: "application/json", apikey: this.options.apiKey };
-    return { route, url, headers, signal: abortSignal, onReplayed, hasFallback, ids: {}, body: null };
+    return { route, url, headers, signal: abortSignal, onReplayed, hasFallback, ids, body: null };
   }
 
   async #withBody(

@@ -1,7 +1,7 @@
 import type { Route } from "../../contract";
 import type { Clock } from "../clock";
 import { type ApiError, ConnectionError, ReplyError, TokenError } from "../errors";
-import { isForeign, outcomeOf } from "../finality";
+import { isUndecided, outcomeOf } from "../finality";
 import { isUnreachable } from "../unreachable";
 import { giveUpError } from "./hints";
 
@@ -11,7 +11,7 @@ export interface RetryPolicy {
   readonly budgetMs: number;
   /** The same, while no connection can be opened and the service has not responded before. */
   readonly unreachableMs: number;
-  /** The same, while something other than the service responds with a status below 500, such as a gateway with 404. */
+  /** The same, while the responses decide nothing, such as the 404 of a gateway or an empty body. */
   readonly foreignMs: number;
   /** Upper bound of the first delay. It doubles with each attempt. */
   readonly baseMs: number;
@@ -42,7 +42,7 @@ export interface Failure {
 /** Returns the time after the first attempt in which new attempts may start. */
 export function budgetMs(policy: RetryPolicy, { error }: Failure, hasResponded: boolean): number {
   if (isUnreachable(error) && !hasResponded) return Math.min(policy.budgetMs, policy.unreachableMs);
-  return isForeign(error) ? Math.min(policy.budgetMs, policy.foreignMs) : policy.budgetMs;
+  return isUndecided(error) ? Math.min(policy.budgetMs, policy.foreignMs) : policy.budgetMs;
 }
 
 /** Returns the delay before the next attempt: full jitter, after the time that the service asked to wait. */

@@ -9,6 +9,7 @@ import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { originHeaders } from "../run/origin";
 import type { Properties, StateEntry } from "../run/state-entry";
+import { explainingAbsence } from "./absence";
 import type { ResourceDefinition } from "./definition";
 import { canRead } from "./observation";
 
@@ -80,11 +81,22 @@ export async function reportStillUsed({ urn }: StateEntry, id: string, context: 
   await log.info(context.urn, `keeping ${truncate(id)}: ${by} uses it`);
 }
 
+/** Deletes the object of a resource, or leaves it in the service if the API cannot delete it. */
+export async function deleteOrOrphan<Args extends object, Outputs extends object>(
+  definition: ResourceDefinition<Args, Outputs>,
+  id: string,
+  state: Args & Outputs,
+  context: Context,
+): Promise<void> {
+  if (!definition.delete) return orphan(id, definition.orphanType, context);
+  return explainingAbsence(context.urn, async () => definition.delete?.(id, state, context));
+}
+
 /**
  * Leaves an object in the service because the API cannot delete it. If the service has a list of orphans, the object is
  * added to it for a later deletion, unless another stack uses it.
  */
-export async function orphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
+async function orphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
   const { urn, title } = context;
   const recorded = type && (await recordUse(id, type, true, context));
   if (recorded?.orphaned === false) {

@@ -23,7 +23,13 @@ import {
   withUnresolved,
 } from "./arguments";
 import { type Declaration, type ResourceDefinition, rulesOf } from "./definition";
-import { adoptionError, createOrAdopt, orphan, orphanLostCreation, reportStillUsed } from "./existing";
+import {
+  adoptionError,
+  createOrAdopt,
+  deleteOrOrphan,
+  orphanLostCreation,
+  reportStillUsed,
+} from "./existing";
 import { PartialStateError } from "./failure";
 import { type Location, rejectGone, serviceProperties } from "./location";
 import { maskedLifecycle } from "./masked-lifecycle";
@@ -188,8 +194,7 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
       if (definition.leave) return definition.leave(id, state, context);
       return context.run.claims.release(claim, async (user) => {
         if (user) return reportStillUsed(user, id, context);
-        if (definition.delete) return definition.delete(id, state, context);
-        return orphan(id, definition.orphanType, context);
+        return deleteOrOrphan(definition, id, state, context);
       });
     });
   }

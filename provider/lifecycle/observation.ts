@@ -6,6 +6,7 @@ import type { Route } from "../../contract";
 import { truncate } from "../../contract/messages";
 import { lostCallOf } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
+import { explainingAbsence } from "./absence";
 import type { ResourceDefinition } from "./definition";
 import { withTitle } from "./titled";
 
@@ -28,7 +29,10 @@ export async function observe<Args extends object, Outputs extends object>(
   const context = await open();
   return withTitle(context, async () => {
     if (!(await canRead(definition, context))) return "not seen";
-    return (await definition.read?.(id, state, context)) ?? "gone";
+    return explainingAbsence(
+      context.urn,
+      async () => (await definition.read?.(id, state, context)) ?? "gone",
+    );
   });
 }
 

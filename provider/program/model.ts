@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Json, JsonMap } from "../../contract";
-import { deletedAfterReplacement, model, type Quality } from "../model";
+import { deletedAfterReplacement, model } from "../model";
+import type { Quality } from "../model-quality";
 import { jobOptions, Resource } from "./resource";
 import { TrainingJob, type TrainingJobArgs } from "./training-job";
 

@@ -1,4 +1,5 @@
 import type { OutcomeUnknownError } from "../../client/errors";
+import { shellQuote } from "../../client/shell-quote";
 
 const prefix = "unknown-";
 
@@ -34,30 +35,24 @@ export class UnknownCreationError extends Error {
         : [];
     const doubt =
       unread.length > 0 ? [`Cannot read the state of ${unread.join(", ")}, which may use it.`] : [];
-    const id = candidates.length === 1 ? candidates[0] : "ID";
+    const adopting = (id: string) => `\`RECOMMENDER_ADOPT=${shellQuote(`${name}=${id}`)} pulumi up\``;
+    const adoption =
+      candidates.length > 0
+        ? `adopt it: ${candidates.map(adopting).join(" or ")}`
+        : `adopt it with its id in place of ID: ${adopting("ID")}`;
     super(
       [
         `${lost.message}.`,
         ...found,
         ...doubt,
         ...(fix ? [fix] : []),
-        `If the object exists, adopt it: \`RECOMMENDER_ADOPT=${quoted(`${name}=${id}`)} pulumi up\`` +
-          `${hasExistingId ? ", or with the argument existingId" : ""}.`,
-        `If it does not exist, create it: \`RECOMMENDER_CREATE_AGAIN=${quoted(name)} pulumi up\`.`,
-        ...(isSent
-          ? [
-              "If the resource has the option protect, remove it for that run, because the placeholder in the state is replaced.",
-            ]
-          : []),
+        `If the object exists, ${adoption}${hasExistingId ? ", or with the argument existingId" : ""}.`,
+        `If it does not exist, create it: \`RECOMMENDER_CREATE_AGAIN=${shellQuote(name)} pulumi up\`.`,
       ].join(" "),
       { cause: lost },
     );
     this.placeholder = isSent ? `${prefix}${lost.idempotencyKey}.${identity}.${known.at}` : undefined;
   }
-}
-
-function quoted(text: string): string {
-  return /^[\w.:/=@%+-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Parses a placeholder. Returns undefined for a real id. */

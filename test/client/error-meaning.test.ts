@@ -1,10 +1,5 @@
 import { ApiError } from "../../client/client";
-import {
-  listConfirmsAbsence,
-  meansInUse,
-  meansNotServing,
-  undefinedIfMissing,
-} from "../../client/error-meaning";
+import { isMissingNextTo, meansInUse, meansNotServing, undefinedIfMissing } from "../../client/error-meaning";
 
 const rejection = (status: number, message: string, code?: string, path: `/${string}` = "/delete-model") =>
   new ApiError({ method: "POST", path }, { status, message, ...(code && { code }) });
@@ -69,14 +64,47 @@ describe("a 404 that may come from a gateway", () => {
     await expect(undefinedIfMissing(call(), () => Promise.reject(new Error("down")))).rejects.toThrow("404");
   });
 
-  test("is the only status that is checked", async () => {
-    await expect(undefinedIfMissing(Promise.reject(foreign(410)), async () => true)).rejects.toThrow("410");
+  test("is checked like a 410, and no other status is", async () => {
+    const outcome = (status: number) =>
+      undefinedIfMissing(Promise.reject(foreign(status)), async () => true).catch(() => "an error");
+    expect(await Promise.all([404, 410, 302, 400, 409].map(outcome))).toEqual([
+      ...[undefined, undefined],
+      ...["an error", "an error", "an error"],
+    ]);
   });
 
-  test("is confirmed by an empty list, or by a read of another object in the list", async () => {
-    const read = (works: boolean) => (works ? Promise.resolve({}) : Promise.reject(foreign(404)));
-    expect(await listConfirmsAbsence(new Map(), () => read(false))).toBe(true);
-    expect(await listConfirmsAbsence(new Map([["other", {}]]), () => read(true))).toBe(true);
-    expect(await listConfirmsAbsence(new Map([["other", {}]]), () => read(false))).toBe(false);
+  /** Reads that return the given results in turn. */
+  const reads = (...results: (Error | object)[]) => {
+    const read = jest.fn(async (_id: string): Promise<unknown> => {
+      const result = results.shift();
+      if (result instanceof Error) throw result;
+      return result;
+    });
+    return read;
+  };
+
+  test("is not confirmed by an empty list, or by a list with no other object", async () => {
+    const read = reads();
+    expect(await isMissingNextTo(new Map(), "gone", read)).toBe(false);
+    expect(await isMissingNextTo(new Map([["gone", {}]]), "gone", read)).toBe(false);
+    expect(read).not.toHaveBeenCalled();
   });
+
+  test("is confirmed if another object is found and this one is still missing", async () => {
+    const list = new Map([["other", {}]]);
+    const read = reads({}, foreign(404));
+    expect(await isMissingNextTo(list, "gone", read)).toBe(true);
+    expect(read.mock.calls).toEqual([["other"], ["gone"]]);
+    // The gateway has recovered between the two reads.
+    expect(await isMissingNextTo(list, "gone", reads({}, {}))).toBe(false);
+    expect(await isMissingNextTo(list, "gone", reads({}, foreign(302)))).toBe(false);
+    await expect(isMissingNextTo(list, "gone", reads(foreign(404)))).rejects.toThrow("404");
+  });
+});
+
+test("an error that names no object of the request does not mean that the object is missing", async () => {
+  const error = (status: number) =>
+    new ApiError({ method: "GET", path: "/get-model" }, { status, message: "not found", namesObject: false });
+  for (const status of [400, 409])
+    await expect(undefinedIfMissing(Promise.reject(error(status)))).rejects.toThrow("not found");
 });

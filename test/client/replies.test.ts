@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { ApiError, fixedToken, InputError, ReplyError } from "../../client/client";
+import { ApiError, type Client, fixedToken, InputError, ReplyError } from "../../client/client";
 import { systemClock } from "../../client/clock";
 import { routes } from "../../contract";
 import { type Answer, clientOf, reply, scriptedServer } from "./server";
@@ -69,7 +69,17 @@ describe("a success that does not match the contract becomes a ReplyError", () =
     ["no id", reply(200, { name: "n" }), /eventDatasetId/],
     ["a list instead of an object", reply(200, []), /expected an object/],
     ["null", reply(200, "null"), /expected an object/],
-    ["nothing", reply(200, ""), /eventDatasetId/],
+    ["nothing", reply(200, ""), /returned 200, but the response has no body$/],
+    [
+      "no content",
+      (_, response) => response.writeHead(204).end(),
+      /returned 204, but the response has no body$/,
+    ],
+    [
+      "another object",
+      reply(200, { event_dataset_id: "d2", name: "n" }),
+      /returned 200, but the response is about event_dataset_id d2, not d1$/,
+    ],
     ["wrong types", reply(200, { event_dataset_id: 5 }), /eventDatasetId: expected text, received 5$/],
     [
       "a number that JSON rounds",
@@ -91,13 +101,104 @@ describe("a success that does not match the contract becomes a ReplyError", () =
     const { client } = clientOf(server);
     await expect(client.call(routes.getEventDataset, ref)).resolves.toEqual({ eventDatasetId: "d1" });
   });
+});
 
-  test("and an empty success is enough if no field is required", async () => {
-    server = await scriptedServer((_, response) => response.writeHead(204).end());
+describe("a reply that is not the reply to the call", () => {
+  const list = reply(200, { event_datasets: [] });
+  const dataset = { event_dataset_id: "d1", name: "n", num_shards: 1 };
+  const bad: [string, Answer][] = [
+    ["an empty 200", reply(200, "")],
+    ["a 204", (_, response) => response.writeHead(204).end()],
+    ["{}", reply(200, {})],
+    ["null", reply(200, "null")],
+    ["another object", reply(200, { ...dataset, event_dataset_id: "d2", project_id: "p2", job_id: "j2" })],
+  ];
+  const calls: [string, (client: Client) => Promise<unknown>, object][] = [
+    ["a read", (client) => client.call(routes.getEventDataset, ref), dataset],
+    [
+      "a change",
+      (client) => client.call(routes.updateEventDataset, { ...ref, name: "n", attributeSchema: null }),
+      dataset,
+    ],
+    ["a deletion", (client) => client.call(routes.deleteEventDataset, ref), dataset],
+    [
+      "the deletion of a user's events",
+      (client) => client.call(routes.deleteDatasetUserEvents, { ...ref, userId: "u" }),
+      { event_dataset_id: "d1", user_id: "u" },
+    ],
+    [
+      "a shutdown",
+      (client) => client.call(routes.shutdownDeployment, { projectId: "p1" }),
+      { project_id: "p1" },
+    ],
+    [
+      "the read of a job",
+      (client) => client.call(routes.getJob, { projectId: "p1", jobId: "j1" }),
+      { job_id: "j1", job_status: "SUCCEED" },
+    ],
+    [
+      "an upsert",
+      (client) =>
+        client.send(routes.upsertDatasetEvents, Buffer.from("{}"), { ids: { event_dataset_id: "d1" } }),
+      { event_dataset_id: "d1", succeed_ids: ["e"], failed_ids: [] },
+    ],
+  ];
+
+  test.each(calls)("is retried if the service has responded before: %s", async (_, call, good) => {
+    for (const [what, answer] of bad) {
+      server = await scriptedServer(list, answer, answer, reply(200, good));
+      const { client } = clientOf(server);
+      await client.call(routes.listEventDatasets, {});
+      const shown = await call(client).then(
+        () => "it succeeded",
+        (error: Error) => error.message,
+      );
+      expect({ what, shown, calls: server.arrived.length }).toEqual({
+        ...{ what, shown: "it succeeded", calls: 4 },
+      });
+      await server.close();
+    }
+  });
+
+  test("fails the call after 20 seconds if it stays", async () => {
+    server = await scriptedServer(list, reply(200, ""));
+    const { client, clock } = clientOf(server);
+    await client.call(routes.listEventDatasets, {});
+    const began = clock.now();
+    await expect(client.call(routes.getEventDataset, ref)).rejects.toThrow(
+      /GET \/get-event-dataset: returned 200, but the response has no body \(gave up after \d+ attempts/,
+    );
+    expect(clock.now() - began).toBeLessThanOrEqual(20_000);
+  });
+
+  test("leaves the outcome of a create unknown, if the service honours no keys", async () => {
+    const project = { name: "n", userDatasetId: "u", itemDatasetId: "i", eventDatasetId: "e" };
+    const other = { project_id: "p", user_dataset_id: "u", item_dataset_id: "i", event_dataset_id: "e2" };
+    server = await scriptedServer(list, reply(200, other));
     const { client } = clientOf(server);
-    await expect(client.call(routes.deleteEventDataset, ref)).resolves.toEqual({});
+    await client.call(routes.listEventDatasets, {});
+    await expect(client.call(routes.createProject, { ...project, targetEventType: "buy" })).rejects.toThrow(
+      /outcome .* is unknown.*the response is about event_dataset_id e2, not e/,
+    );
+    expect(server.arrived).toHaveLength(2);
   });
 });
+
+test.each([301, 302, 303, 307, 308])(
+  "a redirect with %i is not followed, and retried if the service has responded before",
+  async (status) => {
+    const away = reply(status, "", { location: "https://login.example.com/" });
+    server = await scriptedServer(
+      reply(200, { event_datasets: [] }),
+      away,
+      reply(200, { event_dataset_id: "d1" }),
+    );
+    const { client } = clientOf(server);
+    await client.call(routes.listEventDatasets, {});
+    expect(await client.call(routes.deleteEventDataset, ref)).toEqual({ eventDatasetId: "d1" });
+    expect(server.arrived.map(({ method }) => method)).toEqual(["GET", "DELETE", "DELETE"]);
+  },
+);
 
 describe("a request", () => {
   test("contains the key, the token and JSON with wire names", async () => {

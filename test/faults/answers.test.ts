@@ -1,45 +1,27 @@
 import { routes } from "../../contract";
-import { ObservedService } from "../engine/observed-service";
-import { TestDirectory } from "../records/test-directory";
-import { Bindings, bindingNames } from "./bindings";
-import { htmlPage, instead, noDeployment, noRoute, rejectWith } from "./faults";
-import { type Fault, FaultProxy, send } from "./proxy";
-import { LocalStack } from "./runs";
-import { makeWorld, type Scene, scenes, type World } from "./scenes";
+import type { ObservedService } from "../engine/observed-service";
+import { bindingNames } from "./bindings";
+import { gone, htmlPage, instead, noDeployment, noRoute, rejectWith } from "./faults";
+import { type Fault, type FaultProxy, send } from "./proxy";
+import type { LocalStack } from "./runs";
+import type { Scene, World } from "./scenes";
+import { messageOf, Stage } from "./stage";
 
 jest.setTimeout(300_000);
 const always = { times: Number.POSITIVE_INFINITY };
-const directory = new TestDirectory();
-const bindings = new Bindings();
+let stage: Stage;
 let observed: ObservedService;
 let proxy: FaultProxy;
 let stack: LocalStack;
 let world: World;
-let all: Scene[];
+let all: readonly Scene[];
 
 beforeAll(async () => {
-  observed = await ObservedService.start({ planShards: 100_000 });
-  proxy = await FaultProxy.start(observed.service);
-  const { url } = proxy;
-  const addresses = { "recommender:baseUrl": url, "recommender:tokenUrl": `${url}/oauth/token` };
-  stack = new LocalStack({ ...observed.config, ...addresses }, bindings);
-  world = await makeWorld(observed);
-  all = scenes(observed, stack, world, directory);
+  stage = await Stage.start();
+  ({ observed, proxy, stack, world, all } = stage);
 });
-afterAll(async () => {
-  await stack.close();
-  bindings.close();
-  await proxy.close();
-  await observed.close();
-  directory.remove();
-});
+afterAll(() => stage.close());
 beforeEach(() => proxy.clear());
-
-const messageOf = (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => "it succeeded",
-    (error: Error) => error.message,
-  );
 
 /** Ids in a request, as an error names them. */
 const named = /the response did not come from the service, so it is unknown whether \w+_id \S+ exists/;
@@ -110,6 +92,7 @@ describe("a refresh of a deployment with a check", () => {
     ["HTML with 200", htmlPage(200, { taken: false })],
     ["a gateway's JSON 404", instead(404, noRoute, { taken: false })],
     ["a router's JSON 404", instead(404, noDeployment, { taken: false })],
+    ["a gateway's JSON 410", instead(410, gone, { taken: false })],
     ["a redirect", instead(302, "", { taken: false, headers: { location: "/login" } })],
   ])("keeps the state entry after %s, and the next run checks it again", async (what, fault) => {
     await stack.begin("dynamic");
@@ -123,7 +106,7 @@ describe("a refresh of a deployment with a check", () => {
   test.each<[string, Fault]>([
     ["a 404 of the service", instead(404, json({ message: "no user u1" }), { taken: false })],
     ["400 project suspended", instead(400, json({ message: "project suspended" }), { taken: false })],
-    ["410", instead(410, json({ message: "gone" }), { taken: false })],
+    ["410", instead(410, json({ message: "the model is gone" }), { taken: false })],
     ["422", instead(422, json({ message: "cannot" }), { taken: false })],
     ["success without results", instead(200, json({ results: [] }), { taken: false })],
   ])("reports that it is not live after %s", async (what, fault) => {

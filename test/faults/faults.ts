@@ -1,3 +1,4 @@
+import { gunzipSync } from "node:zlib";
 import type { Clock } from "../../client/clock";
 import { type Fault, type Passage, send } from "./proxy";
 
@@ -36,8 +37,47 @@ export function instead(
   };
 }
 
+/** Redirects to a login page, each time with the next status that a proxy may use. */
+export function redirects(): Fault {
+  const status = redirectStatuses.shift() as number;
+  redirectStatuses.push(status);
+  return instead(status, "", { taken: false, headers: { location: "https://login.example.com/" } });
+}
+
+const redirectStatuses = [301, 302, 303, 307, 308];
+
+/** Executes the call, and responds with the ids of other objects in place of the ids in the request. */
+export const otherObject: Fault = async ({ call, url, body, response, pass }) => {
+  const answer = await pass();
+  const sent = call.startsWith("GET")
+    ? Object.fromEntries(new URL(url, "http://x").searchParams)
+    : jsonIn(body);
+  const reply = JSON.parse(answer.body.toString()) as Record<string, unknown>;
+  for (const key of Object.keys(sent))
+    if (key.endsWith("_id") && key in reply) reply[key] = `other-${sent[key]}`;
+  send(response, { ...answer, body: Buffer.from(JSON.stringify(reply)) });
+};
+
+/** Responds to a change with the object as it was before. The service may still have executed the call. */
+export function oldObject({ taken }: { taken: boolean }): Fault {
+  return async ({ body, response, pass }) => {
+    if (taken) await pass();
+    const ids = Object.entries(jsonIn(body)).filter(([key]) => key.endsWith("_id"));
+    const old = { ...Object.fromEntries(ids), name: "before", attribute_schema: null };
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(old));
+  };
+}
+
+function jsonIn(body: Buffer): Record<string, unknown> {
+  const isCompressed = body[0] === 0x1f;
+  return JSON.parse((isCompressed ? gunzipSync(body) : body).toString());
+}
+
 /** Response of a gateway to an unknown path. */
 export const noRoute = JSON.stringify({ message: "no Route matched with those values" });
+
+/** Response of a gateway to a path that it no longer serves. */
+export const gone = JSON.stringify({ message: "Gone" });
 
 /** Response of a router to an unknown application. */
 export const noDeployment = JSON.stringify({

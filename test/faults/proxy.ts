@@ -15,6 +15,8 @@ export interface Answer {
 export interface Passage {
   /** Method and path, such as `POST /create-project`. */
   readonly call: string;
+  /** Path with its query. */
+  readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   /** Response to the caller. */
@@ -122,7 +124,7 @@ export class FaultProxy {
       this.#passing.add(passing);
       return passing.finally(() => this.#passing.delete(passing));
     };
-    const passage = { call, headers: request.headers, body, response, pass };
+    const passage = { call, url: request.url ?? "", headers: request.headers, body, response, pass };
     this.came.push(call);
     const fault = this.#faultOf(call);
     if (fault) await fault(passage);
