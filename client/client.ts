@@ -276,7 +276,10 @@ export class Client {
     const isOwn = isRecognised(status, errorBody, asked);
     if (isOwn) this.#responded.add(url.origin);
     const hint = hintOf(
-      { status, isRecognised: isOwn, location: this.#redact(header(response, "location") ?? "") },
+      {
+        ...{ status, isRecognised: isOwn, isPage: errorBody.shape === "HTML" },
+        location: this.#redact(header(response, "location") ?? ""),
+      },
       { origin: url.origin, ids, tokensFrom: this.#tokens.source.origin, whoami: this.whoami },
     );
     const evidence = { status, isRecognised: isOwn, namesObject: namesObject(errorBody, asked) };

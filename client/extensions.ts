@@ -6,6 +6,7 @@ import { readErrorBody } from "./http/error-body";
 import { budgetMs, connectionFailure, type Failure, type RetryPolicy } from "./http/retry";
 import { parseJson } from "./parse";
 
+const healthPath = "/healthz";
 const health = z.object({ extensions: z.array(z.string()) });
 
 /** The service does not have an operation that is not in the specification. Nothing was sent. */
@@ -38,9 +39,14 @@ export async function fetchExtensions(
   const isOwn = response.headers[idempotencyHeader] !== undefined;
   if (!isUnavailable && (isOwn || !(await mayHaveExtensions()))) return new Set();
   const { message } = readErrorBody(text);
-  const hint = `; the response did not come from the service. Check that ${origin} forwards ${pathname} to it.`;
+  const hint = `; it is unknown whether the service sent this. Check that ${origin} is its address and forwards ${pathname} to it.`;
   const error = { status, message, isRecognised: isUnavailable };
-  throw new ApiError({ method: "GET", path: "/healthz" }, error, isUnavailable ? "" : hint);
+  throw new ApiError({ method: "GET", path: healthPath }, error, isUnavailable ? "" : hint);
+}
+
+/** Whether an error means that `/healthz` could not be read. It concerns all resources, not only the one that read it. */
+export function isHealthError(error: unknown): boolean {
+  return error instanceof ApiError && error.path === healthPath;
 }
 
 /** Returns how long to read `/healthz` again. An unavailable service gets more time than the page of a gateway. */

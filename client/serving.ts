@@ -36,14 +36,20 @@ export async function recommendItems(
   try {
     return await client.call(routes.recommendItemsToUser, input, { headers });
   } catch (error) {
-    if (servingUri && !address && mayBeWrongAddress(error)) error.message += withheld(servingUri);
+    const notice = withheldNotice(client, servingUri);
+    if (notice && mayBeWrongAddress(error)) error.message += ` ${notice}`;
     throw error;
   }
 }
 
-function withheld(servingUri: string): string {
+/** Returns a notice if a call goes to the base address because its serving address may not get the credentials. */
+export function withheldNotice(client: Client, servingUri: string | null | undefined): string | undefined {
+  if (!servingUri || client.serving.addressOf(servingUri)) return undefined;
   const origin = URL.canParse(servingUri) ? new URL(servingUri).origin : "its serving address";
-  return ` The call was not sent to ${origin}, because the credentials belong to another address.`;
+  return (
+    `The call was not sent to ${origin}, because the credentials belong to another address. It was sent to ` +
+    `${new URL(client.baseUrl).origin} without a project.`
+  );
 }
 
 /** A deployment as the state has it. */
@@ -170,7 +176,7 @@ async function failureOf(
       if (isUnreachable(error)) throw error;
       const text = `${place}: ${errorText(error as Error, userId)}`;
       if (!kind) throw new Error(text, { cause: error });
-      return { kind, reason: `the check failed: ${text}` };
+      return { kind, reason: kind === "foreign" ? text : `the check failed: ${text}` };
     }
   }
   return undefined;

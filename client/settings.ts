@@ -190,7 +190,8 @@ export function readSettings(
   const isWithheld = isOtherAddress && (fromStack("apiKey") || addressFrom !== environmentName("baseUrl"));
   if (isWithheld && !apiKey && embeddedDirectory(baseUrl) === undefined)
     throw new SettingsError(noCredentialsFor(baseUrl, addressFrom));
-  checkCredentials(read.data);
+  const unused = endpointKeys.filter((key) => !read.data[key] && fromStack(key));
+  checkCredentials(read.data, unused);
   return read.data;
 }
 
@@ -212,7 +213,8 @@ function noCredentialsFor(baseUrl: string, addressFrom: string): string {
   );
 }
 
-function checkCredentials(settings: Settings): void {
+/** @param unused settings of the stack that are not used, because the token endpoint is from the environment */
+function checkCredentials(settings: Settings, unused: readonly SettingKey[]): void {
   if (settings.baseUrl.startsWith("embedded:")) {
     const credential = ["apiKey" as const, ...tokenKeys].find((key) => settings[key]);
     if (!credential) return;
@@ -230,11 +232,16 @@ function checkCredentials(settings: Settings): void {
         `and remove the other with \`pulumi config rm recommender:${second}\`.`,
     );
   }
-  for (const key of settings.tokenUrl ? endpointKeys : []) {
-    if (!settings[key]) {
-      throw new SettingsError(`recommender:tokenUrl needs recommender:${key}. ${howToSet(key)}`);
-    }
+  if (!settings.tokenUrl) return;
+  if (unused.length > 0) {
+    const [endpoint, names] = [environmentName("tokenUrl"), unused.map(environmentName).join(" and ")];
+    throw new SettingsError(
+      `${endpoint} is set, and credentials of the stack are not sent there. Set ${names} too, or unset ${endpoint}.`,
+    );
   }
+  for (const key of endpointKeys)
+    if (!settings[key])
+      throw new SettingsError(`recommender:tokenUrl needs recommender:${key}. ${howToSet(key)}`);
 }
 
 /** Whether a token source is configured. If not, only a service of this package can issue tokens for its key. */

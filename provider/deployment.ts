@@ -133,9 +133,11 @@ export const deployment = lifecycle({
     const fault = check && (await findServingFault({ check, qps }, servingUri, context).catch(failUnknown));
     // A check that failed during `up` was reported already, and `up` repeats it.
     const isKnown = state.checkFailed && (fault?.kind === "few" || fault?.kind === "foreign");
-    if (fault && !isKnown) await log.warn(urn, `project ${projectId} does not serve: ${fault.reason}`);
+    const isForeign = fault?.kind === "foreign";
+    const finding = isForeign ? "may serve, but a gateway answered its check" : "does not serve";
+    if (fault && !isKnown) await log.warn(urn, `project ${projectId} ${finding}: ${fault.reason}`);
     // Something other than the service responds. That does not show that the deployment is gone.
-    const checkFailed = fault?.kind === "foreign" && { checkFailed: true as const };
+    const checkFailed = isForeign && { checkFailed: true as const };
     if (fault && !isKnown && !checkFailed) return undefined;
     if (state.checkFailed) await log.warn(urn, "its check failed; `pulumi up` repeats it");
     return { ...state, ...addresses, ...checkFailed, ...(live && replacedBy(live, state)) };

@@ -1,5 +1,5 @@
 import type { Client } from "../client/client";
-import { type RecommendationInput, recommendItems } from "../client/serving";
+import { type RecommendationInput, recommendItems, withheldNotice } from "../client/serving";
 import { routes } from "../contract";
 
 /** Lookup functions of a program, and the operation that each one calls. */
@@ -18,9 +18,21 @@ export type RecommendArgs = RecommendationInput & {
   readonly servingUri?: string | undefined;
 };
 
-/** Calls the service. The client validates the arguments. */
-export function lookUp(client: Client, name: keyof typeof lookups, args: object): Promise<object> {
+/**
+ * Calls the service. The client validates the arguments.
+ *
+ * @param warn reports that the result may be about another project
+ */
+export async function lookUp(
+  client: Client,
+  name: keyof typeof lookups,
+  args: object,
+  warn: (message: string) => unknown,
+): Promise<object> {
   if (name !== "recommend") return client.call(lookups[name], args as never) as Promise<object>;
   const { servingUri, ...input } = args as RecommendArgs;
-  return recommendItems(client, input, servingUri);
+  const result = await recommendItems(client, input, servingUri);
+  const notice = withheldNotice(client, servingUri);
+  if (notice) await warn(`recommend: ${notice} The items may be those of another project.`);
+  return result;
 }

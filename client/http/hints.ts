@@ -6,6 +6,8 @@ import { isUnreachable } from "../unreachable";
 interface ErrorReply {
   readonly status: number;
   readonly isRecognised: boolean;
+  /** Whether the body is an HTML page. */
+  readonly isPage: boolean;
   /** Target of a redirect, or empty. */
   readonly location: string;
 }
@@ -21,11 +23,12 @@ interface CallContext {
 }
 
 /** Returns what to do about an error reply, or an empty text if the error explains itself. */
-export function hintOf({ status, isRecognised, location }: ErrorReply, call: CallContext): string {
+export function hintOf({ status, isRecognised, isPage, location }: ErrorReply, call: CallContext): string {
   const { origin, ids, tokensFrom, whoami } = call;
   if (status < 400)
     return `; it redirects to ${location || "an unknown address"}. Check that ${origin} is the address of the service.`;
-  if (!isRecognised && [401, 403].includes(status))
+  // The service may send these statuses without a body, but not with a page.
+  if (isPage && [401, 403].includes(status))
     return `; a proxy sent this response, not the service. Check the proxies and firewalls on the way to ${origin}.`;
   if (status === 401) return `; the token came from ${tokensFrom}. Check it with \`${whoami}\`.`;
   if (status === 403)

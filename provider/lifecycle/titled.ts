@@ -1,3 +1,4 @@
+import { isHealthError } from "../../client/extensions";
 import { isUnreachable } from "../../client/unreachable";
 import type { Run } from "../run/session";
 import { PartialStateError } from "./failure";
@@ -5,7 +6,7 @@ import { PartialStateError } from "./failure";
 /** Resource in an error message, and its run. */
 export interface ReportedResource {
   readonly title: string;
-  readonly run: Pick<Run, "firstUnreachable">;
+  readonly run: Pick<Run, "firstAffected">;
 }
 
 /** Prefixes errors of `work` with the resource. Errors are copied, because resources may share a failed call. */
@@ -13,7 +14,8 @@ export async function withTitle<T>(resource: ReportedResource, work: () => Promi
   try {
     return await work();
   } catch (error) {
-    if (isUnreachable(error)) throw unreachable(resource, error as Error);
+    const problem = sharedProblem(error);
+    if (problem) throw reportedOnce(resource, problem, error as Error);
     const message = `${resource.title}: ${(error as Error).message}`;
     throw error instanceof PartialStateError
       ? Object.assign(error, { message })
@@ -21,19 +23,25 @@ export async function withTitle<T>(resource: ReportedResource, work: () => Promi
   }
 }
 
-/** Reports an unreachable service once per run. Errors of later resources refer to the first one. */
+/** Reports a problem of the whole service once per run. Errors of later resources refer to the first one. */
 export async function reportOnce<T>(resource: ReportedResource, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw isUnreachable(error) ? unreachable(resource, error as Error) : error;
+    const problem = sharedProblem(error);
+    throw problem ? reportedOnce(resource, problem, error as Error) : error;
   }
 }
 
-function unreachable({ title, run }: ReportedResource, error: Error): Error {
-  run.firstUnreachable ??= title;
-  if (run.firstUnreachable === title) return new Error(error.message, { cause: error });
-  return new Error(`${title}: the service cannot be reached; see the error of ${run.firstUnreachable}`, {
-    cause: error,
-  });
+/** Returns the problem of the whole service behind an error, or undefined if the error concerns one resource. */
+function sharedProblem(error: unknown): string | undefined {
+  if (isUnreachable(error)) return "the service cannot be reached";
+  return isHealthError(error) ? "/healthz of the service cannot be read" : undefined;
+}
+
+function reportedOnce({ title, run }: ReportedResource, problem: string, error: Error): Error {
+  const first = run.firstAffected.get(problem) ?? title;
+  run.firstAffected.set(problem, first);
+  const message = first === title ? error.message : `${title}: ${problem}; see the error of ${first}`;
+  return new Error(message, { cause: error });
 }

@@ -2,6 +2,7 @@ import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provide
 import type { Client } from "../../client/client";
 import { truncate, unknownKeySentence } from "../../contract/messages";
 import { lookUp, lookups } from "../lookups";
+import { log } from "../run/engine";
 import { seal } from "../run/sealed-value";
 import { pluginTypePrefix } from "../run/urn";
 import { NotFoundError } from "./failure";
@@ -20,9 +21,9 @@ export async function invoke(
     );
   const args = withoutNullProperties(unsealed(fromStruct(request.getArgs())));
   const reply = new InvokeResponse();
-  reply.setReturn(
-    toStruct(withSecretUrl(await lookUp(await clientHere(), name as keyof typeof lookups, args))),
-  );
+  const warn = (text: string) => log.warn(undefined, text);
+  const found = await lookUp(await clientHere(), name as keyof typeof lookups, args, warn);
+  reply.setReturn(toStruct(withSecretUrl(found)));
   return reply;
 }
 

@@ -35,7 +35,7 @@ async function ask(name: Name, args: object, options: pulumi.InvokeOptions = {})
   const hasProvider = options.provider !== undefined || options.parent !== undefined;
   return hasProvider && currentBinding() === "plugin"
     ? pulumi.runtime.invoke(tokenOf(name, "plugin"), args, options)
-    : discreetly(async () => lookUp((await session()).client, name, args));
+    : discreetly(async () => lookUp((await session()).client, name, args, (text) => pulumi.log.warn(text)));
 }
 
 function lookup<N extends Name>(name: N): Lookup<CallInput<(typeof lookups)[N]>, Reply<(typeof lookups)[N]>> {

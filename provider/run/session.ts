@@ -69,8 +69,8 @@ export class Run {
   readonly firstLackingScope = new Map<string, string>();
   /** Check that the service issues tokens if no token source is configured. */
   tokenCheck: Promise<void> | undefined;
-  /** First resource that reported an unreachable service. Later errors refer to that resource. */
-  firstUnreachable: string | undefined;
+  /** First resource that reported a problem of the whole service, by problem. Later errors refer to that resource. */
+  readonly firstAffected = new Map<string, string>();
   readonly #warned = new Set<string>();
 
   // Lists of the service, shared by all reads of a refresh.

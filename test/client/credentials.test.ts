@@ -202,6 +202,17 @@ test("a token without the scope of a call is no reason to check the key: the err
   expect(error.message).not.toMatch(/check .*apiKey/i);
 });
 
+test.each([401, 403])("a proxy's page with %i does not blame the token", async (status) => {
+  const service = await start(reply(status, "<html><title>Blocked</title>"));
+  const { client } = clientOf(service);
+  const upsert = client.send(routes.upsertDatasetUsers, Buffer.from("{}"));
+  const error = (await upsert.catch((reason) => reason)) as Error;
+  expect(error.message).toBe(
+    `POST /upsert-dataset-users: ${status}: an HTML page titled "Blocked" came instead of JSON; a proxy sent this ` +
+      `response, not the service. Check the proxies and firewalls on the way to ${service.url}.`,
+  );
+});
+
 test("a rejected fixed token is not tried again, and the error names its source", async () => {
   const service = await start(reply(401, { error: { code: "EXPIRED", message: "token expired" } }));
   const { client } = clientOf(service);

@@ -99,6 +99,19 @@ describe("configuration", () => {
     expect(environmentName("deploymentTimeout")).toBe("RECOMMENDER_DEPLOYMENT_TIMEOUT");
   });
 
+  test("with a token endpoint in the environment does not use the client of the stack, and says so", () => {
+    const client = { clientId: "c", clientSecret: "s" };
+    const stack = { ...complete, accessToken: "", tokenUrl: "https://t.example.com", ...client };
+    const environment = { RECOMMENDER_TOKEN_URL: "https://other.example.com" };
+    expect(errorOf(stack, environment)).toBe(
+      "RECOMMENDER_TOKEN_URL is set, and credentials of the stack are not sent there. Set RECOMMENDER_CLIENT_ID and " +
+        "RECOMMENDER_CLIENT_SECRET too, or unset RECOMMENDER_TOKEN_URL.",
+    );
+    expect(errorOf(stack, { ...environment, RECOMMENDER_CLIENT_ID: "e" })).toContain(
+      "Set RECOMMENDER_CLIENT_SECRET too, or unset",
+    );
+  });
+
   test.each([
     [
       { baseUrl: "http://api.example.com/v1" },

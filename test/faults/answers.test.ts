@@ -98,7 +98,11 @@ describe("a refresh of a deployment with a check", () => {
     await stack.begin("dynamic");
     await deployed(what);
     proxy.on(call, fault, always);
+    stage.said.length = 0;
     expect(await stack.refresh("Deployment", what)).toMatchObject({ name: what, checkFailed: true });
+    expect(stage.said.join()).toContain(
+      `project ${world.projectId} may serve, but a gateway answered its check: `,
+    );
     proxy.heal();
     expect((await stack.refresh("Deployment", what))?.checkFailed).toBeUndefined();
   });
@@ -224,6 +228,20 @@ describe("a wrong page at /healthz", () => {
       expect(await messageOf(stack.refresh("UserDataset", name))).toMatch(/GET \/healthz: \d+: /);
     },
   );
+
+  test("is reported in full once, however many resources it concerns", async () => {
+    for (const name of ["one", "two", "three"]) await reading(name);
+    proxy.on("GET /healthz", htmlPage(404, { taken: false }), always);
+    const said: string[] = [];
+    for (const name of ["one", "two", "three"])
+      said.push(await messageOf(stack.refresh("UserDataset", name)));
+    expect(said[0]).toMatch(
+      /^GET \/healthz: 404: .* it is unknown whether the service sent this\. Check that /,
+    );
+    const other = (name: string) =>
+      `UserDataset ${name}: /healthz of the service cannot be read; see the error of UserDataset one`;
+    expect(said.slice(1)).toEqual([other("two"), other("three")]);
+  });
 
   test("means that a service without idempotency keys has no extensions", async () => {
     proxy.hidesKeys = true;
