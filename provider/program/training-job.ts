@@ -17,7 +17,7 @@ export interface TrainingJobArgs {
 
 /**
  * A submitted training job. A `Model` waits for it. The job is a separate resource, so it is in the state before the wait
- * begins. If the wait is interrupted, no training is lost or repeated.
+ * begins. If the wait is interrupted, no training job is lost or repeated.
  *
  * In TypeScript, `Model` declares this job for you. In other languages, `TrainedModel` declares both.
  */
