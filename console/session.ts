@@ -32,10 +32,7 @@ export function urlOf(path: string): string {
   return new URL(path.replace(/^\//, ""), base).href;
 }
 
-/**
- * Calls the service in the current session.
- * @throws RequestError if the service rejects the request or cannot be reached
- */
+/** Calls the service in the current session. Throws RequestError if it rejects the call or cannot be reached. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const token = sessionStorage.getItem(storageKey);
   const headers = new Headers(init.headers);

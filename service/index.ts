@@ -8,31 +8,8 @@ export { checkBackup, restoreService } from "./backup/restore";
 export { type Clock, ManualClock, systemClock } from "./base/clock";
 export { foldScopes } from "./base/scopes";
 export { type ClientsPlace, withClients } from "./clients";
-export {
-  directoryBusyExitCode,
-  type Embedded,
-  type Existing,
-  embedded,
-  existing,
-  findRunning,
-  notAnswering,
-  type Reachable,
-} from "./embedded";
-export {
-  type DataDirectory,
-  dataDirectoryAt,
-  deleteData,
-  isDataDirectory,
-  refuseForeign,
-} from "./files/data-directory";
-export {
-  DataDirectoryBusyError,
-  isLocked,
-  lockDataDirectory,
-  readRunning,
-  runningFileDelayMs,
-} from "./files/lock";
-export { statusReply } from "./http/status";
+export * from "./embedded";
+export { DataDirectoryBusyError } from "./files/lock";
 export type { StartOptions } from "./options";
 export { type Seed, seed } from "./seed";
 export { type Service, startService } from "./start";

@@ -1,17 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Baseline, baselines, defaultRatio } from "../promote/quality";
-import type { BlockerCode } from "../release/gate";
+import type { PromotionRequest } from "../promote/promotion";
+import { baselines, defaultRatio } from "../promote/quality";
 import { exitCodes } from "../terminal/exit";
 import { note, print } from "../terminal/output";
 import { allowOption, cwdOption, releasesDirectory, releasesOption } from "./release";
 
-interface PromoteOptions {
-  readonly cwd: string;
+interface PromoteOptions extends Pick<PromotionRequest, "cwd" | "allow" | "minQualityRatio" | "against"> {
   readonly releases?: string;
-  readonly allow: BlockerCode[];
-  readonly minQualityRatio: number;
-  readonly against: Baseline[];
   readonly yes?: true;
   readonly output?: string;
   readonly json?: true;
@@ -66,17 +62,8 @@ export function addPromote(program: Command): void {
 async function run(from: string, to: string, options: PromoteOptions): Promise<void> {
   const { promote } = await import("../promote/promotion.js");
   const { commentOf, reviewText } = await import("../promote/review.js");
-  const review = await promote({
-    from,
-    to,
-    cwd: options.cwd,
-    allow: options.allow,
-    against: options.against,
-    releases: releasesDirectory(options),
-    minQualityRatio: options.minQualityRatio,
-    yes: options.yes === true,
-    log: note,
-  });
+  const more = { releases: releasesDirectory(options), yes: options.yes === true, log: note };
+  const review = await promote({ ...options, from, to, ...more });
   if (options.output) await writeFile(options.output, commentOf(review));
   const summary = `Promotion ${from} → ${to}: ${review.verdict}; see ${options.output}\n`;
   print(options, review, () => (options.output ? summary : reviewText(review)));

@@ -35,10 +35,7 @@ export interface Rollback {
   readonly release?: Release;
 }
 
-/**
- * Deploys the models of an earlier release, without training. They are pinned in the stack's configuration, so the next
- * update keeps them.
- */
+/** Deploys the models of an earlier release without training, and pins them so the next update keeps them. */
 export async function rollBack(request: RollbackRequest): Promise<Rollback> {
   const { cwd, stack, releases, log } = request;
   const open = await OpenStack.open({ cwd, stack });

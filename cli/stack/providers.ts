@@ -16,10 +16,7 @@ export function explicitProviderOf({ provider }: Pick<StateResource, "provider">
   return isDefaultProvider(urn) ? undefined : urn;
 }
 
-/**
- * Returns the settings of a resource's explicit provider, or undefined if the stack's configuration applies.
- * `resources` must contain secrets in plain text.
- */
+/** Returns the settings of a resource's explicit provider, if any. `resources` must contain secrets in plain text. */
 export function providerSettings(
   resource: Pick<StateResource, "provider" | "urn">,
   resources: readonly StateResource[],

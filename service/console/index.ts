@@ -150,10 +150,7 @@ export function newCode(context: Context, clientId: string | undefined, access: 
   return new Sessions(context).newCode(clientId, access);
 }
 
-/**
- * Authorizes an API call from the page by its session.
- * @throws ServiceError if the session or the scope is missing, or another page sent the call
- */
+/** Authorizes an API call from the page. Throws if the session or scope is missing, or another page sent it. */
 export async function authorize(context: Context, request: FastifyRequest, scope: string): Promise<Visitor> {
   const own = originsOf(context);
   checkHost(request.headers, own);

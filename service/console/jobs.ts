@@ -55,10 +55,7 @@ const pollMs = 1000;
 const heartbeatMs = 15_000;
 const maxStreamMs = 5 * 60_000;
 
-/**
- * Yields the status of the jobs whenever it changes, and as a heartbeat. It ends with the session, or after five minutes;
- * then the page reconnects.
- */
+/** Yields the status of the jobs when it changes, and as a heartbeat, for five minutes or until the session ends. */
 export async function* liveLines(
   context: Context,
   disconnected: AbortSignal,
@@ -97,9 +94,4 @@ export async function liveLine(db: Db) {
     counts: await jobCounts(db),
     version: [JSON.stringify(versions), ...deployed.map(({ job_id }) => job_id)].join(" "),
   };
-}
-
-/** Returns the deployment jobs of a project, newest first. */
-export async function deploymentJobs(db: Db, projectId: string) {
-  return (await jobsOf(db, { projectId, type: "DEPLOYMENT", limit: 20 })).rows;
 }

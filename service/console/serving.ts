@@ -1,9 +1,8 @@
 import type { Context } from "../handlers/handler";
 import { notDeployed } from "../serving/deployed-context";
 import { projectOf } from "../store/find";
-import { deploymentJobs } from "./jobs";
 import { deploymentsOf } from "./overview/project";
-import { modelsById } from "./rows";
+import { jobsOf, modelsById } from "./rows";
 
 /** Returns the live deployment of a project, its traffic in the last hour, and earlier deployments. */
 export async function servingResponse(context: Context, projectId: string) {
@@ -11,7 +10,7 @@ export async function servingResponse(context: Context, projectId: string) {
   await projectOf(db, projectId);
   const deployment = (await deploymentsOf(context, [projectId])).get(projectId);
   if (!deployment) throw notDeployed(projectId);
-  const history = await deploymentJobs(db, projectId);
+  const { rows: history } = await jobsOf(db, { projectId, type: "DEPLOYMENT", limit: 20 });
   const models = await modelsById(
     db,
     history.flatMap(({ modelId }) => modelId ?? []),

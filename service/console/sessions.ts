@@ -22,15 +22,6 @@ export interface Visitor {
   readonly access: Access;
 }
 
-/** A new session with both of its secrets. */
-export interface NewSession {
-  /** Value of the HttpOnly cookie. */
-  readonly cookie: string;
-  /** Value of the header. Only the page's origin can read it, while all ports of a host share cookies. */
-  readonly token: string;
-  readonly maxAgeSec: number;
-}
-
 /** Scopes that a read-only session keeps: reading, recommendations, and questions about users. */
 const readOnlyScopes: ReadonlySet<string> = new Set([
   ...(scopeGroups.read ?? []),
@@ -64,8 +55,8 @@ export class Sessions {
     return { code, validSec: codeMs / 1000 };
   }
 
-  /** Opens a session with a code. The code cannot be used again. */
-  async open(code: string): Promise<NewSession> {
+  /** Opens a session with a code, which works once. All ports of a host share the cookie, but not the token. */
+  async open(code: string) {
     const [cookie, token] = [newSecret(), newSecret()];
     await this.context.store.exclusively(async (db) => {
       const now = this.nowIn(db);
@@ -132,10 +123,7 @@ export class Sessions {
   }
 }
 
-/**
- * Checks that a session has a scope.
- * @throws ServiceError if it does not, with the command that grants the scope
- */
+/** Throws if a session lacks a scope. The error contains the command that grants it. */
 export function requireScope({ name, scopes, access }: Visitor, scope: string): void {
   if (scopes.includes(scope)) return;
   throw new ServiceError(

@@ -100,15 +100,9 @@ export async function suggest(
   // People search for items by title, so the attributes of the first few thousand records are searched too.
   const byName =
     byId.length < 8 && begin.length >= 2
-      ? (
-          await db
-            .selectFrom("records")
-            .select(["record_id", "attributes"])
-            .where("dataset", "=", dataset.number)
-            .orderBy("record_id")
-            .limit(3000)
-            .execute()
-        ).filter(({ attributes }) => attributes.toLowerCase().includes(begin.toLowerCase()))
+      ? (await records().limit(3000).execute()).filter(({ attributes }) =>
+          attributes.toLowerCase().includes(begin.toLowerCase()),
+        )
       : [];
   const found = new Map([...byId, ...byName].map((row) => [row.record_id, row]));
   return [...found.values()]

@@ -22,10 +22,7 @@ const pieceBytes = 64 * 1024;
 /** Lifetime of a link to the storage. It is used at once, and the credentials that sign it may expire sooner. */
 const linkSec = 300;
 
-/**
- * Checks a signed URL and returns the result as JSON, or the chart of one of its queries as SVG. Returns a link if the
- * storage serves the file itself.
- */
+/** Checks a signed URL and returns the result as JSON or SVG, or a link if the storage serves the file itself. */
 export async function download(
   context: ServiceContext,
   jobId: string,

@@ -67,10 +67,7 @@ export function readServable(
   return readChecked(files, modelId, { version }, (reader) => reader.servable(forgotten));
 }
 
-/**
- * Reads the items of the pairs that a model was trained on for one user, by the user's row at the training.
- * @returns undefined if the user was removed from the file
- */
+/** Reads the items of a user's pairs, by the user's row at the training. Undefined if the user was removed. */
 export function readRow(
   files: Files,
   { modelId, version }: ModelVersion,

@@ -2,7 +2,7 @@ import type { FullReply, routes } from "../../contract";
 import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import type { Db } from "../store/database";
-import { anyDatasetOf, datasetOf } from "../store/find";
+import { anyDatasetOf, datasetOf, nextNumber } from "../store/find";
 import { lockUpserts } from "../store/locks";
 import { countRecords } from "../store/shards";
 import type { Dataset, DatasetKind } from "../store/tables";
@@ -92,15 +92,11 @@ export const datasetHandlers: Handlers<
 
 async function create(db: Db, kind: DatasetKind, fields: Fields, call: Call): Promise<string> {
   const id = newId(`${kind}-dataset`);
-  const { highest } = await db
-    .selectFrom("datasets")
-    .select((of) => of.fn.max<number | null>("number").as("highest"))
-    .executeTakeFirstOrThrow();
   await db
     .insertInto("datasets")
     .values({
       id,
-      number: (highest ?? 0) + 1,
+      number: await nextNumber(db, "datasets"),
       kind,
       name: fields.name,
       num_shards: fields.numShards,

@@ -30,38 +30,32 @@ export const envelopes = {
 /** Operations that upsert users and items. */
 export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems"> = {
   upsertDatasetUsers: async ({ userDatasetId, users }, call) => {
-    const parted = await part(
-      userRecord,
-      "user_id",
-      users,
-      ({ userId }, raw) => oversize("user", raw, limits.recordBytes) ?? unstorable(userId),
-    );
-    const { fitting, dataset } = await call.store.concurrently(async (db) => {
-      const dataset = await datasetOf(db, "user", userDatasetId);
-      return { dataset, fitting: await upsert(db, dataset, parted) };
-    });
-    const outcome = { userDatasetId, ...outcomeOf(fitting) };
-    await tellFailures(call, dataset, outcome.failures);
-    return outcome;
+    const parted = await part(userRecord, "user_id", users, ({ userId }, raw) => refuse("user", userId, raw));
+    return { userDatasetId, ...(await upsert(call, "user", userDatasetId, parted)) };
   },
 
   upsertDatasetItems: async ({ itemDatasetId, items }, call) => {
-    const parted = await part(
-      itemRecord,
-      "item_id",
-      items,
-      ({ itemId }, raw) => oversize("item", raw, limits.recordBytes) ?? unstorable(itemId),
-    );
-    const { fitting, dataset } = await call.store.concurrently(async (db) => {
-      const dataset = await datasetOf(db, "item", itemDatasetId);
-      return { dataset, fitting: await upsert(db, dataset, parted) };
-    });
-    call.serving.publish({ dataset: dataset.number, items: fitting.kept });
-    const outcome = { itemDatasetId, ...outcomeOf(fitting) };
-    await tellFailures(call, dataset, outcome.failures);
-    return outcome;
+    const parted = await part(itemRecord, "item_id", items, ({ itemId }, raw) => refuse("item", itemId, raw));
+    return { itemDatasetId, ...(await upsert(call, "item", itemDatasetId, parted)) };
   },
 };
+
+function refuse(kind: "user" | "item", id: string, raw: unknown): string | undefined {
+  return oversize(kind, raw, limits.recordBytes) ?? unstorable(id);
+}
+
+type Records = Parted<{ attributes: JsonMap }>;
+
+async function upsert(call: Call, kind: "user" | "item", datasetId: string, parted: Records) {
+  const { fitting, dataset } = await call.store.concurrently(async (db) => {
+    const dataset = await datasetOf(db, kind, datasetId);
+    return { dataset, fitting: await write(db, dataset, parted) };
+  });
+  if (kind === "item") call.serving.publish({ dataset: dataset.number, items: fitting.kept });
+  const outcome = outcomeOf(fitting);
+  await tellFailures(call, dataset, outcome.failures);
+  return outcome;
+}
 
 /** Returns why a text cannot be stored, or undefined if it can. */
 export function unstorable(...texts: string[]): string | undefined {
@@ -94,11 +88,7 @@ function faultOf(reason: string): string {
   );
 }
 
-async function upsert<T extends { attributes: JsonMap }>(
-  db: Db,
-  dataset: Dataset,
-  parted: Parted<T>,
-): Promise<Parted<T>> {
+async function write(db: Db, dataset: Dataset, parted: Records): Promise<Records> {
   const ids = [...parted.kept.keys()];
   if (ids.length === 0) return parted;
   const changed = await countChange(db, dataset);

@@ -8,11 +8,7 @@ import type { ServerContext } from "./context";
  * waited for. Otherwise one of them would make every API unready, and nobody could deploy another model.
  * `deployments_to_load`, the metric and the log report them.
  */
-export async function readiness({ store, serving, log, role }: ServerContext): Promise<{
-  readonly ready: boolean;
-  readonly store: "reachable" | "full" | "read-only" | "not reachable";
-  readonly deployments_to_load?: number;
-}> {
+export async function readiness({ store, serving, log, role }: ServerContext) {
   try {
     const { toLoad, unanswered } = await deploymentsIn({ store, serving });
     const missing = role === "worker" ? 0 : toLoad;

@@ -2,7 +2,7 @@ import type { JsonMap } from "../../contract";
 import { newId } from "../base/id";
 import { removeForgottenUsers } from "../serving/forgetting";
 import { lastSeqIn } from "../store/events";
-import { projectOf } from "../store/find";
+import { nextNumber, projectOf } from "../store/find";
 import { modelsWithForgotten } from "../store/forgotten";
 import { projectData } from "../store/project-data";
 import { note, succeed } from "../store/queue";
@@ -36,15 +36,11 @@ export async function runTraining(job: Job, context: JobContext, signal: AbortSi
   const onProgress = progressWriter(job, data, context);
   const { report, seenDeletions } = await trainerOf(context)(training, job, context, signal, onProgress);
   await endWithSuccess(job, context, signal, async (db) => {
-    const { last } = await db
-      .selectFrom("models")
-      .select((of) => of.fn.max<number | null>("number").as("last"))
-      .executeTakeFirstOrThrow();
     await db
       .insertInto("models")
       .values({
         id,
-        number: (last ?? 0) + 1,
+        number: await nextNumber(db, "models"),
         project_id: job.project_id,
         name: job.name,
         algorithm_type: data.algorithmType,

@@ -12,6 +12,15 @@ export async function countRows(db: Db, rows: AliasableExpression<object>): Prom
   return Number(count);
 }
 
+/** Returns the number of the next row of a table. Call it in an exclusive transaction. */
+export async function nextNumber(db: Db, table: "datasets" | "jobs" | "models"): Promise<number> {
+  const { last } = await db
+    .selectFrom(table)
+    .select((of) => of.fn.max<number | null>("number").as("last"))
+    .executeTakeFirstOrThrow();
+  return (last ?? 0) + 1;
+}
+
 /** Finds a dataset by kind and id. */
 export function findDataset(db: Db, kind: DatasetKind, id: string): Promise<Dataset | undefined> {
   return db

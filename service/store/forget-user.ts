@@ -40,10 +40,7 @@ export async function forgetInEvents(
   await forgetRefused(db, [dataset.number, ...users], userId);
 }
 
-/**
- * Deletes the record of a user, and forgets the user in the event datasets of all projects that use the user dataset.
- * @returns the ids of these event datasets.
- */
+/** Deletes the record of a user, and forgets the user in the related event datasets. Returns their ids. */
 export async function forgetRecord(db: Db, dataset: Dataset, userId: string): Promise<string[]> {
   const { numDeletedRows } = await db
     .deleteFrom("records")

@@ -27,10 +27,7 @@ export async function addHolder(db: Db, { objectType, objectId }: OrphanRef, hol
     .execute();
 }
 
-/**
- * Records that a stack no longer uses an object. A stack without an entry counts as the unknown holder.
- * @returns the remaining holders
- */
+/** Records that a stack, or the unknown holder, no longer uses an object. Returns the remaining holders. */
 export async function removeHolder(db: Db, ref: OrphanRef, holder: string): Promise<string[]> {
   const before = await holdersOf(db, ref);
   const removed = before.includes(holder) ? holder : unknown;

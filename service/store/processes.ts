@@ -45,10 +45,7 @@ export class Processes {
     private readonly role: Role,
   ) {}
 
-  /**
-   * Writes the heartbeat of this process, removes processes without a recent one, and counts the API processes,
-   * including this one.
-   */
+  /** Writes the heartbeat of this process, removes processes without a recent one, and counts the API processes. */
   async beat(): Promise<void> {
     if (this.hasLeft) return;
     this.beating = this.beatAndCount();

@@ -3,6 +3,7 @@ import { limits } from "../../contract";
 import { newId } from "../base/id";
 import { LostLeaseError } from "../base/job-error";
 import { type Db, isPostgres } from "./database";
+import { nextNumber } from "./find";
 import { signal } from "./signals";
 import type { Job, JobType, Tables } from "./tables";
 import { timeSql } from "./time";
@@ -12,15 +13,11 @@ export async function enqueue(
   db: Db,
   job: { projectId: string; jobType: JobType; name: string; data: object; requestId: string; now: number },
 ): Promise<string> {
-  const { last } = await db
-    .selectFrom("jobs")
-    .select((of) => of.fn.max<number | null>("number").as("last"))
-    .executeTakeFirstOrThrow();
   const id = newId("job");
   await db
     .insertInto("jobs")
     .values({
-      number: (last ?? 0) + 1,
+      number: await nextNumber(db, "jobs"),
       id,
       project_id: job.projectId,
       job_type: job.jobType,
@@ -125,10 +122,7 @@ export async function note(db: Db, job: Job, data: object): Promise<void> {
     .execute();
 }
 
-/**
- * Puts a job back for another try. Ends it if its tries are used up or the failure is final.
- * @returns whether it is tried again
- */
+/** Puts a job back, or ends it if its tries are used up or the failure is final. Returns whether it is tried again. */
 export async function fail(
   db: Db,
   job: Job,
@@ -200,10 +194,7 @@ export async function putBack(db: Db, job: Job): Promise<void> {
   await signal(db, "jobs");
 }
 
-/**
- * Fails the unfinished jobs of a project. A process that runs one of them loses its lease.
- * @returns their number
- */
+/** Fails the unfinished jobs of a project and returns their number. A process that runs one loses its lease. */
 export async function endUnfinished(
   db: Db,
   { projectId, jobType, message, now }: { projectId: string; jobType: JobType; message: string; now: number },

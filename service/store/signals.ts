@@ -17,10 +17,7 @@ export async function signal(db: Db, name: Signal): Promise<void> {
   if (isPostgres(db)) await sql`select pg_notify(${channel}, ${name})`.execute(db);
 }
 
-/**
- * Listens for notifications of other processes until the service closes. After a lost connection it calls all handlers,
- * because notifications may have been missed.
- */
+/** Listens for notifications until the service closes. Calls all handlers after a gap, which may have lost some. */
 export async function listen(
   url: string,
   closing: AbortSignal,

@@ -61,10 +61,7 @@ export async function deleteUserEvents(
   for (let after = 0; after < end; ) after = await walkOnce(deleting, dataset, { userId, after }, notify);
 }
 
-/**
- * Deletes events, or waits for a running deletion of the same events.
- * @returns the largest `seq` that the deletion covers
- */
+/** Deletes events, or waits for a running deletion of the same events. Returns the largest `seq` that it covers. */
 function walkOnce(
   deleting: Deleting,
   dataset: Dataset,

@@ -29,10 +29,7 @@ interface Checkpoint {
 const fewPages = 500;
 const maxPasses = 5;
 
-/**
- * Copies the log of an embedded database into it without blocking writers. New pages are copied in shorter and shorter
- * passes, until little is left for `scrub`.
- */
+/** Copies the log of an embedded database into it in ever shorter passes, without blocking writers. */
 export async function copyLog(db: Kysely<Tables>): Promise<void> {
   let before = 0;
   for (let pass = 0; pass < maxPasses; pass++) {
@@ -43,10 +40,7 @@ export async function copyLog(db: Kysely<Tables>): Promise<void> {
   }
 }
 
-/**
- * Empties the log of an embedded database, so neither the log nor the database contains deleted rows.
- * @returns false if a reader or writer prevented it; the next call tries again
- */
+/** Empties the log, so no file contains deleted rows. Returns false if a reader or writer prevented it. */
 export async function scrub(db: Kysely<Tables>): Promise<boolean> {
   // The first checkpoint copies most pages without blocking writers.
   await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(db);

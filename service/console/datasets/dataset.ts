@@ -1,8 +1,9 @@
 import type { AttributeSchema, Attributes } from "../../algorithms";
 import { attributeOf, inferSchema } from "../../algorithms";
-import { notFound, shortened } from "../../base/error";
+import { shortened } from "../../base/error";
 import type { Context } from "../../handlers/handler";
 import type { Db } from "../../store/database";
+import { anyDatasetOf } from "../../store/find";
 import { refusalsKeptDays, refusalsOf } from "../../store/history/refusals";
 import type { Dataset } from "../../store/tables";
 import { type DatasetSummary, datasetSummaries, projectChoices } from "../rows";
@@ -15,7 +16,7 @@ const maxReasons = 20;
 /** Returns a dataset with a summary of its contents, based on a sample. */
 export async function datasetResponse({ store, clock }: Pick<Context, "store" | "clock">, id: string) {
   const { db } = store;
-  const dataset = await findDatasetById(db, id);
+  const dataset = await anyDatasetOf(db, id);
   const [short] = (await datasetSummaries(db, [dataset])) as [DatasetSummary];
   const shards = await db
     .selectFrom("shards")
@@ -55,18 +56,6 @@ export async function attributesOf(db: Db, dataset: Dataset) {
     .execute();
   const records = rows.map((row) => JSON.parse(row.attributes) as Attributes);
   return { sampled: records.length, attributes: summarizeAttributes(dataset, records) };
-}
-
-/** Finds a dataset that was not deleted. */
-export async function findDatasetById(db: Db, id: string): Promise<Dataset> {
-  const found = await db
-    .selectFrom("datasets")
-    .selectAll()
-    .where("id", "=", id)
-    .where("kind", "!=", "deleted")
-    .executeTakeFirst();
-  if (!found) throw notFound("dataset", id, "it may have been deleted");
-  return found;
 }
 
 function summarizeAttributes({ attribute_schema }: Dataset, records: readonly Attributes[]) {

@@ -1,9 +1,9 @@
 import type { Context } from "../../handlers/handler";
 import type { Db } from "../../store/database";
+import { anyDatasetOf, findDataset } from "../../store/find";
 import type { Dataset } from "../../store/tables";
 import { type Page, usesDataset } from "../rows";
 import type { Suggestion } from "../try";
-import { findDatasetById } from "./dataset";
 import { type EventRow, eventRow, eventsOf } from "./events";
 
 const rowsPerPage = 50;
@@ -20,7 +20,7 @@ export async function recordsPage(
   { id, search = "", after = "" }: { id: string; search?: string | undefined; after?: string | undefined },
   signal: AbortSignal,
 ): Promise<Page<Suggestion | EventRow>> {
-  const dataset = await findDatasetById(db, id);
+  const dataset = await anyDatasetOf(db, id);
   const wanted = search.toLowerCase();
   const read = dataset.kind === "event" ? eventsAfter : recordsAfter;
   const stepRows = wanted === "" ? rowsPerPage + 1 : rowsPerStep;
@@ -80,7 +80,7 @@ export async function recordResponse(
   id: string,
   signal: AbortSignal,
 ) {
-  const dataset = await findDatasetById(db, datasetId);
+  const dataset = await anyDatasetOf(db, datasetId);
   const own = dataset.kind === kind ? dataset : await relatedDataset(db, dataset, kind);
   const row = own
     ? await db
@@ -113,11 +113,5 @@ async function relatedDataset(
     .where((of) => usesDataset(of, id))
     .orderBy("created_ts", "desc")
     .executeTakeFirst();
-  if (!project) return undefined;
-  return db
-    .selectFrom("datasets")
-    .selectAll()
-    .where("id", "=", project[`${kind}_dataset_id`])
-    .where("kind", "=", kind)
-    .executeTakeFirst();
+  return project && findDataset(db, kind, project[`${kind}_dataset_id`]);
 }

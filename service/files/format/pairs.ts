@@ -78,10 +78,7 @@ export class StoredPairs {
   }
 }
 
-/**
- * Reads the items of the pairs of one user, by the user's row at the training.
- * @returns undefined if the user was removed from the file
- */
+/** Reads the items of a user's pairs, by the user's row at the training. Undefined if the user was removed. */
 export async function decodeRow(file: FileHandle, row: number): Promise<number[] | undefined> {
   const { header, read, part } = await openSections(file);
   const rows = header.user_rows === true ? await read("user_rows", "uint32", [undefined]) : undefined;

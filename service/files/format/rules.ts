@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { decode, encode, wireSchema } from "../../../contract";
 import { mapOf } from "../../../contract/field";
 import type { EventRule, ExposureRule, FoldInRule, NeighbourRule } from "../../algorithms";
 
@@ -20,29 +21,7 @@ export const foldInHeader = z.discriminatedUnion("rule", [
   z.object({ rule: z.literal("spark-als-implicit"), alpha: positive, regularization: positive }),
 ]);
 
-/** Header of the rule for neighbours. */
-export const neighboursHeader = z.object({
-  scale: z.number().nonnegative(),
-  damping: number,
-  item_exponent: number,
-  user_exponent: number,
-  popularity_exponent: number,
-});
-
-/** Header of the rule for events of other types. */
-export const eventsHeader = z.object({
-  weights: mapOf(z.number().nonnegative()),
-  recommend_seen: z.boolean(),
-});
-
-/** Header of the rule for diversity and popularity. */
-export const exposureHeader = z.object({
-  diversity: z.number().min(0).max(1),
-  popularity_penalty: z.number().min(0).max(1),
-});
-
 type FoldInHeader = z.output<typeof foldInHeader>;
-type NeighboursHeader = z.output<typeof neighboursHeader>;
 
 /** Encodes the fold-in rule. */
 export function writtenRule(rule: FoldInRule): FoldInHeader {
@@ -65,44 +44,32 @@ export function readRule(rule: FoldInHeader): FoldInRule {
   return { ...others, regularizationExponent, weightScale: { weighting, damping, typical, average } };
 }
 
-/** Encodes the rule for neighbours. */
-export function writtenNeighbours(rule: NeighbourRule): NeighboursHeader {
-  const { itemExponent, userExponent, popularityExponent, ...others } = rule;
+/** Returns the header of a rule, and how to write and read it. Its fields have snake_case names in the file. */
+function ruleOf<T>(schema: z.ZodType<T>) {
   return {
-    ...others,
-    item_exponent: itemExponent,
-    user_exponent: userExponent,
-    popularity_exponent: popularityExponent,
+    header: wireSchema(schema),
+    written: (rule: T) => encode(schema, rule),
+    read: (header: unknown) => decode(schema, header) as T,
   };
 }
 
-/** Decodes the rule for neighbours. */
-export function readNeighbours(rule: NeighboursHeader): NeighbourRule {
-  const {
-    item_exponent: itemExponent,
-    user_exponent: userExponent,
-    popularity_exponent: popularityExponent,
-    ...others
-  } = rule;
-  return { ...others, itemExponent, userExponent, popularityExponent };
-}
+/** The rule for neighbours. */
+export const neighbourRule = ruleOf<NeighbourRule>(
+  z.object({
+    scale: z.number().nonnegative(),
+    damping: number,
+    itemExponent: number,
+    userExponent: number,
+    popularityExponent: number,
+  }),
+);
 
-/** Encodes the rule for events of other types. */
-export function writtenEvents({ weights, recommendSeen }: EventRule): z.output<typeof eventsHeader> {
-  return { weights: { ...weights }, recommend_seen: recommendSeen };
-}
+/** The rule for events of other types. */
+export const eventRule = ruleOf<EventRule>(
+  z.object({ weights: mapOf(z.number().nonnegative()), recommendSeen: z.boolean() }),
+);
 
-/** Decodes the rule for events of other types. */
-export function readEvents(header: z.output<typeof eventsHeader>): EventRule {
-  return { weights: header.weights, recommendSeen: header.recommend_seen };
-}
-
-/** Encodes the rule for diversity and popularity. */
-export function writtenExposure(rule: ExposureRule): z.output<typeof exposureHeader> {
-  return { diversity: rule.diversity, popularity_penalty: rule.popularityPenalty };
-}
-
-/** Decodes the rule for diversity and popularity. */
-export function readExposure(header: z.output<typeof exposureHeader>): ExposureRule {
-  return { diversity: header.diversity, popularityPenalty: header.popularity_penalty };
-}
+/** The rule for diversity and popularity. */
+export const exposureRule = ruleOf<ExposureRule>(
+  z.object({ diversity: z.number().min(0).max(1), popularityPenalty: z.number().min(0).max(1) }),
+);
