@@ -166,7 +166,7 @@ function conclude(
     ),
     goal(`PostgreSQL: p99 at ${rounded(shared)} per second (ms)`, "<", 50, shared.p99Ms),
     goal(`PostgreSQL: memory of an API with ${fewer} times the events`, "≤", 1.1, memoryGrowth),
-    goal("PostgreSQL: trainings of two workers with a thread each / of one", "≥", 1.6, workerGain),
+    goal("PostgreSQL: training jobs of two workers with a thread each / of one", "≥", 1.6, workerGain),
   ];
   report("service", {
     ratios: {

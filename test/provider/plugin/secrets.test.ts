@@ -97,6 +97,7 @@ describe.each(bindings)("with the binding $name", (binding) => {
       source: "the records in the program",
       line: 1,
       reason: expect.any(String),
+      digest: expect.any(String),
     });
     expect([error.message, file, everything()].join()).not.toContain("hush");
   });
