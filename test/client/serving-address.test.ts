@@ -57,7 +57,7 @@ describe("the credentials of a recommendation call", () => {
     await Promise.all([client.close(), service.close(), serving.close()]);
   });
 
-  test("are said to have been withheld if the service does not serve at its own address", async () => {
+  test("are reported as withheld if the service has no deployment at its own address", async () => {
     const service = await scriptedServer(reply(404, { message: "no Route matched" }));
     const { client } = clientOf(service);
     await expect(recommendItems(client, { userId: "u1" }, "https://old.example.com/p1")).rejects.toThrow(

@@ -98,7 +98,7 @@ test("on a narrow page the menu shows the current screen, and What if comes befo
   await context.close();
 });
 
-test("a dataset says where to find records that were rejected before the upload", async () => {
+test("a dataset explains where to find records that were rejected before the upload", async () => {
   const { eventDatasets } = await shop.caller.call("listEventDatasets", {});
   const { page, context } = await shop.signIn();
   await show(page, `datasets/${eventDatasets[0]?.eventDatasetId}`, "record-shop");

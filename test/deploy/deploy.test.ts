@@ -8,7 +8,7 @@ const root = join(__dirname, "../..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
 
-/** What a schema says against a value, as lines that name the place. */
+/** Returns the errors of a value against a schema, one line per path. */
 function faults(validate: ValidateFunction, value: unknown): string[] {
   if (validate(value)) return [];
   return (validate.errors ?? []).map(
@@ -21,13 +21,13 @@ describe("compose.yaml", () => {
   const compose = parse(text, { merge: true });
   const validate = ajv.compile(JSON.parse(read("test/deploy/compose.schema.json")));
 
-  test("is what the Compose Specification allows, which rejects a key that it does not know", () => {
+  test("matches the Compose Specification, which rejects unknown keys", () => {
     expect(faults(validate, compose)).toEqual([]);
     const odd = { ...compose, services: { ...compose.services, odd: { image: "x", restrat: "always" } } };
     expect(faults(validate, odd).join()).toContain("restrat");
   });
 
-  test("runs two APIs and two workers over one database, and only the proxy can be reached", () => {
+  test("runs two API processes and two workers with one database, and exposes only the proxy", () => {
     const { postgres, proxy, worker, ...apis } = compose.services;
     expect(Object.keys(apis)).toEqual(["api-1", "api-2"]);
     for (const api of Object.values(apis))
@@ -48,7 +48,7 @@ describe("compose.yaml", () => {
     expect(proxy.volumes).toContain("./Caddyfile:/etc/caddy/Caddyfile:ro");
   });
 
-  test("takes every secret from the environment, has a default for none, and says where to put it", () => {
+  test("takes every secret from the environment, without defaults, and explains where to set it", () => {
     const taken = [...text.matchAll(/\$\{(\w+)([^}]*)\}/g)];
     for (const [, , otherwise] of taken) expect(otherwise).toMatch(/^:\?put it into deploy\/\.env, /);
     const names = [...read("deploy/env.example").matchAll(/^(\w+)=(.*)$/gm)];
@@ -74,7 +74,7 @@ describe("the Kubernetes manifests", () => {
   const find = (kind: string, name: string) =>
     manifests.find((one) => one.kind === kind && one.metadata.name === name) as Manifest;
 
-  /** The schema of a kind says its name and its version. */
+  /** Finds the schema of a kind by its name and version. */
   function faultsOf(manifest: Manifest): string[] {
     const [name] =
       Object.entries<{ properties?: Record<string, { enum?: string[] }> }>(schema.definitions).find(
@@ -86,7 +86,7 @@ describe("the Kubernetes manifests", () => {
     return faults(ajv.getSchema(`kubernetes#/definitions/${name}`) as ValidateFunction, manifest);
   }
 
-  test("are what Kubernetes accepts, which rejects a field that it does not know", () => {
+  test("match the Kubernetes schemas, which reject unknown fields", () => {
     expect(manifests.map((one) => [one.metadata.name, faultsOf(one)])).toEqual(
       manifests.map((one) => [one.metadata.name, []]),
     );
@@ -101,12 +101,12 @@ describe("the Kubernetes manifests", () => {
     expect(faultsOf({ ...worker, apiVersion: "apps/v2" })).toEqual(["there is no Deployment in apps/v2"]);
   });
 
-  test.each(["api", "worker"])("give the %s its role, its probes, no rights, and time to end", (role) => {
+  test.each(["api", "worker"])("give the %s its role, probes, no privileges, and time to stop", (role) => {
     const { template } = find("Deployment", `recommender-${role}`).spec as unknown as {
       template: { spec: Record<string, never> & { containers: [Record<string, never>] } };
     };
     const [container] = template.spec.containers;
-    // The process ends by itself within 20 s, after 5 s in which calls may still come.
+    // The process stops within 20 s, after 5 s in which it still accepts calls.
     expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(role === "api" ? 25 : 20);
     expect(template.spec).toMatchObject({
       automountServiceAccountToken: false,
@@ -123,14 +123,14 @@ describe("the Kubernetes manifests", () => {
     });
   });
 
-  test("hold no secret, and those who apply the directory do not overwrite theirs", () => {
+  test("contain no secret, so applying the directory does not overwrite secrets", () => {
     const { stringData } = find("Secret", "recommender") as unknown as { stringData: Record<string, string> };
     expect(stringData).toEqual({ RECOMMENDER_API_KEY: "", RECOMMENDER_STORE: "" });
     expect(files.filter((file) => /\.ya?ml$/.test(file) && read(file).includes("kind: Secret"))).toEqual([]);
   });
 });
 
-test("the image runs the built command as a user without rights, with the packages that the lock names", () => {
+test("the image runs the built command as an unprivileged user, with the locked packages", () => {
   const lines = read("deploy/Dockerfile").replaceAll("\\\n", "").split("\n");
   const of = (instruction: string) => lines.filter((line) => line.startsWith(`${instruction} `));
   const { engines, bin } = JSON.parse(read("package.json"));

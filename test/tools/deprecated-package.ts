@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type * as original from "../../provider";
 
-/** The package, if something of each kind were deprecated. */
+/** Variant of the package with a deprecated symbol of each kind. */
 export * from "../../provider";
 
 interface AlgorithmArgs extends original.AlgorithmArgs {

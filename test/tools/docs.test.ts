@@ -16,7 +16,7 @@ test("every file and directory that a page mentions exists", () => {
   const missing = [...pages, "CONTRIBUTING.md", "SECURITY.md"].flatMap((page) =>
     [...read(page).matchAll(named)]
       .map(([path]) => path)
-      // NOUN stands for any.
+      // NOUN is a placeholder.
       .filter((path) => !/[A-Z]/.test(path) && !isThere(path))
       .map((path) => `${page}: ${path}`),
   );

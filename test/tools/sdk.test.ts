@@ -26,11 +26,11 @@ beforeAll(async () => {
   if (!withoutGo) await generateSdks(directory, undefined, "https://plugins.example.com");
 }, 1_200_000);
 
-testUnless(withoutGo, compileMs)("the generators find nothing wrong with schema.json", async () => {
+testUnless(withoutGo, compileMs)("the generators accept schema.json", async () => {
   await checkSchema();
 });
 
-testUnless(withoutGo, compileMs)("an SDK says where its plugin is published", async () => {
+testUnless(withoutGo, compileMs)("an SDK names the download address of its plugin", async () => {
   const text = await readFile(join(directory, "python/pulumi_recommender/pulumi-plugin.json"), "utf8");
   expect(JSON.parse(text)).toMatchObject({
     name: "recommender",
@@ -49,7 +49,7 @@ test("the engine gets the schema from the plugin", () => {
 });
 
 testUnless(withoutGo, compileMs)(
-  "the SDK of Go compiles, and so do every example, every suggestion of `drift` and the quick start with it",
+  "the Go SDK, every example, every suggestion of `drift` and the quick start compile",
   async () => {
     expect(await buildSdk(directory, "go")).toBeUndefined();
     const programs = [...examples.map(([name, { go }]) => [name, go] as const), ["suggestions", goProgram()]];
@@ -69,7 +69,7 @@ testUnless(withoutGo, compileMs)(
 );
 
 testUnless(missing, compileMs)(
-  "the SDK of Python is a wheel that can be imported, hands over lists and what `drift` suggests, and every example names only what is there",
+  "the Python SDK can be imported, passes lists and suggestions of `drift`, and has every name in the examples",
   async () => {
     const installed = join(directory, "installed");
     installWheel(bin, join(directory, "python"), installed);
@@ -123,9 +123,9 @@ print(json.dumps(seen))
 );
 
 testUnless(withoutGo ?? (isThere("mvn") ? undefined : "there is no `mvn` on PATH"), compileMs)(
-  "the SDK of Java compiles, and so do the quick start and every suggestion of `drift` with it",
+  "the Java SDK, the quick start and every suggestion of `drift` compile",
   async () => {
-    // One build for both, so the SDK need not be installed for the example.
+    // One build for both, so the example needs no installed SDK.
     await writeFile(
       join(clone, "pom.xml"),
       `<project xmlns="http://maven.apache.org/POM/4.0.0">

@@ -36,7 +36,7 @@ describe("recommendations, queries and clusterings", () => {
     expect(results).toMatchObject([{ why: { items: [item, item, item] } }]);
   });
 
-  test("query lists users, and writes the whole result to a file", async () => {
+  test("query lists users, and writes the complete result to a file", async () => {
     const where = ["--where", "genre=drama:0.5..", "--where", "genre=western:..0.4"];
     const { code, out, err } = await shop.run("query", ...shop.asked, ...where, "--out", "users.json");
     expect({ code, err }).toEqual({

@@ -33,7 +33,7 @@ test("users forget asks for confirmation, then deletes the events and the record
     forgotten: ["ann", "nobody"],
   });
   expect(await held()).toEqual([0, 0]);
-  // The same import is not taken for one that is still there.
+  // The same import sends the records again.
   await shop.json("import", "events", "events.json", "--dataset", eventDatasetId);
   await shop.json("import", "users", "users.json", "--dataset", userDatasetId);
   expect(await held()).toEqual([1, 1]);

@@ -195,7 +195,7 @@ describe("drift", () => {
     });
   });
 
-  test("of a deployment whose calls something else answers is that it does not serve", () => {
+  test("of a deployment whose calls get responses from elsewhere is reported as not serving", () => {
     const failed = step("update", "Deployment", "live", { qps: 1 }, { qps: 1, checkFailed: true });
     const [finding] = findDrift({ steps: [failed], warnings: [] }, reading());
     expect(finding).toMatchObject({ kind: "not serving", effect: "in place" });
@@ -254,7 +254,7 @@ describe("the fix that rejects a pending change", () => {
     expect(finding?.properties.map(({ path }) => path)).toEqual(["generatorModelId"]);
   });
 
-  test("declares whole arguments", () => {
+  test("declares complete arguments", () => {
     const schema = (place: string) => ({ attributeSchema: { place, age: "NUMERICAL" } });
     const [finding] = changes([step("EventDataset", "events", schema("CATEGORICAL"), schema("NUMERICAL"))]);
     expect(finding?.fixes.accept.edit).toBe(

@@ -1,6 +1,6 @@
 import { orphansOf, takeInventory, unmanagedOf } from "../../../cli/drift/unmanaged";
 
-test("an object that one stack manages is unmanaged for none, and others are listed once", () => {
+test("an object that any stack manages is not listed, and each other object is listed once", () => {
   const entry = (id: string) => ({ kind: "unmanaged" as const, type: "EventDataset" as const, id, name: id });
   const all = ["a", "b", "c"].map(entry);
   const inventories = [

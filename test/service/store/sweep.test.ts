@@ -82,7 +82,7 @@ describe("deleting the events of a user", () => {
     expect(repeated.counted).toEqual(once.counted);
   });
 
-  test("includes events that were written after the walk began that a repeated call joins", async () => {
+  test("includes events that were written after the walk that a repeated call joins had begun", async () => {
     const joined: Promise<void>[] = [];
     const { call } = deleting(async () => {
       await write(5000, 5010);

@@ -36,7 +36,7 @@ describe("the tombstones of forgotten users", () => {
     rmSync(directory, { recursive: true });
   });
 
-  /** Writes the tombstone of a user and leaves the files of models as they are. */
+  /** Writes the tombstone of a user without changing model files. */
   const bury = (userId: string) =>
     db.transaction().execute(async (all) => {
       const dataset = { id: shop.eventDatasetId };
@@ -50,7 +50,7 @@ describe("the tombstones of forgotten users", () => {
   const isForgotten = async (userId: string, where = db) =>
     (await forgottenSince(where, shop.eventDatasetId, 0)).has(userId);
   const hashes = () => db.selectFrom("forgotten_users").select(["user_id", "hashed"]).execute();
-  /** The hash of earlier versions, whose key anybody can read. */
+  /** Returns the hash of earlier versions, whose key is public. */
   const publicHash = async (userId: string) => {
     const { body } = await api.raw("/healthz");
     return createHmac("sha256", body.instance_id).update(userId).digest("base64url");

@@ -29,7 +29,7 @@ test.each([0, 1, 2, 7, 26, 999, 1_234_567])(
   },
 );
 
-test("draws no bins and very many", () => {
+test("draws zero bins and very many bins", () => {
   for (const bins of [0, 1, 30, 10_000]) expect(chart("t", evenly(bins, 3))).not.toMatch(/NaN|Infinity|H-/);
 });
 

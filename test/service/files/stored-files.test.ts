@@ -15,7 +15,7 @@ let server: BucketServer | undefined;
 const bucket = () => server?.newBucket() ?? "";
 let root: string;
 beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), "kept-"));
+  root = mkdtempSync(join(tmpdir(), "stored-files-"));
   if (withoutBucketServer) return;
   server = await BucketServer.start();
   server.use();
