@@ -1,6 +1,6 @@
 import { basename, resolve } from "node:path";
 import { Argument, type Command, Option } from "commander";
-import type { UploadResult } from "../../records/upload-options";
+import type { UploadOptions, UploadResult } from "../../records/upload-options";
 import { dryRun } from "../records/dry-run";
 import { type ImportOptions, mappingFlags, planImport, type RecordKindName } from "../records/import-plan";
 import { type OpenService, settingsOf, usingService, withService } from "../stack/service";
@@ -87,7 +87,6 @@ async function importRecords(
   const { assertColumns } = await import("../../records/columns.js");
   const { finishedUpload, upload } = await import("../../records/upload.js");
   const { LastWriter } = await import("../../records/last-writer.js");
-  const { TooManyFailuresError } = await import("../../records/upload-options.js");
   const { contentHash } = await import("../../records/source.js");
   const { rejectsFileFor } = await import("../../records/rejects.js");
   const { shardsOf } = await import("../../records/capacity.js");
@@ -98,27 +97,13 @@ async function importRecords(
   const hash = await contentHash(files, mapping);
   const owner = `${kindName} ${resolve(source)}`;
   const rejectsFile = options.rejects ?? rejectsFileFor(basename(source));
-  const began = performance.now();
-  const outcomeOf = ({ recordCount, failedCount, sentCount }: Outcome) => ({
-    recordCount,
-    failedCount,
-    sentCount,
-    contentHash: hash,
-    seconds: Math.round(performance.now() - began) / 1000,
-    ...(failedCount > 0 && { rejectsFile }),
-  });
-  const report = (uploaded: Outcome) => {
-    const outcome = outcomeOf(uploaded);
-    print(options, outcome, () => describe(kindName, datasetId, outcome));
-    if (uploaded.failedCount > 0) note(`The rejected records are in ${rejectsFile}`);
-  };
+  const report = new ImportReport(kindName, datasetId, hash, rejectsFile, options);
   const finished = options.force ? undefined : finishedUpload(client, datasetId, owner);
   // If records were rejected before, send them again, because --max-failures may be lower now.
   if (finished?.contentHash === hash && finished.totals.failedCount === 0)
-    return report({ ...finished.totals, sentCount: 0 });
-  const progress = importProgress(options);
-  let next = `Run the same command ${options.force ? "without --force " : ""}to continue.`;
-  const uploadAll = async () =>
+    return report.print({ ...finished.totals, sentCount: 0 });
+  const { parallel, maxFailures, shards, force = false } = options;
+  await report.during(async (callbacks) =>
     upload({
       client,
       kind,
@@ -128,12 +113,37 @@ async function importRecords(
       owner,
       rejectsFile,
       contentHash: hash,
-      parallel: options.parallel,
-      maxFailures: options.maxFailures,
+      parallel,
+      maxFailures,
       maxFailuresName: "--max-failures",
-      numShards: options.shards ?? (await shardsOf(kind, datasetId, client)),
+      numShards: shards ?? (await shardsOf(kind, datasetId, client)),
       history: { recorded: new LastWriter(client, datasetId).token },
-      force: options.force ?? false,
+      force,
+      ...callbacks,
+    }),
+  );
+}
+
+type Callbacks = Pick<UploadOptions, "onProgress" | "onUnresumable" | "onHint">;
+
+/** Prints the progress and the result of an import. */
+class ImportReport {
+  readonly #began = performance.now();
+
+  constructor(
+    private readonly kindName: RecordKindName,
+    private readonly datasetId: string,
+    private readonly contentHash: string,
+    private readonly rejectsFile: string,
+    private readonly options: ImportOptions,
+  ) {}
+
+  /** Runs an upload with a progress bar and prints its result. */
+  async during(run: (callbacks: Callbacks) => Promise<Outcome>): Promise<void> {
+    const { TooManyFailuresError } = await import("../../records/upload-options.js");
+    const progress = importProgress(this.options);
+    let next = `Run the same command ${this.options.force ? "without --force " : ""}to continue.`;
+    const callbacks: Callbacks = {
       onProgress: progress.update,
       onUnresumable: (message) => {
         next = "The next import starts over.";
@@ -143,12 +153,37 @@ async function importRecords(
         progress.end();
         note(message);
       },
-    });
-  try {
-    report(await withProgress(progress, () => `Interrupted. ${next}`, uploadAll));
-  } catch (error) {
-    if (!(error instanceof TooManyFailuresError)) throw error;
-    throw new CommandError(error.message, exitCodes.rejected, outcomeOf(error.uploaded));
+    };
+    try {
+      this.print(
+        await withProgress(
+          progress,
+          () => `Interrupted. ${next}`,
+          () => run(callbacks),
+        ),
+      );
+    } catch (error) {
+      if (!(error instanceof TooManyFailuresError)) throw error;
+      throw new CommandError(error.message, exitCodes.rejected, this.#outcome(error.uploaded));
+    }
+  }
+
+  /** Prints the result. */
+  print(uploaded: Outcome): void {
+    const outcome = this.#outcome(uploaded);
+    print(this.options, outcome, () => describe(this.kindName, this.datasetId, outcome));
+    if (uploaded.failedCount > 0) note(`The rejected records are in ${this.rejectsFile}`);
+  }
+
+  #outcome({ recordCount, failedCount, sentCount }: Outcome) {
+    return {
+      recordCount,
+      failedCount,
+      sentCount,
+      contentHash: this.contentHash,
+      seconds: Math.round(performance.now() - this.#began) / 1000,
+      ...(failedCount > 0 && { rejectsFile: this.rejectsFile }),
+    };
   }
 }
 

@@ -72,17 +72,8 @@ interface Plan {
 /** Compares both stacks. Changes nothing. */
 async function planPromotion(request: PromotionRequest): Promise<Plan> {
   const { cwd, releases, log, allow } = request;
-  if (request.from === request.to)
-    throw new Error(`Cannot promote ${request.from} to itself. Choose another target stack.`);
-  const from = await OpenStack.open({ cwd, stack: request.from });
-  const to = await OpenStack.open({ cwd, stack: request.to });
-  const { latest: source } = await ReleaseFile.open(releases, { project: from.project, stack: from.name });
-  const file = await ReleaseFile.open(releases, { project: to.project, stack: to.name });
-  const { interrupted } = file;
-  const resumed =
-    interrupted?.action === "promote" && interrupted.from?.release === source?.id ? interrupted : undefined;
+  const { from, to, source, file, resumed } = await openStacks(request);
   const lockPolicy: LockPolicy = { wait: resumed !== undefined, log };
-
   log(`Comparing ${from.name} and ${to.name} …`);
   const { resources } = await to.state();
   const unpinnedTo = await to.withEnvironment({ [pinnedModelsVariable]: "{}" });
@@ -93,11 +84,7 @@ async function planPromotion(request: PromotionRequest): Promise<Plan> {
     to.config(),
   ]);
   const { program } = evidence;
-  const [released, checkedOut] = [source?.program.commit, program.commit];
-  const difference =
-    released && checkedOut && released !== checkedOut
-      ? await programDifference(released, { cwd, releases, to: checkedOut })
-      : undefined;
+  const difference = await differenceFromRelease(source?.program.commit, program.commit, { cwd, releases });
   const reasons = promotionBlockers(evidence, source, difference).map((reason) => ({
     ...reason,
     allowed: allow.includes(reason.code),
@@ -105,7 +92,7 @@ async function planPromotion(request: PromotionRequest): Promise<Plan> {
   const before = resumed?.before ?? withRecordedQuality(servedModels(resources), file.releases);
   const unpinned = Object.keys(readPinned(config(pinnedModelsKey)));
   const isUpToDate =
-    !interrupted &&
+    !file.interrupted &&
     report.changes.length + report.drift.length + unpinned.length === 0 &&
     isPromoted(source, file, resources);
   const isBlocked = reasons.some(({ allowed }) => !allowed);
@@ -126,6 +113,29 @@ async function planPromotion(request: PromotionRequest): Promise<Plan> {
     command: promoteCommand(request),
   };
   return { review, to, file, evidence, lockPolicy, resumed };
+}
+
+/** Opens both stacks with their histories, and finds an interrupted promotion of the same release. */
+async function openStacks({ cwd, releases, ...names }: PromotionRequest) {
+  if (names.from === names.to)
+    throw new Error(`Cannot promote ${names.from} to itself. Choose another target stack.`);
+  const from = await OpenStack.open({ cwd, stack: names.from });
+  const to = await OpenStack.open({ cwd, stack: names.to });
+  const { latest: source } = await ReleaseFile.open(releases, { project: from.project, stack: from.name });
+  const file = await ReleaseFile.open(releases, { project: to.project, stack: to.name });
+  const { interrupted } = file;
+  const isSame = interrupted?.action === "promote" && interrupted.from?.release === source?.id;
+  return { from, to, source, file, resumed: isSame ? interrupted : undefined };
+}
+
+/** Compares the released program with the checked-out one, if both commits are known and differ. */
+async function differenceFromRelease(
+  released: string | null | undefined,
+  checkedOut: string | null,
+  places: Pick<PromotionRequest, "cwd" | "releases">,
+) {
+  if (!released || !checkedOut || released === checkedOut) return undefined;
+  return programDifference(released, { ...places, to: checkedOut });
 }
 
 /** Whether the stack still has the contents of an earlier promotion of the release. */

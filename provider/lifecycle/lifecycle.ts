@@ -7,7 +7,6 @@ import type { JournalEntry } from "../recovery/journal";
 import { lostCallOf, UnknownCreationError } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { connectToEngine, exitWithEngine, log, type Urn } from "../run/engine";
-import { isReplacedByCommand } from "../run/engine-command";
 import { openSession, requireTokens, runOf } from "../run/session";
 import { type Properties, stateEntryOf } from "../run/state-entry";
 import { logicalName } from "../run/urn";
@@ -35,9 +34,9 @@ import { type Location, rejectGone, serviceProperties } from "./location";
 import { maskedLifecycle } from "./masked-lifecycle";
 import { observe } from "./observation";
 import type { Call, ConfigureRequest, Lifecycle, Steps } from "./protocol";
+import { warnOfForcedReplacement, warnOfReplacement } from "./replacement";
 import { scopeFault } from "./scopes";
 import { reportOnce, withTitle } from "./titled";
-import { adoptionText, changeTexts, deletionFaultText, replacementOf, unknownAdoptionText } from "./wording";
 
 /** Creates the lifecycle of a resource definition, with secrets masked. The schemas of the definition type its methods. */
 export function lifecycle<Args extends object, Outputs extends object>(
@@ -86,7 +85,7 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     const inputs = news.__unresolved ? withoutUnknown(completed) : completed;
     const failures = checkFailures(schema, given, definition.validate?.(given as Args, declaration));
     if (isNew) {
-      await this.#warnOfForcedReplacement(declaration, inputs);
+      await warnOfForcedReplacement(definition, declaration, inputs);
       const reason = failures.length === 0 && (await this.#creationFault(given, inputs, declaration));
       if (reason) failures.push({ property: "", reason });
     }
@@ -112,7 +111,11 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
       return { changes: true, changed: replaces, replaces, deleteBeforeReplace: false };
     }
     const { effective, replaces } = compare(definition, id, olds, news);
-    await this.#warnOfReplacement(id, olds, news, replaces);
+    await warnOfReplacement(
+      definition,
+      { ...declaration, settings: this.#settings() },
+      { id, olds, news, replaces },
+    );
     // The program declares the stored arguments again, after a killed run has created an object with different ones.
     const isReverted = effective.length === 0 && leftovers.length > 0;
     if (isReverted) await log.warn(urn, orphanWarning(leftovers));
@@ -273,37 +276,6 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
       runOf(this.#settings()).claims.add(stateEntryOf(this.definition.type, failure.id, own));
       throw failure;
     }
-  }
-
-  #replacementWarning(id: string, olds: Properties, news: Properties, keys: readonly string[]) {
-    const [title, name] = [this.#titleOf(news.__urn), logicalName(news.__urn)];
-    const { sourceNames } = runOf(this.#settings());
-    const changes = keys.flatMap((key) => changeTexts(key, olds[key], news[key], sourceNames));
-    return this.definition.replacementWarning?.(replacementOf({ id, title, name, state: olds, changes }));
-  }
-
-  /** Warns of a replacement that the engine forces. The engine checks its new object as if the resource were new. */
-  async #warnOfForcedReplacement({ urn, run }: Declaration, inputs: Properties): Promise<void> {
-    const isInState = run.inState.has(urn) || isReplacedByCommand(urn);
-    if (!isInState || run.replacedByDiff.has(urn)) return;
-    const warning = this.#replacementWarning("", {}, inputs, []);
-    if (warning) await run.warnOnce(urn, warning);
-  }
-
-  async #warnOfReplacement(id: string, olds: Properties, news: Properties, replaces: readonly string[]) {
-    const declaration = this.#declaration(news.__urn);
-    const { run, urn } = declaration;
-    if (containsUnknown(news.existingId)) await log.warn(urn, unknownAdoptionText(id));
-    if (replaces.length === 0) return;
-    const warning = replaces.includes("existingId")
-      ? adoptionText(id, news.existingId)
-      : this.#replacementWarning(id, olds, news, replaces);
-    if (warning) await log.warn(urn, warning);
-    run.replacing.add(urn);
-    run.replacedByDiff.add(urn);
-    const { delete: calls } = this.definition.calls(olds as Args);
-    const fault = await scopeFault(calls, declaration, this.#settings());
-    if (fault) await log.warn(urn, deletionFaultText(id, fault));
   }
 
   /** Returns the reason why creating or adopting the object would fail, if a preview can see one. */

@@ -95,8 +95,53 @@ export interface OpenSections {
   part(name: string, from: number, to: number): Promise<Uint32Array>;
 }
 
-/** Reads the header. Every length in it is checked against the size of the file before it is used. */
+/** Opens a file: reads its header, and returns functions that read its sections. */
 export async function openSections(file: FileHandle): Promise<OpenSections> {
+  const layout = await readLayout(file);
+  const { header, begin } = layout;
+  return {
+    header,
+    read: async (name, dtype, shape) => {
+      const { offset, length, sha256 } = checkedSection(layout, name, dtype, shape);
+      const values = new arrays[dtype](length);
+      const bytes = await read(file, begin + offset, bytesOf(values));
+      checkHash(sha256, hash(bytes), name);
+      return values as InstanceType<(typeof arrays)[typeof dtype]>;
+    },
+    check: async (name, dtype, shape) => {
+      const { offset, bytes, sha256 } = checkedSection(layout, name, dtype, shape);
+      const piece = new Uint8Array(Math.min(bytes, checkedBytes));
+      const sum = createHash("sha256");
+      for (let at = 0; at < bytes; at += piece.length) {
+        const part = piece.subarray(0, bytes - at);
+        sum.update(await read(file, begin + offset + at, part));
+      }
+      checkHash(sha256, sum.digest(), name);
+    },
+    fill: async (name, from, values) => {
+      await read(file, positionOf(layout, name, from, from + values.length), bytesOf(values));
+    },
+    part: async (name, from, to) => {
+      const position = positionOf(layout, name, from, to);
+      const values = new Uint32Array(to - from);
+      await read(file, position, bytesOf(values));
+      return values;
+    },
+  };
+}
+
+/** Header of a file, and the positions of its sections. */
+interface Layout {
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly sections: z.output<typeof sectionsSchema>["sections"];
+  /** Size of the file in bytes. */
+  readonly size: number;
+  /** Position of the first section. */
+  readonly begin: number;
+}
+
+/** Reads the header. Every length in it is checked against the size of the file before it is used. */
+async function readLayout(file: FileHandle): Promise<Layout> {
   const { size } = await file.stat();
   if (size < preambleBytes) throw new FormatError(`has only ${size} bytes, which is too short for a model`);
   const preamble = await read(file, 0, new Uint8Array(preambleBytes));
@@ -109,70 +154,46 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
   const { sections, ...header } = parsed(text);
   const described = sectionsSchema.safeParse({ sections });
   if (!described.success) throw new FormatError(`has an invalid header: ${faultsOf(described.error)}`);
-  const begin = aligned(preambleBytes + text.length);
-  const sectionOf = (name: string) => {
-    const section = Object.hasOwn(described.data.sections, name) ? described.data.sections[name] : undefined;
-    if (!section) throw new FormatError(`has no section ${name}`);
-    return section;
-  };
-  const describedAs = (name: string, dtype: Dtype, shape: readonly (number | undefined)[]) => {
-    const section = sectionOf(name);
-    const given = `${section.dtype} [${section.shape.join(", ")}]`;
-    const fits =
-      section.shape.length === shape.length &&
-      shape.every((length, at) => length === undefined || length === section.shape[at]);
-    if (section.dtype !== dtype || !fits) {
-      const wanted = `${dtype} [${shape.map((length) => length ?? "any").join(", ")}]`;
-      throw new FormatError(`has a section ${name} of type ${given} instead of ${wanted}`);
-    }
-    const length = section.shape.reduce((product, one) => product * one, 1);
-    const width = arrays[dtype].BYTES_PER_ELEMENT;
-    if (section.bytes !== length * width || section.offset % alignment !== 0)
-      throw new FormatError(`has a section ${name} whose offset or bytes do not fit its shape ${given}`);
-    if (section.bytes > size - begin - section.offset)
-      throw new FormatError(`is cut off after ${size} bytes, in or before its section ${name}`);
-    return { ...section, length };
-  };
-  const positionOf = (name: string, from: number, to: number) => {
-    const { dtype, offset, bytes } = sectionOf(name);
-    const width = arrays[dtype].BYTES_PER_ELEMENT;
-    if (from > to || to * width > Math.min(bytes, size - begin - offset))
-      throw new FormatError(`has a section ${name} that does not cover the range ${from} to ${to}`);
-    return begin + offset + from * width;
-  };
-  const checkHash = (sha256: string, sum: Buffer, name: string) => {
-    if (sum.toString("hex") !== sha256)
-      throw new FormatError(`has an altered section ${name}: its SHA-256 does not match`);
-  };
-  return {
-    header,
-    read: async (name, dtype, shape) => {
-      const { offset, length, sha256 } = describedAs(name, dtype, shape);
-      const values = new arrays[dtype](length);
-      const bytes = await read(file, begin + offset, bytesOf(values));
-      checkHash(sha256, hash(bytes), name);
-      return values as InstanceType<(typeof arrays)[typeof dtype]>;
-    },
-    check: async (name, dtype, shape) => {
-      const { offset, bytes, sha256 } = describedAs(name, dtype, shape);
-      const piece = new Uint8Array(Math.min(bytes, checkedBytes));
-      const sum = createHash("sha256");
-      for (let at = 0; at < bytes; at += piece.length) {
-        const part = piece.subarray(0, bytes - at);
-        sum.update(await read(file, begin + offset + at, part));
-      }
-      checkHash(sha256, sum.digest(), name);
-    },
-    fill: async (name, from, values) => {
-      await read(file, positionOf(name, from, from + values.length), bytesOf(values));
-    },
-    part: async (name, from, to) => {
-      const position = positionOf(name, from, to);
-      const values = new Uint32Array(to - from);
-      await read(file, position, bytesOf(values));
-      return values;
-    },
-  };
+  return { header, sections: described.data.sections, size, begin: aligned(preambleBytes + text.length) };
+}
+
+function sectionOf({ sections }: Layout, name: string) {
+  const section = Object.hasOwn(sections, name) ? sections[name] : undefined;
+  if (!section) throw new FormatError(`has no section ${name}`);
+  return section;
+}
+
+/** Returns a section after checking its type, shape and size. */
+function checkedSection(layout: Layout, name: string, dtype: Dtype, shape: readonly (number | undefined)[]) {
+  const section = sectionOf(layout, name);
+  const given = `${section.dtype} [${section.shape.join(", ")}]`;
+  const fits =
+    section.shape.length === shape.length &&
+    shape.every((length, at) => length === undefined || length === section.shape[at]);
+  if (section.dtype !== dtype || !fits) {
+    const wanted = `${dtype} [${shape.map((length) => length ?? "any").join(", ")}]`;
+    throw new FormatError(`has a section ${name} of type ${given} instead of ${wanted}`);
+  }
+  const length = section.shape.reduce((product, one) => product * one, 1);
+  if (section.bytes !== length * arrays[dtype].BYTES_PER_ELEMENT || section.offset % alignment !== 0)
+    throw new FormatError(`has a section ${name} whose offset or bytes do not fit its shape ${given}`);
+  if (section.bytes > layout.size - layout.begin - section.offset)
+    throw new FormatError(`is cut off after ${layout.size} bytes, in or before its section ${name}`);
+  return { ...section, length };
+}
+
+/** Returns the position in the file of a range of a section. */
+function positionOf(layout: Layout, name: string, from: number, to: number): number {
+  const { dtype, offset, bytes } = sectionOf(layout, name);
+  const width = arrays[dtype].BYTES_PER_ELEMENT;
+  if (from > to || to * width > Math.min(bytes, layout.size - layout.begin - offset))
+    throw new FormatError(`has a section ${name} that does not cover the range ${from} to ${to}`);
+  return layout.begin + offset + from * width;
+}
+
+function checkHash(expected: string, sum: Buffer, name: string): void {
+  if (sum.toString("hex") !== expected)
+    throw new FormatError(`has an altered section ${name}: its SHA-256 does not match`);
 }
 
 /** Describes validation errors in one line. */

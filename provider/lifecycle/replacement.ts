@@ -1,0 +1,61 @@
+import type { Settings } from "../../client/settings";
+import { log } from "../run/engine";
+import { isReplacedByCommand } from "../run/engine-command";
+import type { Properties } from "../run/state-entry";
+import { logicalName } from "../run/urn";
+import { containsUnknown } from "./arguments";
+import type { Declaration, ResourceDefinition } from "./definition";
+import { scopeFault } from "./scopes";
+import { adoptionText, changeTexts, deletionFaultText, replacementOf, unknownAdoptionText } from "./wording";
+
+/** Change of a resource, and the arguments that replace it. */
+interface Change {
+  readonly id: string;
+  readonly olds: Properties;
+  readonly news: Properties;
+  readonly replaces: readonly string[];
+}
+
+/** Warns of a replacement that the engine forces. The engine checks its new object as if the resource were new. */
+export async function warnOfForcedReplacement<Args extends object, Outputs extends object>(
+  definition: ResourceDefinition<Args, Outputs>,
+  declaration: Declaration,
+  inputs: Properties,
+): Promise<void> {
+  const { urn, run } = declaration;
+  const isInState = run.inState.has(urn) || isReplacedByCommand(urn);
+  if (!isInState || run.replacedByDiff.has(urn)) return;
+  const warning = warningOf(definition, declaration, { id: "", olds: {}, news: inputs, replaces: [] });
+  if (warning) await run.warnOnce(urn, warning);
+}
+
+/** Warns of the consequences if a change replaces the resource, and of an adoption that is not known yet. */
+export async function warnOfReplacement<Args extends object, Outputs extends object>(
+  definition: ResourceDefinition<Args, Outputs>,
+  declaration: Declaration & { readonly settings: Settings },
+  change: Change,
+): Promise<void> {
+  const { run, urn, settings } = declaration;
+  const { id, olds, news, replaces } = change;
+  if (containsUnknown(news.existingId)) await log.warn(urn, unknownAdoptionText(id));
+  if (replaces.length === 0) return;
+  const warning = replaces.includes("existingId")
+    ? adoptionText(id, news.existingId)
+    : warningOf(definition, declaration, change);
+  if (warning) await log.warn(urn, warning);
+  run.replacing.add(urn);
+  run.replacedByDiff.add(urn);
+  const { delete: calls } = definition.calls(olds as Args);
+  const fault = await scopeFault(calls, declaration, settings);
+  if (fault) await log.warn(urn, deletionFaultText(id, fault));
+}
+
+function warningOf<Args extends object, Outputs extends object>(
+  definition: ResourceDefinition<Args, Outputs>,
+  { urn, title, run }: Declaration,
+  { id, olds, news, replaces }: Change,
+): string | undefined {
+  const name = logicalName(urn);
+  const changes = replaces.flatMap((key) => changeTexts(key, olds[key], news[key], run.sourceNames));
+  return definition.replacementWarning?.(replacementOf({ id, title, name, state: olds, changes }));
+}
