@@ -70,7 +70,7 @@ describe("records through the real engine", () => {
     return { outputs, changes: summary.resourceChanges, calls: observed.calls() };
   };
   const upserts = (calls: string[]) => calls.filter((call) => call.includes("upsert"));
-  const held = async (id: string) => {
+  const recordCount = async (id: string) => {
     const headers = { apikey: observed.service.key };
     const answer = await fetch(`${observed.service.url}/status`, { headers });
     const { datasets } = (await answer.json()) as { datasets: { id: string; records: number }[] };
@@ -89,7 +89,7 @@ describe("records through the real engine", () => {
   test("are uploaded, and the model is trained after them", async () => {
     const { outputs, calls } = await up();
     expect(outputs.counts?.value).toEqual([2, 24, 1500]);
-    expect(await held(outputs.eventDatasetId?.value)).toBe(1500);
+    expect(await recordCount(outputs.eventDatasetId?.value)).toBe(1500);
     expect(upserts(calls)).toHaveLength(4);
     expect(calls.indexOf("POST /submit-training-job")).toBeGreaterThan(
       Math.max(
@@ -142,7 +142,7 @@ describe("records through the real engine", () => {
     await workspace.setProgram(program(twoUsers, 11));
     const { outputs, calls } = await up();
     expect(upserts(calls)).toEqual(Array(2).fill("POST /upsert-dataset-events"));
-    expect(await held(outputs.eventDatasetId?.value)).toBe(1500);
+    expect(await recordCount(outputs.eventDatasetId?.value)).toBe(1500);
   });
 
   test("that are rejected fail the resource, and the rejects file has the reasons", async () => {

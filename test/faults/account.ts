@@ -5,7 +5,7 @@ import { canonicalUrn } from "../../provider/run/urn";
 import type { FaultProxy } from "./proxy";
 
 /** Message of a lifecycle about a resource. */
-export interface Said {
+export interface Message {
   readonly urn: string | undefined;
   readonly message: string;
 }
@@ -49,7 +49,7 @@ export class Account {
   constructor(
     private readonly stack: string,
     private readonly proxy: FaultProxy,
-    private readonly said: readonly Said[],
+    private readonly messages: readonly Message[],
   ) {}
 
   /** Journal entries on this machine. */
@@ -113,7 +113,7 @@ export class Account {
     if (key === undefined) return false;
     if (this.journal().some((entry) => entry.key === key)) return true;
     const entry = this.#begun.get(key);
-    return this.said.some(
+    return this.messages.some(
       ({ urn, message }) =>
         entry !== undefined &&
         urn === entry.urn &&
@@ -123,7 +123,7 @@ export class Account {
   }
 
   #words(): string[] {
-    return this.said.map(({ message }) => message);
+    return this.messages.map(({ message }) => message);
   }
 }
 

@@ -35,19 +35,19 @@ test("every operation fails if a gateway returns 404, and the next run does it o
     const act = await scene.prepare(`g${at}`);
     await stack.begin(binding);
     const heal = proxy.on(call, instead(404, noRoute, { taken: false }), always);
-    const said = await messageOf(act.act());
-    expect({ call, said, done: await act.done() }).toEqual({
+    const message = await messageOf(act.act());
+    expect({ call, message, done: await act.done() }).toEqual({
       call,
-      said: expect.stringMatching(/404: no Route matched/),
+      message: expect.stringMatching(/404: no Route matched/),
       done: 0,
     });
     if (call.startsWith("DELETE") || call.startsWith("GET /get-"))
-      expect({ call, said }).toEqual({ call, said: expect.stringMatching(named) });
+      expect({ call, message }).toEqual({ call, message: expect.stringMatching(named) });
     heal();
     await stack.begin(binding);
-    expect({ call, said: await messageOf(act.act()), done: await act.done() }).toEqual({
+    expect({ call, message: await messageOf(act.act()), done: await act.done() }).toEqual({
       call,
-      said: "it succeeded",
+      message: "it succeeded",
       done: 1,
     });
   }
@@ -98,9 +98,9 @@ describe("a refresh of a deployment with a check", () => {
     await stack.begin("dynamic");
     await deployed(what);
     proxy.on(call, fault, always);
-    stage.said.length = 0;
+    stage.messages.length = 0;
     expect(await stack.refresh("Deployment", what)).toMatchObject({ name: what, checkFailed: true });
-    expect(stage.said.join()).toContain(
+    expect(stage.messages.join()).toContain(
       `project ${world.projectId} may serve, but a gateway answered its check: `,
     );
     proxy.heal();
@@ -232,15 +232,15 @@ describe("a wrong page at /healthz", () => {
   test("is reported in full once, however many resources it concerns", async () => {
     for (const name of ["one", "two", "three"]) await reading(name);
     proxy.on("GET /healthz", htmlPage(404, { taken: false }), always);
-    const said: string[] = [];
+    const message: string[] = [];
     for (const name of ["one", "two", "three"])
-      said.push(await messageOf(stack.refresh("UserDataset", name)));
-    expect(said[0]).toMatch(
+      message.push(await messageOf(stack.refresh("UserDataset", name)));
+    expect(message[0]).toMatch(
       /^GET \/healthz: 404: .* it is unknown whether the service sent this\. Check that /,
     );
     const other = (name: string) =>
       `UserDataset ${name}: /healthz of the service cannot be read; see the error of UserDataset one`;
-    expect(said.slice(1)).toEqual([other("two"), other("three")]);
+    expect(message.slice(1)).toEqual([other("two"), other("three")]);
   });
 
   test("means that a service without idempotency keys has no extensions", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { ObservedService } from "../engine/observed-service";
-import type { Said } from "./account";
+import type { Message } from "./account";
 import { bindingChoices } from "./binding-choice";
 import { Bindings } from "./bindings";
 import type { Harm } from "./harm";
@@ -19,9 +19,9 @@ jest.setTimeout(SEQUENCES ? 2 * longestMs : 1_800_000);
 
 let observed: ObservedService;
 let proxy: FaultProxy;
-const said: Said[] = [];
+const messages: Message[] = [];
 const bindings = new Bindings((urn, message, isEphemeral) => {
-  if (!isEphemeral) said.push({ urn, message });
+  if (!isEphemeral) messages.push({ urn, message });
 });
 beforeAll(async () => {
   observed = await ObservedService.start({ faults: true, planShards: 1_000_000 });
@@ -174,8 +174,8 @@ test("after any fault, the next runs create what the program declares and lose n
       tried++;
       proxy.clear();
       proxy.hidesKeys = hidesKeys;
-      said.length = 0;
-      const world = new World(observed, proxy, bindings, said, { bindingChoice });
+      messages.length = 0;
+      const world = new World(observed, proxy, bindings, messages, { bindingChoice });
       const model = { program: first };
       try {
         await fc.asyncModelRun(() => ({ model, real: world }), sequence);
@@ -195,8 +195,8 @@ test("after any fault, the next runs create what the program declares and lose n
 test("a create without a response is reported although the run that replaced its placeholder was killed", async () => {
   proxy.clear();
   proxy.hidesKeys = true;
-  said.length = 0;
-  const world = new World(observed, proxy, bindings, said, {
+  messages.length = 0;
+  const world = new World(observed, proxy, bindings, messages, {
     bindingChoice: { isTypeScript: true, bindings: ["dynamic"] },
   });
   try {
@@ -212,8 +212,8 @@ test("a create without a response is reported although the run that replaced its
 test("two datasets that are replaced in one run are each created once", async () => {
   proxy.clear();
   proxy.hidesKeys = false;
-  said.length = 0;
-  const world = new World(observed, proxy, bindings, said);
+  messages.length = 0;
+  const world = new World(observed, proxy, bindings, messages);
   const two = { ...first, second: true };
   try {
     world.reasons.toChange(first, two);
@@ -232,8 +232,8 @@ test("an interrupted create does not adopt the dataset that another resource cre
   for (let at = 3; at <= 6; at++) {
     proxy.clear();
     proxy.hidesKeys = true;
-    said.length = 0;
-    const world = new World(observed, proxy, bindings, said);
+    messages.length = 0;
+    const world = new World(observed, proxy, bindings, messages);
     try {
       world.reasons.toChange(first, two);
       await world.up(two, { how: "killBefore", at });
@@ -255,8 +255,8 @@ test("a training whose response was lost is found by the name of its submission,
   for (let at = 8; at <= 10; at++) {
     proxy.clear();
     proxy.hidesKeys = true;
-    said.length = 0;
-    const world = new World(observed, proxy, bindings, said);
+    messages.length = 0;
+    const world = new World(observed, proxy, bindings, messages);
     try {
       await world.up(first, { how: "killAfter", at });
       submitted.push(world.account.made(callOf.TrainingJob).length);
@@ -273,8 +273,8 @@ test("a training whose response was lost is found by the name of its submission,
 test("a deployment that a killed destroy has shut down is not reported as live", async () => {
   proxy.clear();
   proxy.hidesKeys = false;
-  said.length = 0;
-  const world = new World(observed, proxy, bindings, said);
+  messages.length = 0;
+  const world = new World(observed, proxy, bindings, messages);
   try {
     await world.recover(first);
     await world.down({ how: "killAfter", at: 1 });
@@ -282,7 +282,7 @@ test("a deployment that a killed destroy has shut down is not reported as live",
     expect([...world.engine.held.keys()]).toContain("DeploymentJob live");
     expect([...world.engine.held.keys()]).not.toContain("Deployment live");
     await world.destroy();
-    expect(said.filter(({ message }) => message.includes("still serves"))).toEqual([]);
+    expect(messages.filter(({ message }) => message.includes("still serves"))).toEqual([]);
   } finally {
     await world.close();
   }
@@ -297,8 +297,8 @@ test.each([
 ])("%s is no longer live after the program was reverted", async (_, program) => {
   proxy.clear();
   proxy.hidesKeys = false;
-  said.length = 0;
-  const world = new World(observed, proxy, bindings, said);
+  messages.length = 0;
+  const world = new World(observed, proxy, bindings, messages);
   const faster = { ...program, qps: 600 };
   try {
     await world.recover(first);

@@ -14,14 +14,14 @@ export class Stage {
     readonly world: World,
     readonly all: readonly Scene[],
     /** Messages of the provider, oldest first. */
-    readonly said: string[],
+    readonly messages: string[],
     private readonly bindings: Bindings,
     private readonly directory: TestDirectory,
   ) {}
 
   static async start(): Promise<Stage> {
-    const said: string[] = [];
-    const [directory, bindings] = [new TestDirectory(), new Bindings((_, message) => said.push(message))];
+    const messages: string[] = [];
+    const [directory, bindings] = [new TestDirectory(), new Bindings((_, message) => messages.push(message))];
     const observed = await ObservedService.start({ planShards: 100_000 });
     const proxy = await FaultProxy.start(observed.service);
     const { url } = proxy;
@@ -29,7 +29,7 @@ export class Stage {
     const stack = new LocalStack({ ...observed.config, ...addresses }, bindings);
     const world = await makeWorld(observed);
     const all = scenes(observed, stack, world, directory);
-    return new Stage(observed, proxy, stack, world, all, said, bindings, directory);
+    return new Stage(observed, proxy, stack, world, all, messages, bindings, directory);
   }
 
   async close(): Promise<void> {

@@ -41,15 +41,15 @@ async function playTwice(scene: Scene, name: string, at: number, fault: Fault) {
   const act = await scene.prepare(name);
   await stack.begin(binding);
   const heal = proxy.on(call, fault, always);
-  const said = await messageOf(act.act());
+  const messages = await messageOf(act.act());
   const done = await act.done();
   heal();
   await stack.begin(binding);
-  const next = { said: await messageOf(act.act()), done: await act.done() };
-  return { call, said, done, next };
+  const next = { messages: await messageOf(act.act()), done: await act.done() };
+  return { call, messages, done, next };
 }
 
-const completed = { said: "it succeeded", done: 1 };
+const completed = { messages: "it succeeded", done: 1 };
 
 describe("a deletion is not complete after", () => {
   test.each<[string, Fault]>([
@@ -62,10 +62,10 @@ describe("a deletion is not complete after", () => {
     const deletions = all.filter(({ call }) => call.startsWith("DELETE"));
     for (const binding of bindingNames.keys())
       for (const scene of deletions) {
-        const { said, ...rest } = await playTwice(scene, `${what} ${binding}`, binding, fault);
-        expect({ ...rest, said }).toEqual({
+        const { messages, ...rest } = await playTwice(scene, `${what} ${binding}`, binding, fault);
+        expect({ ...rest, messages }).toEqual({
           ...{ call: scene.call, done: 0, next: completed },
-          said: expect.stringMatching(/DELETE \S+: .*; a read shows that it still exists$/),
+          messages: expect.stringMatching(/DELETE \S+: .*; a read shows that it still exists$/),
         });
       }
   });
@@ -79,7 +79,7 @@ test("a reply about another object is not the reply to any read, change or delet
     const act = await scene.prepare(`o${at}`);
     await stack.begin(bindingNames[at % 2] as (typeof bindingNames)[number]);
     proxy.on(call, otherObject);
-    expect({ call, said: await messageOf(act.act()), done: await act.done() }).toEqual({
+    expect({ call, messages: await messageOf(act.act()), done: await act.done() }).toEqual({
       call,
       ...completed,
     });
@@ -95,7 +95,7 @@ describe("a change whose reply is the old object", () => {
         const played = await playTwice(scene, `old ${at} ${binding}`, binding, oldObject({ taken: false }));
         expect(played).toEqual({
           ...{ call: scene.call, done: 0, next: completed },
-          said: expect.stringMatching(
+          messages: expect.stringMatching(
             /: the service accepted the change of (event dataset|model) \S+, but did not apply it: (name|attributeSchema) has another value\. Run `pulumi up` again\./,
           ),
         });

@@ -96,10 +96,10 @@ function verifyServing(world: World, program?: Program): void {
   }
 }
 
-function isToldToServe({ account, askedAgain, forgotten, said }: World, job: Made): boolean {
+function isToldToServe({ account, askedAgain, forgotten, messages }: World, job: Made): boolean {
   const words = ["still serves", "may still serve", "will serve once the job succeeds"].map(
     (outlook) => `project ${job.projectId} ${outlook}`,
   );
-  const isTold = said.some(({ message }) => words.some((each) => message.includes(each)));
+  const isTold = messages.some(({ message }) => words.some((each) => message.includes(each)));
   return isTold || account.isLeft(job) || askedAgain.has(job.id) || forgotten.has(job.id);
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { ObservedService } from "../engine/observed-service";
-import { type Said, servingIn } from "./account";
+import { type Message, servingIn } from "./account";
 import { bindingChoices } from "./binding-choice";
 import { type BindingName, Bindings } from "./bindings";
 import { declared, first, type Place, type Program, places } from "./program";
@@ -19,10 +19,10 @@ jest.setTimeout(2 * longestMs);
 let observed: ObservedService;
 let proxy: FaultProxy;
 let watch: Watch | undefined;
-const said: Said[] = [];
+const messages: Message[] = [];
 const bindings = new Bindings((urn, message, isEphemeral) => {
   if (isEphemeral) return;
-  said.push({ urn, message });
+  messages.push({ urn, message });
   watch?.hear(message);
 });
 beforeAll(async () => {
@@ -256,8 +256,8 @@ test("with any options, no object in the state is deleted or reported as orphane
     tried++;
     proxy.clear();
     proxy.hidesKeys = false;
-    said.length = 0;
-    const world = new World(observed, proxy, bindings, said, { anyStep: true, bindingChoice });
+    messages.length = 0;
+    const world = new World(observed, proxy, bindings, messages, { anyStep: true, bindingChoice });
     watch = watchOver(world);
     const model: Model = { program: { ...first, second: true } };
     try {
@@ -280,9 +280,9 @@ test.each<readonly [string, readonly BindingName[]]>([
   [", by the other binding too", ["dynamic", "dynamic", "plugin"]],
 ])("a deployment that is deleted before its replacement, with its job, is live again%s", async (_, drawn) => {
   proxy.clear();
-  said.length = 0;
+  messages.length = 0;
   const bindingChoice = { isTypeScript: true, bindings: drawn };
-  const world = new World(observed, proxy, bindings, said, { anyStep: true, bindingChoice });
+  const world = new World(observed, proxy, bindings, messages, { anyStep: true, bindingChoice });
   const program: Program = { ...first, deleteFirst: ["DeploymentJob", "Deployment"] };
   try {
     await world.recover(first);

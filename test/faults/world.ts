@@ -5,7 +5,7 @@ import { routes } from "../../contract";
 import type { JournalEntry } from "../../provider/recovery/journal";
 import { lostCallOf } from "../../provider/recovery/unknown-creation";
 import type { ObservedService } from "../engine/observed-service";
-import { Account, failuresIn, type Made, type Said, servingIn } from "./account";
+import { Account, failuresIn, type Made, type Message, servingIn } from "./account";
 import { type BindingChoice, onlyDynamic } from "./binding-choice";
 import type { BindingName, Bindings } from "./bindings";
 import { faultOf, type Harm } from "./harm";
@@ -53,7 +53,7 @@ export class World {
     private readonly proxy: FaultProxy,
     bindings: Bindings,
     /** Messages of the lifecycles to the user. */
-    readonly said: readonly Said[],
+    readonly messages: readonly Message[],
     { anyStep = false, bindingChoice = onlyDynamic }: Options = {},
   ) {
     this.engine = new SmallEngine(newStack(), { url: proxy.url, key: observed.service.key }, bindings);
@@ -61,7 +61,7 @@ export class World {
     this.#bindings = bindingChoice.bindings;
     this.reasons = new Reasons(anyStep ? this.engine.steps : undefined);
     this.reasons.toMakeAll(first);
-    this.account = new Account(this.engine.stack, proxy, said);
+    this.account = new Account(this.engine.stack, proxy, messages);
     this.engine.onMade = async ({ kind, state }) => {
       if (kind !== "Project") return;
       const {
@@ -146,8 +146,8 @@ export class World {
 
   /** Checks messages that report a live deployment. */
   async #holdToWord(): Promise<void> {
-    const news = this.said.slice(this.#heard);
-    this.#heard = this.said.length;
+    const news = this.messages.slice(this.#heard);
+    this.#heard = this.messages.length;
     for (const { message } of news) {
       const [, projectId] = /project (\S+) (?:still serves|will serve)/.exec(message) ?? [];
       if (!projectId) continue;

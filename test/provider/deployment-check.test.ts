@@ -60,7 +60,7 @@ describe("a deployment", () => {
     }
     const read = await provider.read("Deployment", projectId, state);
     expect(read.state.checkFailed).toBe(true);
-    expect(provider.said).toContainEqual(
+    expect(provider.messages).toContainEqual(
       expect.objectContaining({
         severity: "warning",
         message: expect.stringMatching(/^its check failed; `pulumi up` repeats it$/),

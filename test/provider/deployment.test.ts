@@ -143,9 +143,9 @@ describe("a deployment", () => {
     const { job } = await deploy({ generatorModelId: models[0] });
     await nextRun();
     const toldOf = async (jobId: string) => {
-      provider.said.length = 0;
+      provider.messages.length = 0;
       await provider.delete("DeploymentJob", jobId, { ...job.state, jobId });
-      return provider.said.filter(({ severity }) => severity === "warning").map(({ message }) => message);
+      return provider.messages.filter(({ severity }) => severity === "warning").map(({ message }) => message);
     };
     const serving = (outlook: string) => [
       expect.stringMatching(new RegExp(`: project ${projectId} ${outlook}\\. To stop it, run`)),

@@ -28,7 +28,8 @@ export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 /** Dynamic provider of the SDK in a separate process, called like the engine calls it. */
 export class DynamicProvider {
   /** Messages of the lifecycles, by severity. */
-  readonly said: { severity: "debug" | "info" | "warning" | "error"; message: string; urn: string }[] = [];
+  readonly messages: { severity: "debug" | "info" | "warning" | "error"; message: string; urn: string }[] =
+    [];
   /** State of the stack, as `pulumi stack export` prints it. */
   readonly rows: { urn: string; type: string; id: string; outputs: Properties }[] = [];
   readonly #engine = new grpc.Server();
@@ -203,7 +204,7 @@ export class DynamicProvider {
       unknown
     > = ({ request }, callback) => {
       const severity = (["debug", "info", "warning", "error"] as const)[request.getSeverity()];
-      this.said.push({ severity, message: request.getMessage(), urn: request.getUrn() });
+      this.messages.push({ severity, message: request.getMessage(), urn: request.getUrn() });
       callback(null, new empty.Empty());
     };
     const refuse = (_: unknown, callback: (error: Error) => void) =>

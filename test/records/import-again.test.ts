@@ -22,9 +22,9 @@ test.each([
   expect(await run(...command)).toMatchObject({ code: 0, upserts: 1 });
   expect(await run(...command)).toMatchObject({ code: 0, upserts: 0 });
   expect(await run(...deletion(id))).toMatchObject({ code: 0 });
-  expect(await loading.held(id)).toBe(1);
+  expect(await loading.recordCount(id)).toBe(1);
   expect(await run(...command)).toMatchObject({ code: 0, upserts: 1 });
-  expect(await loading.held(id)).toBe(2);
+  expect(await loading.recordCount(id)).toBe(2);
   expect(await run(...command)).toMatchObject({
     code: 0,
     upserts: 0,

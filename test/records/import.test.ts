@@ -26,7 +26,7 @@ test("an import sends the records, and the second import makes no call", async (
   expect(second).toMatchObject({ code: 0, upserts: 0 });
   expect(JSON.parse(second.stdout)).toMatchObject({ recordCount: 3000, failedCount: 0, sentCount: 0 });
   expect(await recommender([...command, "--force"])).toMatchObject({ code: 0, upserts: 3 });
-  expect(await loading.held(id)).toBe(3000);
+  expect(await loading.recordCount(id)).toBe(3000);
 });
 
 test("after a killed import, the next one sends the missing records", async () => {
@@ -42,7 +42,7 @@ test("after a killed import, the next one sends the missing records", async () =
   const last = await recommender(command);
   expect(last.code).toBe(0);
   expect(JSON.parse(last.stdout)).toMatchObject({ recordCount: 120_000, failedCount: 0 });
-  expect(await loading.held(id)).toBe(120_000);
+  expect(await loading.recordCount(id)).toBe(120_000);
   // Only batches in flight at the kill are sent twice: at most eight each time.
   expect(sent + last.upserts).toBeGreaterThanOrEqual(120);
   expect(sent + last.upserts).toBeLessThanOrEqual(120 + 2 * 8);
@@ -81,7 +81,7 @@ test("events are mapped, and a dataset that is too small is an error", async () 
   expect(await recommender(["import", "events", "orders.csv", "--dataset", id, ...mapped])).toMatchObject({
     code: 0,
   });
-  expect(await loading.held(id)).toBe(2);
+  expect(await loading.recordCount(id)).toBe(2);
   const wrong = await recommender(["import", "events", "orders.csv", "--dataset", id, "--map", "user=who"]);
   expect(wrong).toMatchObject({
     code: 1,
@@ -124,15 +124,15 @@ test("unusual content arrives unchanged, and invalid content is reported with fi
 
   const into = ["--dataset", id];
   expect(await recommender(["import", "events", "odd.csv", ...into])).toMatchObject({ code: 0 });
-  expect(await loading.held(id)).toBe(2);
+  expect(await loading.recordCount(id)).toBe(2);
   // The same event twice, and one that is too large.
   expect(await recommender(["import", "events", "odd.ndjson", ...into])).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/^1 record was rejected.*odd\.ndjson:4: the event has 25\d{3} bytes/),
   });
-  expect(await loading.held(id)).toBe(3);
+  expect(await loading.recordCount(id)).toBe(3);
   expect(await recommender(["import", "events", "odd.json", ...into])).toMatchObject({ code: 0 });
-  expect(await loading.held(id)).toBe(4);
+  expect(await loading.recordCount(id)).toBe(4);
   expect(await recommender(["import", "events", "cut.ndjson.gz", ...into])).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^cut\.ndjson\.gz: the gzip file is incomplete after line \d+/),
@@ -161,7 +161,7 @@ test("imports Parquet, plain and compressed", async () => {
       code: 0,
       stdout: expect.stringMatching(/"recordCount":2,"failedCount":1/),
     });
-    expect(await loading.held(id)).toBe(2);
+    expect(await loading.recordCount(id)).toBe(2);
     const [reject] = readFileSync(join(loading.directory.path, "p.ndjson"), "utf8").trim().split("\n");
     expect(JSON.parse(reject as string)).toMatchObject({
       source: name,

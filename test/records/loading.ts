@@ -75,7 +75,7 @@ export class Loading {
   }
 
   /** Returns the number of records in a dataset, as reported by the service. */
-  async held(datasetId: string): Promise<number> {
+  async recordCount(datasetId: string): Promise<number> {
     const headers = { apikey: this.observed.service.key };
     const answer = await fetch(`${this.observed.service.url}/status`, { headers });
     const { datasets } = (await answer.json()) as { datasets: { id: string; records: number }[] };

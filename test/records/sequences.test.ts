@@ -189,9 +189,9 @@ class StackWorld {
   /** Checks that each record in the dataset is the last accepted one. Deleted records may be missing. */
   #check(): void {
     for (const [id, value] of this.source.expected) {
-      const held = this.remote.values.get(id);
-      if (held === undefined && this.#deleted.has(id)) continue;
-      expect({ id, value: held }).toEqual({ id, value });
+      const stored = this.remote.values.get(id);
+      if (stored === undefined && this.#deleted.has(id)) continue;
+      expect({ id, value: stored }).toEqual({ id, value });
       this.#deleted.delete(id);
     }
   }

@@ -25,8 +25,8 @@ describe("a source that cannot fit the dataset's shards", () => {
   test("is counted by ids, not by lines", async () => {
     const id = await loading.dataset("users");
     const file = loading.directory.write("repeated.ndjson", userLines(0, 2).repeat(50_100));
-    const held = await loading.upload("users", id, file, { numShards: 1, parallel: 1 });
-    expect(held.recordCount).toBe(100_200);
-    expect(await loading.held(id)).toBe(2);
+    const uploaded = await loading.upload("users", id, file, { numShards: 1, parallel: 1 });
+    expect(uploaded.recordCount).toBe(100_200);
+    expect(await loading.recordCount(id)).toBe(2);
   });
 });

@@ -164,7 +164,7 @@ describe("a file", () => {
     await expect(loading.upload("users", id, file, { client })).rejects.toThrow(
       /growing\.ndjson: was changed while it was read; run the command again/,
     );
-    expect(await loading.held(id)).toBe(2000);
+    expect(await loading.recordCount(id)).toBe(2000);
     writeFileSync(file, userLines(0, 3000));
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 3, recordCount: 3000 });
   });

@@ -38,7 +38,7 @@ test("records are sent in batches of a thousand and counted", async () => {
     failedCount: 0,
     calls: 3,
   });
-  expect(await loading.held(id)).toBe(2500);
+  expect(await loading.recordCount(id)).toBe(2500);
   expect(existsSync(loading.rejectsFile)).toBe(false);
 });
 
@@ -64,7 +64,7 @@ describe("rejected records", () => {
     await expect(loading.upload("users", id, file)).rejects.toThrow(
       /^2 records were rejected, but maxFailures is 0\. The first: .*bad\.ndjson:\d: .* See .*rejects\.ndjson/,
     );
-    expect(await loading.held(id)).toBe(1);
+    expect(await loading.recordCount(id)).toBe(1);
     const rejects = readFileSync(loading.rejectsFile, "utf8")
       .trim()
       .split("\n")
@@ -89,7 +89,7 @@ describe("rejected records", () => {
       '{"name":"b"}\n'.repeat(3000) + userLines(0, 5000),
     );
     await expect(loading.upload("users", id, file)).rejects.toThrow(/or more records were rejected/);
-    expect(await loading.held(id)).toBeLessThan(5000);
+    expect(await loading.recordCount(id)).toBeLessThan(5000);
   });
 
   test("include those without a reason or a result from the service", async () => {
@@ -135,12 +135,12 @@ describe("an upload that was interrupted", () => {
     await expect(loading.upload("users", id, file, { client, parallel: 4 })).rejects.toThrow(
       "the line is dead",
     );
-    const acknowledged = (await loading.held(id)) / 1000;
+    const acknowledged = (await loading.recordCount(id)) / 1000;
     expect(acknowledged).toBeGreaterThanOrEqual(4);
     const { calls, recordCount, sentCount } = await loading.upload("users", id, file);
     expect(calls).toBe(12 - acknowledged);
     expect({ recordCount, sentCount }).toEqual({ recordCount: 12_000, sentCount: calls * 1000 });
-    expect(await loading.held(id)).toBe(12_000);
+    expect(await loading.recordCount(id)).toBe(12_000);
   });
 
   test("sends batches again if their content has changed since", async () => {
@@ -195,7 +195,7 @@ describe("a changed source", () => {
 
     loading.directory.write("grow.ndjson", userLines(0, 6000).replace('"u1500"', '"u1500b"'));
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 1, sentCount: 1000 });
-    expect(await loading.held(id)).toBe(6001);
+    expect(await loading.recordCount(id)).toBe(6001);
   });
 
   test("sends everything if the earlier upload is unknown, or with force", async () => {
@@ -220,7 +220,7 @@ describe("a service that is slow or busy", () => {
       ],
     });
     expect(await loading.upload("users", id, file)).toMatchObject({ recordCount: 6000, failedCount: 0 });
-    expect(await loading.held(id)).toBe(6000);
+    expect(await loading.recordCount(id)).toBe(6000);
   });
 
   test("sends fewer batches concurrently after 429", async () => {
@@ -271,5 +271,5 @@ test("batches that share an id are sent in order, so the later record wins", asy
   });
   await loading.upload("users", id, file, { client });
   expect(log).toEqual(["begin 0", "end 0", "begin 1", "end 1"]);
-  expect(await loading.held(id)).toBe(1500);
+  expect(await loading.recordCount(id)).toBe(1500);
 });

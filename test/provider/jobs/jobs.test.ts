@@ -36,7 +36,7 @@ async function nextRun(config: Record<string, string> = observed.config): Promis
 
 /** Resolves once the provider has reported on a job. */
 async function saysOf(jobId: string): Promise<void> {
-  while (!provider.said.some(({ message }) => message.includes(jobId))) await sleep(20);
+  while (!provider.messages.some(({ message }) => message.includes(jobId))) await sleep(20);
 }
 
 const submissions = () => observed.calls().filter((call) => call.includes("/submit-"));
@@ -66,7 +66,7 @@ describe("a training", () => {
       algorithmParameters: { dimensions: 8 },
       quality: { ndcgAt20: expect.any(Number) },
     });
-    expect(provider.said.map(({ message }) => message).join("\n")).toMatch(
+    expect(provider.messages.map(({ message }) => message).join("\n")).toMatch(
       /(PENDING|RUNNING) \S+( \(\w+ \d+ %\))?: training job-/,
     );
   });
@@ -109,8 +109,8 @@ describe("a training", () => {
   test("that fails in several runs is reported once in each, and its journal is empty once it has succeeded", async () => {
     await observed.faults({ jobs: [{ job_type: "TRAINING", times: 100, message: "bad luck." }] });
     const told = () => {
-      const said = provider.said.filter(({ severity }) => severity === "info");
-      return said.map(({ message }) => message).filter((message) => !/^[A-Z]+ /.test(message));
+      const messages = provider.messages.filter(({ severity }) => severity === "info");
+      return messages.map(({ message }) => message).filter((message) => !/^[A-Z]+ /.test(message));
     };
     const submittedAgain = expect.stringMatching(/had failed \(bad luck\); submitted again as job-/);
     await nextRun();
@@ -218,9 +218,9 @@ describe("a training", () => {
     const job = await submit("unheld");
     const { id: modelId, state } = await finish("unheld", job.id);
     const goes = async () => {
-      provider.said.length = 0;
+      provider.messages.length = 0;
       await provider.delete("TrainingJob", known(job.id, modelId), job.state);
-      return provider.said.map(({ message }) => message);
+      return provider.messages.map(({ message }) => message);
     };
     await nextRun();
     provider.hold("Model", modelId, state);
@@ -236,9 +236,9 @@ describe("a training", () => {
     await observed.holdJobs();
     const job = await submit("orphan");
     await nextRun();
-    provider.said.length = 0;
+    provider.messages.length = 0;
     await provider.delete("TrainingJob", job.id, job.state);
-    expect(provider.said).toMatchObject([
+    expect(provider.messages).toMatchObject([
       { severity: "warning", message: expect.stringMatching(/orphaned in project/) },
     ]);
     await observed.releaseJobs();

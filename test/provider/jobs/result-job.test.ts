@@ -59,7 +59,7 @@ describe("queries and groups of users", () => {
     const query = listeners("polka");
     const job = await provider.create("QueryingJob", query);
     const { state } = await provider.create("UserQuery", { ...query, submittedJobId: job.id });
-    expect(provider.said).toContainEqual(
+    expect(provider.messages).toContainEqual(
       expect.objectContaining({ severity: "warning", message: state.message }),
     );
     expect(state.message).toMatch(/^No item has genre = polka/);

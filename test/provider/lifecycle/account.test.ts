@@ -23,8 +23,8 @@ test.each(rows)("if %s", (_, evidence, verdict) => {
 });
 
 describe("a stack whose key changes", () => {
-  const said: string[] = [];
-  const bindings = new Bindings((_, message) => said.push(message));
+  const messages: string[] = [];
+  const bindings = new Bindings((_, message) => messages.push(message));
   let proxy: FaultProxy;
   let ours: ObservedService;
   let theirs: ObservedService;
@@ -115,7 +115,7 @@ describe("a stack whose key changes", () => {
     withOldKey(engine);
     const before = proxy.came.length;
     expect(await engine.refresh()).toEqual([]);
-    expect(said.join()).toMatch(
+    expect(messages.join()).toMatch(
       /created with a different API key, and the service cannot show any of its objects/,
     );
     expect(proxy.came.slice(before)).not.toContain("GET /get-event-dataset");

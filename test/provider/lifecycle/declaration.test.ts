@@ -11,7 +11,7 @@ import { contentHash, findFiles, inlineFile } from "../../../records/source";
 import { ObservedService } from "../../engine/observed-service";
 
 let observed: ObservedService;
-const said: { message: string; urn: string | undefined }[] = [];
+const messages: { message: string; urn: string | undefined }[] = [];
 const directory = fs.mkdtempSync(join(tmpdir(), "recommender-declaration-"));
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
   setBinding({
     connect: () => {},
     engineAddress: () => undefined,
-    log: async (_severity, message, urn) => void said.push({ message, urn }),
+    log: async (_severity, message, urn) => void messages.push({ message, urn }),
   });
 });
 afterAll(async () => {
@@ -27,7 +27,7 @@ afterAll(async () => {
   fs.rmSync(directory, { recursive: true });
 });
 beforeEach(() => {
-  said.length = 0;
+  messages.length = 0;
 });
 
 /** Lifecycle as any binding calls it: without classes, a program or the SDK. */
@@ -98,7 +98,7 @@ describe("records in every language", () => {
     const declare = () => users(source, { mapping: { attributes: ["age"] } });
     await declare();
     await declare();
-    expect(said.filter(({ message }) => message.includes("has no column age"))).toHaveLength(1);
+    expect(messages.filter(({ message }) => message.includes("has no column age"))).toHaveLength(1);
   });
 
   test("inline in the program are uploaded by the process that checked them", async () => {
@@ -144,8 +144,10 @@ describe("pinned models in every language", () => {
       expect({ inputs, failures }).toMatchObject({ inputs: { generatorModelId: "m1" }, failures: [] });
       expect(inputs).not.toHaveProperty("rankerModelId");
     }
-    expect(said).toEqual([{ urn: urnOf("Deployment"), message: expect.stringContaining("keeps m1 live") }]);
-    expect(said[0]?.message).toContain("`recommender rollback dev --undo --yes`");
+    expect(messages).toEqual([
+      { urn: urnOf("Deployment"), message: expect.stringContaining("keeps m1 live") },
+    ]);
+    expect(messages[0]?.message).toContain("`recommender rollback dev --undo --yes`");
   });
 
   test("in the environment take precedence, and pins of other deployments do not count", async () => {

@@ -40,7 +40,7 @@ describe("an object of an embedded service", () => {
     const provider = await start({ baseUrl: `embedded:${data}` });
     const { id, state } = await provider.create("UserDataset", dataset);
     expect(state).toMatchObject({ __service: `embedded:${data}`, __instance: expect.any(String) });
-    expect(provider.said.map(({ message }) => message)).toContainEqual(
+    expect(provider.messages.map(({ message }) => message)).toContainEqual(
       expect.stringMatching(/^started a new service in \S+data as process \d+; set recommender:baseUrl/),
     );
     await end();
@@ -58,7 +58,7 @@ describe("an object of an embedded service", () => {
     execFileSync("git", ["init", "--quiet", directory]);
     const provider = await start({ baseUrl: `embedded:${data}` });
     await provider.create("UserDataset", dataset);
-    expect(provider.said.map(({ message }) => message)).toContain(
+    expect(provider.messages.map(({ message }) => message)).toContain(
       `Add /data to .gitignore: ${data} has the service's data, and Git does not ignore it.`,
     );
     await end();

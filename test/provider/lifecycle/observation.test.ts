@@ -12,8 +12,8 @@ import { TestDirectory } from "../../records/test-directory";
 
 const always = { times: Number.POSITIVE_INFINITY };
 const directory = new TestDirectory();
-const said: string[] = [];
-const bindings = new Bindings((_, message) => said.push(message));
+const messages: string[] = [];
+const bindings = new Bindings((_, message) => messages.push(message));
 let observed: ObservedService;
 let proxy: FaultProxy;
 let stack: LocalStack;
@@ -240,7 +240,7 @@ test("a project is read once for all of its jobs, which stay in the state even i
   const error = { code: "NOT_FOUND", message: `Project ${projectId} not found.` };
   proxy.on("GET /get-project", instead(404, JSON.stringify({ error }), { taken: false }), always);
   await refreshBoth();
-  expect(said.join()).toContain(`project ${projectId} and its job`);
+  expect(messages.join()).toContain(`project ${projectId} and its job`);
 });
 
 /** Removes hidden properties from a state. */

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => provider.stop());
 beforeEach(() => {
-  provider.said.length = 0;
+  provider.messages.length = 0;
 });
 
 describe("a preview warns about the consequences of a replacement", () => {
@@ -36,8 +36,10 @@ describe("a preview warns about the consequences of a replacement", () => {
   ])("%s %j", async (type, change, message) => {
     const { args } = rules[type];
     await provider.diff(type, "id", args, { ...args, ...change });
-    expect(provider.said).toMatchObject([{ severity: "warning", message: expect.stringMatching(message) }]);
-    expect(provider.said[0].urn).toContain(`recommender:${type}::`);
+    expect(provider.messages).toMatchObject([
+      { severity: "warning", message: expect.stringMatching(message) },
+    ]);
+    expect(provider.messages[0].urn).toContain(`recommender:${type}::`);
   });
 });
 
@@ -61,11 +63,11 @@ describe("a replacement that the engine forces", () => {
     const { args } = rules[type];
     // The engine checks each resource, and checks a replaced resource again as if it were new.
     await own.check(type, args, args);
-    expect(own.said).toEqual([]);
+    expect(own.messages).toEqual([]);
     await own.check(type, args);
     await own.check(type, args);
     await own.stop();
-    expect(own.said.map(({ message }) => message)).toEqual(words ? [expect.stringContaining(words)] : []);
+    expect(own.messages.map(({ message }) => message)).toEqual(words ? [expect.stringContaining(words)] : []);
   });
 
   test("is not reported if the diff has decided it", async () => {
@@ -75,7 +77,9 @@ describe("a replacement that the engine forces", () => {
     await own.diff("EventDataset", "id", dataset, news);
     await own.check("EventDataset", news);
     await own.stop();
-    expect(own.said.map(({ message }) => message)).toEqual([expect.stringContaining("numShards 10 → 20")]);
+    expect(own.messages.map(({ message }) => message)).toEqual([
+      expect.stringContaining("numShards 10 → 20"),
+    ]);
   });
 });
 
@@ -101,7 +105,7 @@ describe("the option replaceOnChanges", () => {
 test("an unknown existingId replaces nothing in a preview, which warns about it", async () => {
   const news = { ...dataset, existingId: unknownValue };
   expect(await provider.diff("EventDataset", "d7", dataset, news)).toEqual({ changes: true, replaces: [] });
-  expect(provider.said.map(({ message }) => message)).toEqual([
+  expect(provider.messages.map(({ message }) => message)).toEqual([
     "existingId is not known yet. If it is not d7, d7 is replaced and then deleted or orphaned.",
   ]);
 });

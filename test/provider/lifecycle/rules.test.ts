@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => provider.stop());
 beforeEach(() => {
-  provider.said.length = 0;
+  provider.messages.length = 0;
 });
 
 test("every resource of the package is in the table, with every argument", () => {
@@ -38,7 +38,7 @@ describe.each(types)("%s", (type) => {
   test("is unchanged if no argument changed", async () => {
     expect(await provider.check(type, args)).toMatchObject({ failures: [] });
     expect(await provider.diff(type, "id", args, args)).toEqual({ changes: false, replaces: [] });
-    expect(provider.said).toEqual([]);
+    expect(provider.messages).toEqual([]);
   });
 
   test.each(Object.entries(others))("a new %s: %j", async (key, [value, rule]) => {

@@ -109,7 +109,7 @@ describe("a preview with credentials that lack scopes", () => {
     expect(await diff({})).toMatchObject({ changes: false });
     await expect(diff({ name: "clicks" })).rejects.toThrow(/needs the scope \/update-event-dataset, which/);
     expect(await diff({ numShards: 2 })).toMatchObject({ replaces: ["numShards"] });
-    const warnings = provider.said.filter(({ severity }) => severity === "warning");
+    const warnings = provider.messages.filter(({ severity }) => severity === "warning");
     expect(warnings.at(-1)?.message).toMatch(
       /^Cannot delete event-dataset-1 after its replacement, unless retainOnDelete is set: .*\/delete-event-dataset/,
     );

@@ -4,8 +4,8 @@ import { ObservedService } from "../../engine/observed-service";
 import { Bindings, bindingNames } from "../../faults/bindings";
 import { LocalStack } from "../../faults/runs";
 
-const said: string[] = [];
-const bindings = new Bindings((_, message) => said.push(message));
+const messages: string[] = [];
+const bindings = new Bindings((_, message) => messages.push(message));
 let observed: ObservedService;
 let stack: LocalStack;
 beforeAll(async () => {
@@ -29,9 +29,9 @@ describe.each(bindingNames)("a dataset that two stacks use, with the %s binding"
     await stack.begin(binding);
     const { id } = await stack.up("UserDataset", name, { name, numShards: 1 });
     await observed.client.call(routes.markOrphaned, { ...ref(id), orphaned: false }, ofOther);
-    said.length = 0;
+    messages.length = 0;
     await stack.destroy("UserDataset", name);
-    expect(said).toEqual([`keeping ${id}: stack test/other uses it`]);
+    expect(messages).toEqual([`keeping ${id}: stack test/other uses it`]);
     expect(await isOrphaned(id)).toBe(false);
   });
 

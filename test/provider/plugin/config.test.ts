@@ -40,10 +40,10 @@ test("the meaning of the address is reported once per provider, without secrets"
   const own = await PluginProcess.start({ ...remote, baseUrl: "http://api.example.com" }, { name: "mine" });
   await own.check("EventDataset", { numShards: 1 });
   await own.stop();
-  expect(own.said.map(({ message }) => message)).toEqual([
+  expect(own.messages.map(({ message }) => message)).toEqual([
     expect.stringMatching(/^recommender:baseUrl is at http:\/\/api\.example\.com, without TLS/),
   ]);
-  expect(JSON.stringify(own.said)).not.toMatch(/k-1|t-1/);
+  expect(JSON.stringify(own.messages)).not.toMatch(/k-1|t-1/);
 });
 
 test("the pins of a stack apply to explicit providers too, and are not their inputs", async () => {
@@ -188,10 +188,10 @@ test("an address and a key are enough for a provider, and errors of a check and 
   try {
     await expect(own.invoke("listEventDatasets", {})).resolves.toHaveProperty("eventDatasets");
     expect((await own.check("EventDataset", { numShards: 1 })).failures).toEqual([]);
-    const said =
+    const message =
       /\/oauth\/token rejects recommender:apiKey \(401 UNAUTHENTICATED\)\. Check with `recommender whoami/;
-    await expect(wrong.invoke("listEventDatasets", {})).rejects.toThrow(said);
-    await expect(wrong.check("EventDataset", { numShards: 1 })).rejects.toThrow(said);
+    await expect(wrong.invoke("listEventDatasets", {})).rejects.toThrow(message);
+    await expect(wrong.check("EventDataset", { numShards: 1 })).rejects.toThrow(message);
   } finally {
     await own.stop();
     await wrong.stop();

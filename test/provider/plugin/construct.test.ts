@@ -105,7 +105,7 @@ test("the resources of a component get its options and the version of the plugin
 test("a model is not deleted before its replacement, despite the option, with a warning", async () => {
   await construct("TrainedModel", { projectId: "p", algorithmId: "a" });
   for (const type of ["TrainingJob", "Model"]) expect(options(type).deletedFirst).toEqual([false, false]);
-  expect(plugin.said).toContainEqual(
+  expect(plugin.messages).toContainEqual(
     expect.objectContaining({
       message: expect.stringMatching(/^deleteBeforeReplace does not apply to models/),
     }),

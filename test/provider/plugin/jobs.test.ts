@@ -34,7 +34,7 @@ const submit = (name: string) =>
 const finish = (name: string, submittedJobId: string, timeoutS?: number) =>
   plugin.create("Model", { name, projectId, algorithmId, submittedJobId }, timeoutS ? { timeoutS } : {});
 const saysOf = async (jobId: string) => {
-  while (!plugin.said.some(({ message }) => message.includes(jobId))) await sleep(20);
+  while (!plugin.messages.some(({ message }) => message.includes(jobId))) await sleep(20);
 };
 
 test("a cancel ends the wait for a training, SIGINT ends the process, and the next run resumes the wait", async () => {

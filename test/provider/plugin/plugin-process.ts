@@ -26,7 +26,7 @@ interface Options {
 /** Plugin in a separate process, called like the engine calls it. */
 export class PluginProcess extends PluginConnection {
   /** Messages of lifecycles to the engine. */
-  readonly said: { readonly message: string; readonly urn: string }[] = [];
+  readonly messages: { readonly message: string; readonly urn: string }[] = [];
   readonly #engine = new grpc.Server();
   readonly #directory = mkdtempSync(join(tmpdir(), "recommender-plugin-"));
   readonly #rows: object[] = [];
@@ -79,7 +79,7 @@ export class PluginProcess extends PluginConnection {
       { request },
       callback,
     ) => {
-      this.said.push({ message: request.getMessage(), urn: request.getUrn() });
+      this.messages.push({ message: request.getMessage(), urn: request.getUrn() });
       callback(null, new empty.Empty());
     };
     const { EngineService } = engineGrpc as unknown as { EngineService: grpc.ServiceDefinition };

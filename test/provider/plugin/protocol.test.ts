@@ -139,8 +139,8 @@ test("the command in the plugin directory of the engine finds the package of the
   mkdirSync(program);
   const start = (cwd: string) => spawn(command, [], { cwd, stdio: ["ignore", "pipe", "pipe"] });
   const lost = start(program);
-  const [said] = (await once(lost.stderr, "data")) as [Buffer];
-  expect(String(said)).toMatch(
+  const [message] = (await once(lost.stderr, "data")) as [Buffer];
+  expect(String(message)).toMatch(
     /found no package pulumi-recommender in .*inner or its parents\. Run `npm install/,
   );
   symlinkSync(root, join(directory, "program/node_modules/pulumi-recommender"));

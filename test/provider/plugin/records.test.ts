@@ -64,7 +64,7 @@ test("new content changes the hash, and the counts are unknown in a preview", as
 
 test("secret records are neither in the state nor in messages", async () => {
   const { inputs, state } = await load({ source: secret([{ userId: "hush-1" }]) });
-  expect(JSON.stringify([inputs, state, plugin.said, plugin.errors])).not.toContain("hush-1");
+  expect(JSON.stringify([inputs, state, plugin.messages, plugin.errors])).not.toContain("hush-1");
   for (const { contentHash } of [inputs, state]) expect(contentHash).toEqual(secret(expect.any(String)));
 });
 

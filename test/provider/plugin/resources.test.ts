@@ -96,7 +96,7 @@ test("a diff lists the path of each changed value, and which of them replace the
       'attributeSchema["first name"]': "DELETE",
     },
   });
-  expect(plugin.said.at(-1)).toMatchObject({
+  expect(plugin.messages.at(-1)).toMatchObject({
     urn: urnOf("EventDataset"),
     message: expect.stringMatching(
       /Replacing EventDataset it deletes its events, unless retainOnDelete is set: numShards 1 → 3/,
@@ -182,9 +182,9 @@ describe("a secret value of the program", () => {
     const open = await plugin.update("EventDataset", id, updated, { ...inputs, name: "open" });
     expect(open.name).toBe("open");
     await plugin.diff("EventDataset", id, state, { ...inputs, name: secret("hush-4"), numShards: 2 });
-    const said = JSON.stringify([plugin.said, plugin.errors]);
-    expect(said).not.toMatch(/hush-/);
-    expect(said).not.toContain(observed.service.key);
+    const messages = JSON.stringify([plugin.messages, plugin.errors]);
+    expect(messages).not.toMatch(/hush-/);
+    expect(messages).not.toContain(observed.service.key);
   });
 
   test("is secret in a preview too", async () => {
@@ -198,7 +198,7 @@ describe("a secret value of the program", () => {
     await expect(plugin.create("EventDataset", { ...inputs, existingId: "gone" })).rejects.toThrow(
       /EventDataset it: existingId gone: there is no such event dataset/,
     );
-    expect(JSON.stringify([plugin.said, plugin.errors])).not.toMatch(/hush-6/);
+    expect(JSON.stringify([plugin.messages, plugin.errors])).not.toMatch(/hush-6/);
   });
 });
 

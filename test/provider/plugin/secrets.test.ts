@@ -49,7 +49,7 @@ const bindings = [
 ];
 
 describe.each(bindings)("with the binding $name", (binding) => {
-  const everything = () => JSON.stringify([binding.of().said, plugin.errors]);
+  const everything = () => JSON.stringify([binding.of().messages, plugin.errors]);
 
   test("the error about a secret argument does not contain it", async () => {
     const refused = async (type: string, properties: Properties, ...names: string[]) =>
@@ -153,7 +153,7 @@ test("secret records in an error of the service are not shown", async () => {
   const properties = { userDatasetId: "u", source: secret([{ userId: "hush-user" }]), numShards: 1 };
   const { inputs } = await own.check("UserRecords", properties);
   await expect(own.create("UserRecords", inputs)).rejects.toThrow(/400: cannot take .*\[secret\]/);
-  expect(JSON.stringify([own.said, own.errors])).not.toContain("hush");
+  expect(JSON.stringify([own.messages, own.errors])).not.toContain("hush");
   await own.stop();
   server.close();
 });
@@ -200,7 +200,7 @@ test("a secret address of the service is neither in messages nor in the state as
   expect(await own.diff("EventDataset", byPlugin.id, byPlugin.state, dataset)).toMatchObject({
     changes: false,
   });
-  expect(JSON.stringify([own.said, own.errors])).not.toMatch(new RegExp(`hush|${host}`));
+  expect(JSON.stringify([own.messages, own.errors])).not.toMatch(new RegExp(`hush|${host}`));
   await own.stop();
 });
 
@@ -213,7 +213,7 @@ test("secrets of a configuration are not in messages about it", async () => {
   const own = await PluginProcess.start(hushed, { name: "mine" });
   const { failures } = await own.checkConfig({ ...hushed, trainingTimeout: secret("hush-time") });
   expect(failures).toEqual([expect.stringMatching(/^recommender:trainingTimeout: .*received "\[secret\]"/)]);
-  expect(own.said.map(({ message }) => message)).toEqual([
+  expect(own.messages.map(({ message }) => message)).toEqual([
     expect.stringMatching(/^recommender:baseUrl is at \[secret\], without TLS/),
   ]);
   await own.stop();

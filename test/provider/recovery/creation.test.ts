@@ -15,8 +15,8 @@ import { SmallEngine } from "../../faults/small-engine";
 let observed: ObservedService;
 let engine: SmallEngine;
 let directory: string;
-const said: string[] = [];
-const bindings = new Bindings((_, message) => said.push(message));
+const messages: string[] = [];
+const bindings = new Bindings((_, message) => messages.push(message));
 beforeAll(async () => {
   observed = await ObservedService.start();
 });
@@ -25,7 +25,7 @@ afterAll(async () => {
   await observed.close();
 });
 beforeEach(() => {
-  said.length = 0;
+  messages.length = 0;
   directory = mkdtempSync(join(tmpdir(), "recommender-state-"));
   process.env.XDG_STATE_HOME = directory;
   engine = new SmallEngine(newStack(), { url: observed.service.url, key: observed.service.key }, bindings);
@@ -56,7 +56,7 @@ test("the create of a killed run is resumed and then erased from the journal, ev
   observed.calls();
   expect(await engine.up([users])).toEqual([]);
   expect([engine.of("UserDataset", "users").id, created()]).toEqual([userDatasetId, 0]);
-  expect(said.join()).toContain("which an interrupted run created");
+  expect(messages.join()).toContain("which an interrupted run created");
   expect(entriesOf(engine.urnOf(users))).toHaveLength(1);
   expect(await engine.up([users])).toEqual([]);
   expect(entriesOf(engine.urnOf(users))).toEqual([]);
@@ -67,7 +67,7 @@ test("a schema that is added to a dataset resumed without one is detected", asyn
   expect(await engine.up([events])).toEqual([]);
   engine.held.clear();
   expect(await engine.up([events])).toEqual([]);
-  expect(said.join()).toContain("which an interrupted run created");
+  expect(messages.join()).toContain("which an interrupted run created");
   const eventDatasetId = engine.of("EventDataset", "events").id as string;
   const attributeSchema = { age: "NUMERICAL" } as const;
   await observed.call(routes.updateEventDataset, { eventDatasetId, name: "users", attributeSchema });
@@ -188,7 +188,7 @@ test("an object that another resource adopts is not deleted with its previous re
   const eventDatasetId = engine.of("EventDataset", "events").id as string;
   const args = () => ({ name: "events", numShards: 1, existingId: eventDatasetId });
   expect(await engine.up([{ kind: "EventDataset", name: "renamed", args }])).toEqual([]);
-  expect(said.join()).toMatch(/keeping \S+: urn:pulumi:.*::renamed uses it/);
+  expect(messages.join()).toMatch(/keeping \S+: urn:pulumi:.*::renamed uses it/);
   await observed.call(routes.getEventDataset, { eventDatasetId });
   expect(await engine.up([])).toEqual([]);
   await expect(observed.call(routes.getEventDataset, { eventDatasetId })).rejects.toThrow("404");
@@ -199,7 +199,7 @@ test("a program that is reverted after a kill gets a warning about the object of
   const made = { id: "user-dataset-b", reply: { userDatasetId: "user-dataset-b" } };
   await write(entry({ identity: "another", ...made }));
   expect(await engine.up([users])).toEqual([]);
-  expect(said.join()).toMatch(/killed run created user-dataset-b, which the program no longer declares/);
+  expect(messages.join()).toMatch(/killed run created user-dataset-b, which the program no longer declares/);
 });
 
 test("a create of a running engine belongs to another stack of the same name", async () => {
@@ -224,7 +224,7 @@ test("an unwritable journal causes one warning, and the run continues", async ()
   process.env.XDG_STATE_HOME = "/dev/null/nowhere";
   const items: Declared = { ...users, kind: "ItemDataset", name: "items" };
   expect(await engine.up([users, items])).toEqual([]);
-  const told = said.filter((message) => message.includes("cannot write the recovery journal"));
+  const told = messages.filter((message) => message.includes("cannot write the recovery journal"));
   expect(told).toHaveLength(1);
   expect(told[0]).toMatch(/Set XDG_STATE_HOME to a writable directory/);
 });
@@ -275,7 +275,7 @@ test("an object that was found again is not reported as orphaned when its placeh
   await observed.client.call(routes.createUserDataset, request, { idempotencyKey: key });
   asked({ key, at: Date.now() });
   expect(await engine.up([users])).toEqual([]);
-  expect(said.filter((message) => message.includes("orphaned"))).toEqual([]);
+  expect(messages.filter((message) => message.includes("orphaned"))).toEqual([]);
 });
 
 test.each([

@@ -12,8 +12,8 @@ import { SmallEngine } from "../../faults/small-engine";
 let observed: ObservedService;
 let engine: SmallEngine;
 let directory: string;
-const said: string[] = [];
-const bindings = new Bindings((_, message) => said.push(message));
+const messages: string[] = [];
+const bindings = new Bindings((_, message) => messages.push(message));
 beforeAll(async () => {
   observed = await ObservedService.start();
 });
@@ -22,7 +22,7 @@ afterAll(async () => {
   await observed.close();
 });
 beforeEach(() => {
-  said.length = 0;
+  messages.length = 0;
   directory = mkdtempSync(join(tmpdir(), "recommender-state-"));
   process.env.XDG_STATE_HOME = directory;
   engine = new SmallEngine(newStack(), { url: observed.service.url, key: observed.service.key }, bindings);
@@ -90,6 +90,6 @@ test("an unreadable journal file causes a warning in a refresh and a destroy", a
   await new Promise((resolve) => setImmediate(resolve));
   process.off("unhandledRejection", onUnhandled);
   expect(unhandled).toEqual([]);
-  expect(said.join()).toContain("cannot read the recovery journal");
+  expect(messages.join()).toContain("cannot read the recovery journal");
   expect(engine.held.size).toBe(0);
 });

@@ -58,11 +58,11 @@ test.each<[string, object, string, string]>([
 });
 
 test("errors, their stacks, causes and reasons, and logs are masked, but not those of other resources", async () => {
-  const said: string[] = [];
+  const messages: string[] = [];
   setBinding({
     connect: () => {},
     engineAddress: () => undefined,
-    log: async (_severity, message) => void said.push(message),
+    log: async (_severity, message) => void messages.push(message),
   });
   const failing = maskingSecrets([{ name: "hunter2-x" }], async () => {
     await log.warn("urn", "hunter2-x is odd");
@@ -74,7 +74,7 @@ test("errors, their stacks, causes and reasons, and logs are masked, but not tho
   await other;
   expect(error).toMatchObject({ message: "no [secret]", reasons: ["no [secret]"], stack: "" });
   expect(error.cause).toBeUndefined();
-  expect(said.sort()).toEqual(["[secret] is odd", "hunter2-x"]);
+  expect(messages.sort()).toEqual(["[secret] is odd", "hunter2-x"]);
 });
 
 test("masking a message does not search for each of very many secrets", async () => {

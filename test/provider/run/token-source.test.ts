@@ -47,11 +47,11 @@ describe("a preview without a source of tokens", () => {
         () => "it was accepted",
         (error: Error) => error.message.replace("2 UNKNOWN: ", ""),
       );
-    const said = await Promise.all(["one", "two", "three"].map(check));
-    expect(said[0]).toMatch(
+    const messages = await Promise.all(["one", "two", "three"].map(check));
+    expect(messages[0]).toMatch(
       /^http:\/\/127\.0\.0\.1:9 refuses connections \(ECONNREFUSED\), tried for \d s\. Is the service running\? Check the address with `recommender whoami --stack \S+`\.$/,
     );
-    for (const further of said.slice(1))
+    for (const further of messages.slice(1))
       expect(further).toMatch(
         /^EventDataset \w+: the service cannot be reached; see the error of EventDataset one$/,
       );

@@ -31,7 +31,7 @@ describe("a preview of a training", () => {
   const training = async () => {
     const job = { name: "weekly", projectId: unknownValue, algorithmId: unknownValue };
     const { failures } = await provider.check("TrainingJob", job);
-    const warnings = provider.said.filter(({ severity }) => severity === "warning");
+    const warnings = provider.messages.filter(({ severity }) => severity === "warning");
     return { failures, warnings: warnings.map(({ message }) => message) };
   };
   const nothing = { failures: [], warnings: [] };
