@@ -127,9 +127,12 @@ export class Client {
               honoured: this.#honoursKeys.get(origin),
             })
           : error;
-      // If the address is wrong, nothing was created there, so the outcome is known.
-      const mayBeWrongAddress = mayHaveRun && isForeign(failure.error) && !this.#responded.has(origin);
-      if (mayBeWrongAddress && (await this.#isWrongAddress(prepared.signal))) throw failure.error;
+      // If the address is wrong, nothing was created there, so the outcome is known. If not, a retry may help.
+      const isDoubtful = mayHaveRun
+        ? isForeign(failure.error)
+        : !failure.transient && isUndecided(failure.error);
+      const mayBeWrongAddress = isDoubtful && !prepared.hasFallback && !this.#responded.has(origin);
+      if (mayBeWrongAddress && (await this.#isWrongAddress(prepared))) throw failure.error;
       if (isUndecided(failure.error) && (await options.isObsolete?.())) throw finalError();
       const isTransient = failure.transient || (mayBeWrongAddress && this.#responded.has(origin));
       if (!isTransient || waitSignal?.aborted) throw finalError();
@@ -155,9 +158,9 @@ export class Client {
   }
 
   /** Whether the address is wrong: a read, too, gets a response that does not come from the service. */
-  async #isWrongAddress(signal: AbortSignal | undefined): Promise<boolean> {
-    const error = await this.call(routes.listEventDatasets, {}, { signal }).catch((thrown) => thrown);
-    return isUndecided(error);
+  async #isWrongAddress({ route, signal }: PreparedRequest): Promise<boolean> {
+    if (route.path === routes.listEventDatasets.path) return true;
+    return isUndecided(await this.call(routes.listEventDatasets, {}, { signal }).catch((error) => error));
   }
 
   /** Whether the service has an operation. For operations outside the specification, this reads `/healthz` once. */

@@ -28,7 +28,8 @@ export async function deleteObject({ send, isGone, meansGone = meansAbsent }: De
   } catch (error) {
     if (seen || (error instanceof ApiError && meansGone(error))) return;
     if (!isUndecided(error) || seen !== false) throw error;
-    throw new Error(`${error.message}; a read shows that it still exists`, { cause: error });
+    const reply = error.message.replace(/\.$/, "");
+    throw new Error(`${reply}; a read shows that it still exists`, { cause: error });
   }
 }
 

@@ -93,7 +93,8 @@ describe("a success that does not match the contract becomes a ReplyError", () =
     expect(error).toBeInstanceOf(ReplyError);
     expect(error).not.toBeInstanceOf(ApiError);
     expect(error.message).toMatch(message);
-    expect(server.arrived).toHaveLength(1);
+    // A second read shows that the address is wrong.
+    expect(server.arrived.map(({ path }) => path)).toEqual(["/get-event-dataset", "/list-event-datasets"]);
   });
 
   test("but valid JSON with a wrong content type is accepted", async () => {
@@ -159,6 +160,19 @@ describe("a reply that is not the reply to the call", () => {
       await server.close();
     }
   });
+
+  test.each(calls)(
+    "is retried if another read shows that the address is right: %s",
+    async (_, call, good) => {
+      for (const [what, answer] of bad) {
+        server = await scriptedServer(answer, list, reply(200, good));
+        const { client } = clientOf(server);
+        await call(client);
+        expect({ what, calls: server.arrived.length }).toEqual({ what, calls: 3 });
+        await server.close();
+      }
+    },
+  );
 
   test("fails the call after 20 seconds if it stays", async () => {
     server = await scriptedServer(list, reply(200, ""));
