@@ -5,7 +5,7 @@ import { finishJob, jobKinds, submitJob } from "../provider/jobs/jobs";
 import type { Context } from "../provider/run/context";
 import { Run } from "../provider/run/session";
 import { startService } from "../service";
-import { ManualClock } from "../service/base/clock";
+import { ManualClock } from "../test/service/manual-clock";
 import { goal, report } from "./report/report";
 
 const hourMs = 3_600_000;

@@ -5,7 +5,7 @@ export { exportService, type Progress } from "./backup/export";
 export type { Manifest } from "./backup/manifest";
 export type { Place } from "./backup/place";
 export { checkBackup, restoreService } from "./backup/restore";
-export { type Clock, ManualClock, systemClock } from "./base/clock";
+export { type Clock, systemClock } from "./base/clock";
 export { foldScopes } from "./base/scopes";
 export { type ClientsPlace, withClients } from "./clients";
 export * from "./embedded";

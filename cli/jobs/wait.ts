@@ -5,18 +5,11 @@ import { type OpenService, type ServiceOptions, serviceFlags } from "../stack/se
 import { CommandError, exitCodes } from "../terminal/exit";
 import { jobProgress, withProgress } from "../terminal/progress";
 
-/** A job to wait for. Without `timeoutMs`, the configured timeout of its type applies. */
-export interface JobToWaitFor {
-  readonly projectId: string;
-  readonly jobId: string;
-  readonly timeoutMs?: number | undefined;
-}
-
-/** Waits until a job has succeeded, and shows its progress. */
+/** Waits until a job has succeeded, and shows its progress. The default of `timeoutMs` is the timeout of its type. */
 export async function waitForJob(
   { client, settings }: OpenService,
   options: ServiceOptions,
-  { projectId, jobId, timeoutMs }: JobToWaitFor,
+  { projectId, jobId, timeoutMs }: { projectId: string; jobId: string; timeoutMs?: number | undefined },
 ): Promise<Job> {
   const { failureReason, hasFailed, hasSucceeded, jobKinds, usualTime, watchJob } = await import(
     "../../client/job.js"

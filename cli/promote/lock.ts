@@ -4,14 +4,6 @@ import { isRunning } from "../../client/process";
 import type { OpenStack } from "../stack/open";
 import { recordingEngines, wasStartedHere } from "./started-engines";
 
-/** The owner of a stack's lock, as the engine reports it. */
-export interface LockOwner {
-  readonly user: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly since: string;
-}
-
 /** Settings for a stack that is locked. */
 export interface LockPolicy {
   /** Whether to wait for an engine that this machine started, as after an interrupted run. */
@@ -20,7 +12,7 @@ export interface LockPolicy {
 }
 
 /** Parses the lock owners in an engine error. Empty if the backend does not report them. */
-export function lockOwners(message: string): LockOwner[] {
+export function lockOwners(message: string) {
   const owners = message.matchAll(/created by (\S+)@(\S+) \(pid (\d+)\) at (\S+)/g);
   return [...owners].map(([, user = "", host = "", pid, since = ""]) => ({
     user,

@@ -5,7 +5,7 @@ import { compareStack } from "../drift/compare";
 import type { StackReport } from "../drift/finding";
 import { readContents, resourcesOf, servedModels } from "../release/contents";
 import { gatherEvidence, startEntry } from "../release/evidence";
-import { type BlockerCode, type Evidence, promotionBlockers, sameContents } from "../release/gate";
+import { type BlockerCode, promotionBlockers, sameContents } from "../release/gate";
 import { type Quality, type Release, ReleaseFile, type Served } from "../release/history";
 import { releaseFlags, shellQuote } from "../stack/flags";
 import { OpenStack, type StateResource } from "../stack/open";
@@ -59,18 +59,8 @@ export async function promote(request: PromotionRequest): Promise<Review> {
   };
 }
 
-interface Plan {
-  readonly review: Review;
-  readonly to: OpenStack;
-  readonly file: ReleaseFile;
-  readonly evidence: Evidence;
-  readonly lockPolicy: LockPolicy;
-  /** An interrupted promotion of the same release, which this one resumes. */
-  readonly resumed: Release | undefined;
-}
-
 /** Compares both stacks. Changes nothing. */
-async function planPromotion(request: PromotionRequest): Promise<Plan> {
+async function planPromotion(request: PromotionRequest) {
   const { cwd, releases, log, allow } = request;
   const { from, to, source, file, resumed } = await openStacks(request);
   const lockPolicy: LockPolicy = { wait: resumed !== undefined, log };

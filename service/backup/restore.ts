@@ -23,15 +23,8 @@ import { forgetEverywhere, removeFromModels } from "./without-users";
 
 type OnProgress = (progress: Progress) => void;
 
-/** Result of {@link checkBackup}. */
-export interface Checked {
-  readonly manifest: Manifest;
-  /** A message for each damaged or missing file. */
-  readonly faults: readonly string[];
-}
-
-/** Reads a backup and checks its files against the manifest. */
-export async function checkBackup(dir: string, onProgress: OnProgress): Promise<Checked> {
+/** Checks the files of a backup against its manifest. `faults` has a message for each damaged or missing file. */
+export async function checkBackup(dir: string, onProgress: OnProgress) {
   const manifest = readManifest(dir);
   const totalRows = totalOf(manifest);
   let rows = 0;

@@ -1,4 +1,4 @@
-/** Source of time. Tests replace it with a {@link ManualClock}. */
+/** Source of time. Tests replace it with a clock that they advance. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -24,36 +24,3 @@ export const systemClock: Clock = {
       signal?.addEventListener("abort", done);
     }),
 };
-
-/** A clock that stands still until `advance` is called. */
-export class ManualClock implements Clock {
-  private readonly waits = new Set<{ due: number; done: () => void }>();
-
-  constructor(private time = Date.now()) {}
-
-  now(): number {
-    return this.time;
-  }
-
-  wait(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal?.aborted || ms <= 0) return resolve();
-      const entry = {
-        due: this.time + ms,
-        done: () => {
-          this.waits.delete(entry);
-          signal?.removeEventListener("abort", entry.done);
-          resolve();
-        },
-      };
-      this.waits.add(entry);
-      signal?.addEventListener("abort", entry.done);
-    });
-  }
-
-  /** Advances the time and ends the waits that are due. */
-  advance(ms: number): void {
-    this.time += ms;
-    for (const entry of [...this.waits]) if (entry.due <= this.time) entry.done();
-  }
-}

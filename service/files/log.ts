@@ -1,5 +1,5 @@
 import { appendFileSync, copyFileSync, statSync, truncateSync, writeSync } from "node:fs";
-import pino, { type DestinationStream, type Logger } from "pino";
+import pino, { type DestinationStream } from "pino";
 import type { DataDirectory } from "./data-directory";
 
 /** Size at which the log file is rotated. One earlier file is kept, so the log takes at most twice as much. */
@@ -11,15 +11,8 @@ const bufferCharacters = 65_536;
 /** Destination of log lines. */
 export type LogTarget = "file" | "stderr" | "none" | DestinationStream;
 
-/** A log that can be closed. */
-export interface Log {
-  readonly log: Logger;
-  /** Writes the buffered lines. Later lines are dropped. */
-  end(): void;
-}
-
-/** Creates a structured log. Headers and bodies are never logged, so nothing has to be redacted. */
-export function createLog(target: LogTarget, dataDirectory: DataDirectory, fields: object = {}): Log {
+/** Creates a structured log, which drops all lines after `end`. Headers and bodies are never logged. */
+export function createLog(target: LogTarget, dataDirectory: DataDirectory, fields: object = {}) {
   const options = {
     base: { pid: process.pid, ...fields },
     timestamp: pino.stdTimeFunctions.isoTime,

@@ -134,6 +134,13 @@ export async function modelSource({ store }: ServiceContext, id: string): Promis
   return sourceOf(model);
 }
 
+/** Deletes the file of a deleted model. If that fails, a later cleanup deletes it, because the database does not list it. */
+export async function removeModelFile({ files, log }: ServiceContext, modelId: string): Promise<void> {
+  await files
+    .remove(modelName(modelId))
+    .catch((error) => log.warn({ modelId, err: error }, "the file of a deleted model remains"));
+}
+
 /** Returns the source of a model from its row. */
 export function sourceOf(model: Pick<Model, "id" | "seen_deletions" | "forgotten_until">): ModelSource {
   const { id: modelId, seen_deletions, forgotten_until: version } = model;

@@ -79,9 +79,7 @@ export const datasetHandlers: Handlers<
   deleteEventDataset: async ({ eventDatasetId }, call) => {
     const dataset = await call.write(async (db) => {
       const found = await datasetOf(db, "event", eventDatasetId);
-      // Records of running upserts must be committed before the sweep deletes the rest.
-      await lockUpserts(db, found, "exclusive");
-      await db.updateTable("datasets").set({ kind: "deleted" }).where("id", "=", found.id).execute();
+      await markDeleted(db, found);
       return found;
     });
     call.serving.publish({ dataset: dataset.number, cleared: true });
@@ -89,6 +87,12 @@ export const datasetHandlers: Handlers<
     return answer(dataset);
   },
 };
+
+/** Marks a dataset as deleted. Records of running upserts are committed first, so the sweep deletes them too. */
+export async function markDeleted(db: Db, dataset: Dataset): Promise<void> {
+  await lockUpserts(db, dataset, "exclusive");
+  await db.updateTable("datasets").set({ kind: "deleted" }).where("id", "=", dataset.id).execute();
+}
 
 async function create(db: Db, kind: DatasetKind, fields: Fields, call: Call): Promise<string> {
   const id = newId(`${kind}-dataset`);

@@ -1,6 +1,6 @@
 import type { FullReply, routes } from "../../contract";
 import { ServiceError } from "../base/error";
-import { modelName } from "../files/storage/files";
+import { removeModelFile } from "../files/models";
 import type { Db } from "../store/database";
 import { modelOf, projectOf } from "../store/find";
 import { dropUnneeded } from "../store/forgotten";
@@ -39,12 +39,7 @@ export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" |
       await dropUnneeded(db);
       return found;
     });
-    // The model is already deleted. If its file stays, a later cleanup of unknown files removes it.
-    await call.files
-      .remove(modelName(model.id))
-      .catch((error) =>
-        call.log.warn({ modelId: model.id, err: error }, "the file of a deleted model stays"),
-      );
+    await removeModelFile(call, model.id);
     return answerTo(call.db, model);
   },
 };

@@ -1,10 +1,11 @@
 import { formatOrigin, type Origin } from "../../contract/origin";
-import { modelName } from "../files/storage/files";
+import { removeModelFile } from "../files/models";
 import type { Db } from "../store/database";
+import { anyDatasetOf } from "../store/find";
 import { dropUnneeded } from "../store/forgotten";
 import { addHolder, dropMarks, holderOf, knownStacks, type OrphanRef, removeHolder } from "../store/holders";
-import { lockUpserts } from "../store/locks";
 import { nameOf, orphansIn, refuseUnlessDeletable } from "../store/orphans";
+import { markDeleted } from "./dataset";
 import type { Call, Handlers } from "./handler";
 import { originIn } from "./origin";
 
@@ -50,11 +51,7 @@ export const orphanHandlers: Handlers<"markOrphaned" | "listOrphans" | "deleteOr
       await dropMarks(db, ref.objectType, [ref.objectId]);
       return remove(db, ref);
     });
-    // If a model's file cannot be deleted now, the next cleanup of unknown files deletes it.
-    for (const id of models)
-      await call.files
-        .remove(modelName(id))
-        .catch((error) => call.log.warn({ modelId: id, err: error }, "the file of a deleted model remains"));
+    for (const id of models) await removeModelFile(call, id);
     if (ref.objectType.endsWith("DATASET")) call.sweep();
     return ref;
   },
@@ -93,13 +90,6 @@ async function remove(db: Parameters<Parameters<Call["write"]>[0]>[0], ref: Orph
     await dropUnneeded(db);
     return models.map(({ id }) => id);
   }
-  const dataset = await db
-    .selectFrom("datasets")
-    .selectAll()
-    .where("id", "=", objectId)
-    .executeTakeFirstOrThrow();
-  // A running upsert would leave records that nothing deletes.
-  await lockUpserts(db, dataset, "exclusive");
-  await db.updateTable("datasets").set({ kind: "deleted" }).where("id", "=", objectId).execute();
+  await markDeleted(db, await anyDatasetOf(db, objectId));
   return [];
 }

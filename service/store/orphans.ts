@@ -1,14 +1,6 @@
 import { notFound, ServiceError } from "../base/error";
 import type { Db } from "./database";
 import { heldAlgorithmOf, type OrphanRef } from "./holders";
-import type { OrphanTable } from "./tables";
-
-/** An object as `recommender orphans list` shows it. */
-export interface Orphan extends OrphanTable {
-  readonly name: string;
-  /** Reason why it cannot be deleted now. */
-  readonly blockedBy: string | null;
-}
 
 const kinds = { USER_DATASET: "user", ITEM_DATASET: "item" } as const;
 
@@ -31,8 +23,8 @@ async function findName(db: Db, { objectType, objectId }: OrphanRef): Promise<st
   return (await query.executeTakeFirst())?.name;
 }
 
-/** Returns the orphaned objects, oldest first. */
-export async function orphansIn(db: Db): Promise<Orphan[]> {
+/** Returns the orphaned objects, oldest first, with their names and the reasons why they cannot be deleted now. */
+export async function orphansIn(db: Db) {
   const rows = await db
     .selectFrom("orphans")
     .selectAll()

@@ -222,19 +222,12 @@ async function change(db: Db, job: Job, to: UpdateObject<Tables, "jobs">): Promi
     throw new LostLeaseError("another process has the job, or the job has ended");
 }
 
-/** A job whose process died, and whether it is tried again or has failed. */
-interface LeftJob {
-  readonly job: Job;
-  readonly again: boolean;
-  readonly reason: string;
-}
-
 /**
  * Puts the jobs of dead processes back into the queue, which counts as a try. A job whose tries are used up fails. An
  * embedded service calls this at its start, when no job can be running. In a shared database, a process counts as dead if
  * its lease expired before `now`, by the database's clock.
  */
-export async function recover(db: Db, now: number): Promise<readonly LeftJob[]> {
+export async function recover(db: Db, now: number) {
   const left = await db
     .selectFrom("jobs")
     .selectAll()
@@ -242,7 +235,7 @@ export async function recover(db: Db, now: number): Promise<readonly LeftJob[]> 
     .where("finished_ts", "is", null)
     .$if(isPostgres(db), (jobs) => jobs.where("lease_ts", "<", now).forUpdate().skipLocked())
     .execute();
-  const recovered: LeftJob[] = [];
+  const recovered: { job: Job; again: boolean; reason: string }[] = [];
   for (const job of left) {
     const cause = "was killed, or sent no heartbeat for too long";
     const reason = `The process that ran it ${cause}.`;

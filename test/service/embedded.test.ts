@@ -6,15 +6,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import {
-  dataDirectoryAt,
-  type Embedded,
-  embedded,
-  existing,
-  findRunning,
-  ManualClock,
-  startService,
-} from "../../service";
+import { dataDirectoryAt, type Embedded, embedded, existing, findRunning, startService } from "../../service";
+import { ManualClock } from "./manual-clock";
 import { run, serve } from "./process";
 import { Caller, Running } from "./running";
 import { deploy, openShop, trainModel } from "./shop";

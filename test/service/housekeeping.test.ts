@@ -12,10 +12,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
-import { dataDirectoryAt, ManualClock, startService } from "../../service";
+import { dataDirectoryAt, startService } from "../../service";
 import { LogFile } from "../../service/files/log";
 import { DatabaseFiles } from "../../service/files/storage/database-files";
 import { askDatabase, newDatabase } from "./database";
+import { ManualClock } from "./manual-clock";
 import { Running } from "./running";
 import { deploy, openShop, trainModel } from "./shop";
 

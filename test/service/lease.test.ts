@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ManualClock, type Service, type StartOptions, startService } from "../../service";
+import { type Service, type StartOptions, startService } from "../../service";
 import { askDatabase, newDatabase } from "./database";
+import { ManualClock } from "./manual-clock";
 import { serve } from "./process";
 import { Caller } from "./running";
 import { openShop } from "./shop";

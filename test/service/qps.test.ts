@@ -1,5 +1,6 @@
-import { ManualClock, type Service, startService } from "../../service";
+import { type Service, startService } from "../../service";
 import { eventually } from "./jobs/watched";
+import { ManualClock } from "./manual-clock";
 import { Refusal, Running } from "./running";
 import { deploy, openShop, trainModel } from "./shop";
 

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { dataDirectoryAt, ManualClock } from "../../service";
+import { dataDirectoryAt } from "../../service";
 import { connect, openStore, type Store } from "../../service/store/database";
 import { copyLog, longLogBytes, scrub } from "../../service/store/write-ahead-log";
+import { ManualClock } from "./manual-clock";
 import { Running } from "./running";
 
 const directory = mkdtempSync(join(tmpdir(), "log-"));

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ManualClock } from "../../../service";
+import { ManualClock } from "../manual-clock";
 import { Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { limits, routes } from "../../../contract";
-import { ManualClock } from "../../../service";
 import { Serving } from "../../../service/serving/serving";
 import { testOfOneApi, testOnPostgres, testTwoApis } from "../database";
+import { ManualClock } from "../manual-clock";
 import { Running } from "../running";
 import { deploy, openShop, shopRecords, trainModel } from "../shop";
 

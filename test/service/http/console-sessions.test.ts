@@ -1,6 +1,7 @@
 import { request } from "undici";
-import { ManualClock, startService, withClients } from "../../../service";
+import { startService, withClients } from "../../../service";
 import { testOnPostgres } from "../database";
+import { ManualClock } from "../manual-clock";
 import { Caller, Running } from "../running";
 import { codeOf, exchange, signIn } from "../visitor";
 

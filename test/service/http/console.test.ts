@@ -3,8 +3,8 @@ import { gzipSync } from "node:zlib";
 import { DefaultQueryExecutor } from "kysely";
 import { request } from "undici";
 import { limits } from "../../../contract";
-import { ManualClock } from "../../../service";
 import { Pool } from "../../../service/threads/pool";
+import { ManualClock } from "../manual-clock";
 import { Running } from "../running";
 import { signIn } from "../visitor";
 

@@ -1,4 +1,4 @@
-import { ManualClock } from "../../../service";
+import { ManualClock } from "../manual-clock";
 import { Running } from "../running";
 
 describe("idempotency keys", () => {

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { limits } from "../../../contract";
-import { ManualClock } from "../../../service";
 import { testInDirectory } from "../database";
+import { ManualClock } from "../manual-clock";
 import { Running } from "../running";
 
 describe("authentication", () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
-import { ManualClock } from "../../../service";
+import { ManualClock } from "../manual-clock";
 import { Running } from "../running";
 import { openShop } from "../shop";
 

@@ -1,5 +1,5 @@
 import { type Input, limits, type routes } from "../../../contract";
-import { ManualClock } from "../../../service";
+import { ManualClock } from "../manual-clock";
 import { Running } from "../running";
 import { openShop, trainModel } from "../shop";
 

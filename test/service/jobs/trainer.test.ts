@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ManualClock } from "../../../service";
 import { readModel } from "../../../service/files/models";
 import { openFiles } from "../../../service/files/storage/open";
 import { testInDirectory, testOnPostgres } from "../database";
+import { ManualClock } from "../manual-clock";
 import { serve } from "../process";
 import { Caller, Running } from "../running";
 import { deploy, openShop } from "../shop";

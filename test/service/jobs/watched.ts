@@ -1,4 +1,5 @@
-import { ManualClock, type StartOptions } from "../../../service";
+import type { StartOptions } from "../../../service";
+import { ManualClock } from "../manual-clock";
 import { Running } from "../running";
 import { openShop } from "../shop";
 

@@ -1,8 +1,9 @@
-import { dataDirectoryAt, ManualClock } from "../../../service";
+import { dataDirectoryAt } from "../../../service";
 import { datasetResponse } from "../../../service/console/datasets/dataset";
 import { openStore, type Store } from "../../../service/store/database";
 import { countRefusals, dropRefusals, refusalsOf } from "../../../service/store/history/refusals";
 import type { Dataset } from "../../../service/store/tables";
+import { ManualClock } from "../manual-clock";
 import { Running } from "../running";
 
 const dayMs = 24 * 60 * 60 * 1000;

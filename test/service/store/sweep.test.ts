@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ManualClock } from "../../../service";
 import { openStore, type Store } from "../../../service/store/database";
 import { lastSeqIn } from "../../../service/store/events";
 import { deleteUserEvents } from "../../../service/store/sweep";
 import type { Dataset } from "../../../service/store/tables";
 import { Walks } from "../../../service/store/walks";
 import { newDatabase, testStore } from "../database";
+import { ManualClock } from "../manual-clock";
 
 describe("deleting the events of a user", () => {
   let store: Store;

@@ -1,5 +1,5 @@
-import { ManualClock } from "../../../service";
 import { Walks } from "../../../service/store/walks";
+import { ManualClock } from "../manual-clock";
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
