@@ -1,10 +1,9 @@
 import { type Command, Option } from "commander";
 import type { Client, Clients } from "../../service";
 import { type DataOptions, dataDirectoryOf, storeOption, withDataDirectory } from "../stack/data-directory";
-import { examples } from "../terminal/examples";
 import { table } from "../terminal/layout";
 import { commaSeparated } from "../terminal/option-values";
-import { formatTime, type OutputOptions, print } from "../terminal/output";
+import { examples, formatTime, type OutputOptions, print } from "../terminal/output";
 
 const scopesHelp = `
 A scope is the path of an operation, as in /create-project, or a group:

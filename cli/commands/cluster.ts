@@ -3,10 +3,10 @@ import { z } from "zod";
 import { routes } from "../../contract";
 import {
   type ResultJobOptions,
+  resultJobCommand,
   resultJobExitCodes,
   runResultJob,
   saveUnknownResult,
-  withResultJob,
 } from "../jobs/result-job";
 import { table } from "../terminal/layout";
 import { wholeNumber } from "../terminal/option-values";
@@ -20,9 +20,8 @@ Examples:
 
 /** Adds `recommender cluster`. */
 export function addCluster(program: Command): void {
-  withResultJob(program.command("cluster").description("Group users with similar preferences."))
+  resultJobCommand(program, "cluster", "Group users with similar preferences.", help)
     .option("--min-users <number>", "leave out groups with fewer users", wholeNumber(1), 1)
-    .addHelpText("after", help)
     .action(cluster);
 }
 

@@ -1,10 +1,9 @@
 import type { Command } from "commander";
 import { routes } from "../../contract";
-import { type ServiceOptions, usingService, withService } from "../stack/service";
+import { type ServiceOptions, serviceCommand, usingService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
-import { examples } from "../terminal/examples";
 import { table } from "../terminal/layout";
-import { forEachReported, note, print, printDeleted } from "../terminal/output";
+import { examples, forEachReported, note, print, printDeleted } from "../terminal/output";
 
 const help = `
 The API lists event datasets only. With --stack, the user and item datasets that
@@ -36,16 +35,10 @@ export function addDatasets(program: Command): void {
     .command("datasets")
     .description("List datasets, and delete event datasets.")
     .addHelpText("after", examples("datasets list --stack dev", "datasets delete --help"));
-  withService(datasets.command("list").description("List the datasets."))
-    .addHelpText("after", help)
-    .action(list);
-  withService(
-    datasets
-      .command("delete <ids...>")
-      .description("Permanently delete event datasets with all their events."),
-  )
+  serviceCommand(datasets, "list", "List the datasets.", help).action(list);
+  const deletion = "Permanently delete event datasets with all their events.";
+  serviceCommand(datasets, "delete <ids...>", deletion, deleteHelp)
     .option("--yes", "skip the confirmation")
-    .addHelpText("after", deleteHelp)
     .action(remove);
 }
 

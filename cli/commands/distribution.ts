@@ -6,10 +6,10 @@ import { fetchResult, writeResultFile } from "../jobs/job-result";
 import {
   type FinishedJob,
   type ResultJobOptions,
+  resultJobCommand,
   resultJobExitCodes,
   runResultJob,
   saveUnknownResult,
-  withResultJob,
 } from "../jobs/result-job";
 import { exitCodes } from "../terminal/exit";
 import { type Bin, histogram } from "../terminal/histogram";
@@ -41,15 +41,11 @@ Examples:
 
 /** Adds `recommender distribution`. */
 export function addDistribution(program: Command): void {
-  withResultJob(
-    program
-      .command("distribution")
-      .description("Draw the distribution of users by their usage of an item attribute value."),
-  )
+  const description = "Draw the distribution of users by their usage of an item attribute value.";
+  resultJobCommand(program, "distribution", description, help)
     .argument("<attribute=value...>", "item attribute values, as in genre=jazz", attributeValue)
     .option("--bins <number>", "number of bars", wholeNumber(1), limits.defaultBins)
     .option("--svg <file>", "file for the chart; several charts are numbered")
-    .addHelpText("after", help)
     .action(distribution);
 }
 

@@ -1,11 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { routes } from "../../contract";
 import { timestampMs } from "../../records/mapping/timestamp";
-import { type ServiceOptions, usingService, withService } from "../stack/service";
+import { type ServiceOptions, serviceCommand, usingService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
-import { examples } from "../terminal/examples";
 import { duration } from "../terminal/option-values";
-import { defined, forEachReported, formatTime, print } from "../terminal/output";
+import { defined, examples, forEachReported, formatTime, print } from "../terminal/output";
 import { recordDeletion } from "./deletion";
 
 interface EventOptions extends ServiceOptions {
@@ -49,23 +48,20 @@ export function addEvents(program: Command): void {
       "after",
       examples("events prune --stack dev --older-than 90d", "events forget-user ada --stack dev"),
     );
-  const command = (usage: string, description: string) =>
-    withService(events.command(usage).description(description))
+  const command = (usage: string, description: string, help: string) =>
+    serviceCommand(events, usage, description, help)
       .option("--dataset <id>", "event dataset; with --stack its name, or the only one")
       .option("--yes", "skip the confirmation");
 
-  command("prune", "Permanently delete events before a time.")
+  command("prune", "Permanently delete events before a time.", pruneHelp)
     .addOption(
       new Option("--before <date>", "delete events before this time").argParser(date).conflicts("olderThan"),
     )
     .option("--older-than <time>", "delete events older than this, as in 90d or 12h", duration)
     .option("--start <date>", "keep events before this time", date)
-    .addHelpText("after", pruneHelp)
     .action(prune);
 
-  command("forget-user <users...>", "Permanently delete all events of users.")
-    .addHelpText("after", forgetHelp)
-    .action(forget);
+  command("forget-user <users...>", "Permanently delete all events of users.", forgetHelp).action(forget);
 }
 
 async function prune(options: PruneOptions): Promise<void> {

@@ -3,7 +3,7 @@ import { Argument, type Command, Option } from "commander";
 import type { UploadOptions, UploadResult } from "../../records/upload-options";
 import { dryRun } from "../records/dry-run";
 import { type ImportOptions, mappingFlags, planImport, type RecordKindName } from "../records/import-plan";
-import { type OpenService, settingsOf, usingService, withService } from "../stack/service";
+import { type OpenService, serviceCommand, settingsOf, usingService } from "../stack/service";
 import { CommandError, exitCodes } from "../terminal/exit";
 import { commaSeparated, keyValue, wholeNumber } from "../terminal/option-values";
 import { formatCount, formatDuration, formatNumber, note, print, withJsonErrors } from "../terminal/output";
@@ -45,7 +45,7 @@ const formats = ["ndjson", "json", "csv", "parquet"];
 
 /** Adds `recommender import`. */
 export function addImport(program: Command): void {
-  withService(program.command("import").description("Import records from a file or a glob into a dataset."))
+  serviceCommand(program, "import", "Import records from a file or a glob into a dataset.", help)
     .addArgument(new Argument("<kind>", "kind of records").choices(["users", "items", "events"]))
     .argument("<source>", "file or quoted glob: NDJSON, JSON, CSV or Parquet, plain or gzip")
     .option("--dataset <id>", "target dataset; with --stack its name, or the only one")
@@ -60,7 +60,6 @@ export function addImport(program: Command): void {
     .option("--rejects <file>", "file for rejected records (default: recommender-rejects-SOURCE.ndjson)")
     .option("--force", "send all records again")
     .option("--dry-run", "send nothing; show what would be imported and rejected")
-    .addHelpText("after", help)
     .action((kind: RecordKindName, source: string, options: ImportOptions) =>
       withJsonErrors(options, async () =>
         options.dryRun

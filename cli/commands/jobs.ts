@@ -3,11 +3,10 @@ import { type Job, progressText } from "../../client/job";
 import { routes } from "../../contract";
 import { fetchResult, writeResultFile } from "../jobs/job-result";
 import { waitForJob } from "../jobs/wait";
-import { type OpenService, type ServiceOptions, usingService, withService } from "../stack/service";
-import { examples } from "../terminal/examples";
+import { type OpenService, type ServiceOptions, serviceCommand, usingService } from "../stack/service";
 import { propertyList } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
-import { formatTime, note, print } from "../terminal/output";
+import { examples, formatTime, note, print } from "../terminal/output";
 import { exposureProperties, qualityText } from "../terminal/quality";
 
 interface JobOptions extends ServiceOptions {
@@ -41,23 +40,20 @@ export function addJobs(program: Command): void {
     .command("jobs")
     .description("Show jobs and wait for them.")
     .addHelpText("after", examples("jobs get ID --project ID", "jobs wait ID --stack dev"));
-  const command = (usage: string, description: string) =>
-    withService(jobs.command(usage).description(description))
+  const command = (usage: string, description: string, help: string) =>
+    serviceCommand(jobs, usage, description, help)
       .option("--project <id>", "project of the job; with --stack its name, or the only one")
       .option("--download <file>", "write the result of a query or clustering to a file");
 
-  command("get <job>", "Show one job.")
-    .addHelpText("after", getHelp)
-    .action((given: string, options: JobOptions) =>
-      usingService(options, async (opened) => {
-        const ids = idsOf(given, opened, options);
-        await report(await opened.client.call(routes.getJob, ids), ids.jobId, options);
-      }),
-    );
+  command("get <job>", "Show one job.", getHelp).action((given: string, options: JobOptions) =>
+    usingService(options, async (opened) => {
+      const ids = idsOf(given, opened, options);
+      await report(await opened.client.call(routes.getJob, ids), ids.jobId, options);
+    }),
+  );
 
-  command("wait <job>", "Wait until a job has succeeded.")
+  command("wait <job>", "Wait until a job has succeeded.", waitHelp)
     .option("--timeout <time>", "longest wait, as in 90m (default: as configured)", duration)
-    .addHelpText("after", waitHelp)
     .action((given: string, options: JobOptions) =>
       usingService(options, async (opened) => {
         const ids = idsOf(given, opened, options);

@@ -1,10 +1,9 @@
 import type { Command } from "commander";
 import { type Reply, routes } from "../../contract";
-import { type OpenService, type ServiceOptions, usingService, withService } from "../stack/service";
+import { type OpenService, type ServiceOptions, serviceCommand, usingService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
-import { examples } from "../terminal/examples";
 import { escapeControls, propertyList, table } from "../terminal/layout";
-import { forEachReported, formatTime, print, printDeleted } from "../terminal/output";
+import { examples, forEachReported, formatTime, print, printDeleted } from "../terminal/output";
 import { exposureProperties, qualityText } from "../terminal/quality";
 
 type Model = Reply<typeof routes.getModel>;
@@ -20,33 +19,33 @@ export function addModels(program: Command): void {
     .command("models")
     .description("List, show, rename and delete models.")
     .addHelpText("after", examples("models list --stack dev", "models delete --help"));
-  const command = (usage: string, description: string, examples: string) =>
-    withService(models.command(usage).description(description))
-      .option("--project <id>", "project of the model; with --stack its name, or the only one")
-      .addHelpText("after", `\nExamples:\n  ${examples}`);
-
+  const command = (usage: string, description: string, ...calls: readonly string[]) =>
+    serviceCommand(models, usage, description, examples(...calls)).option(
+      "--project <id>",
+      "project of the model; with --stack its name, or the only one",
+    );
   command(
     "list",
     "List the models of a project.",
-    "recommender models list --project ID\n  recommender models list --stack dev --json",
+    "models list --project ID",
+    "models list --stack dev --json",
   ).action(list);
-
   command(
     "get <model>",
     "Show one model.",
-    "recommender models get ID --project ID\n  recommender models get model --stack dev",
+    "models get ID --project ID",
+    "models get model --stack dev",
   ).action(get);
-
   command(
     "rename <model> <name>",
     "Rename a model. Its other fields cannot be changed.",
-    "recommender models rename ID 'autumn 2026' --project ID",
+    "models rename ID 'autumn 2026' --project ID",
   ).action(rename);
-
   command(
     "delete <models...>",
     "Permanently delete models. A live model cannot be deleted.",
-    "recommender models delete ID --project ID\n  recommender models delete ID ID --stack dev --yes",
+    "models delete ID --project ID",
+    "models delete ID ID --stack dev --yes",
   )
     .option("--yes", "skip the confirmation")
     .action(remove);

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Command } from "commander";
-import { assertServiceExists, type ServiceOptions, settingsOf, withService } from "../stack/service";
+import { assertServiceExists, type ServiceOptions, serviceCommand, settingsOf } from "../stack/service";
 import { note, print } from "../terminal/output";
 
 interface OpenOptions extends ServiceOptions {
@@ -21,10 +21,9 @@ Examples:
 
 /** Adds `recommender open`. */
 export function addOpen(program: Command): void {
-  withService(program.command("open").description("Open the console of a service in the browser."))
+  serviceCommand(program, "open", "Open the console of a service in the browser.", help)
     .option("--no-browser", "only print the address")
     .option("--write", "allow changes in the console")
-    .addHelpText("after", help)
     .action(open);
 }
 

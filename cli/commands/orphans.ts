@@ -2,11 +2,10 @@ import type { Command } from "commander";
 import type { Client } from "../../client/client";
 import { type Reply, routes } from "../../contract";
 import { formatOrigin } from "../../contract/origin";
-import { type ServiceOptions, usingService, withService } from "../stack/service";
+import { type ServiceOptions, serviceCommand, usingService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
-import { examples } from "../terminal/examples";
 import { table } from "../terminal/layout";
-import { forEachReported, formatCount, print, printDeleted } from "../terminal/output";
+import { examples, forEachReported, formatCount, print, printDeleted } from "../terminal/output";
 
 type Orphan = Reply<typeof routes.listOrphans>["orphans"][number];
 
@@ -41,13 +40,10 @@ export function addOrphans(program: Command): void {
     .command("orphans")
     .description("List and delete objects that replacements left behind.")
     .addHelpText("after", examples("orphans list", "orphans delete --all --stack dev"));
-  withService(orphans.command("list").description("List orphaned datasets, projects and algorithms."))
-    .addHelpText("after", listHelp)
-    .action(list);
-  withService(orphans.command("delete [ids...]").description("Permanently delete orphaned objects."))
+  serviceCommand(orphans, "list", "List orphaned datasets, projects and algorithms.", listHelp).action(list);
+  serviceCommand(orphans, "delete [ids...]", "Permanently delete orphaned objects.", deleteHelp)
     .option("--all", "delete all orphans; with --stack, all orphans of the stack")
     .option("--yes", "skip the confirmation")
-    .addHelpText("after", deleteHelp)
     .action(remove);
 }
 

@@ -6,8 +6,7 @@ import { promisify } from "node:util";
 import type { Command } from "commander";
 import { version } from "../../package.json";
 import { packageDirectory } from "../../provider/plugin/package-directory";
-import { examples } from "../terminal/examples";
-import { type OutputOptions, print, withJsonErrors } from "../terminal/output";
+import { examples, type OutputOptions, print, withJsonErrors } from "../terminal/output";
 
 const help = `
 The plugin runs the package that the program has installed, so upgrading that

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { routes, tolerant, userListQuery } from "../../contract";
 import {
   type ResultJobOptions,
+  resultJobCommand,
   resultJobExitCodes,
   runResultJob,
   saveUnknownResult,
-  withResultJob,
 } from "../jobs/result-job";
 import { exitCodes } from "../terminal/exit";
 import { readJsonFile } from "../terminal/json-file";
@@ -42,10 +42,9 @@ Examples:
 
 /** Adds `recommender query`. */
 export function addQuery(program: Command): void {
-  withResultJob(program.command("query").description("Find users by their usage of item attribute values."))
+  resultJobCommand(program, "query", "Find users by their usage of item attribute values.", help)
     .option("--where <condition>", "a condition on usage; may be repeated", condition)
     .addOption(new Option("--file <file>", "queries as JSON").conflicts("where"))
-    .addHelpText("after", help)
     .action(query);
 }
 

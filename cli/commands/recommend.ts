@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Client } from "../../client/client";
 import type { Recommendation } from "../../client/serving";
 import { explainHeader } from "../../contract";
-import { type OpenService, type ServiceOptions, usingService, withService } from "../stack/service";
+import { type OpenService, type ServiceOptions, serviceCommand, usingService } from "../stack/service";
 import { table } from "../terminal/layout";
 import { commaSeparated, wholeNumber } from "../terminal/option-values";
 import { formatCount, note, print } from "../terminal/output";
@@ -32,14 +32,13 @@ Examples:
 
 /** Adds `recommender recommend`. */
 export function addRecommend(program: Command): void {
-  withService(program.command("recommend").description("Get recommendations for a user."))
+  serviceCommand(program, "recommend", "Get recommendations for a user.", help)
     .argument("<user>", "id of the user")
     .option("--limit <number>", "number of items", wholeNumber(1), 10)
     .option("--attributes <names>", "comma-separated item attributes to show", commaSeparated, [])
     .option("--why", "explain each item")
     .option("--deployment <name>", "deployment in the stack (default: the only one)")
     .option("--serving-uri <url>", "address of the deployment")
-    .addHelpText("after", help)
     .action(recommend);
 }
 

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { defaultDataDir } from "../stack/data-directory";
 import { confirm } from "../terminal/confirm";
-import { examples } from "../terminal/examples";
-import { print } from "../terminal/output";
+import { examples, print } from "../terminal/output";
 import { stop } from "./stop";
 
 /** Adds `recommender reset`. */

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { routes } from "../../contract";
-import { type ServiceOptions, usingService, withService } from "../stack/service";
+import { type ServiceOptions, serviceCommand, usingService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
 import { print } from "../terminal/output";
 
@@ -19,10 +19,9 @@ interface ShutdownOptions extends ServiceOptions {
 
 /** Adds `recommender shutdown`. */
 export function addShutdown(program: Command): void {
-  withService(program.command("shutdown").description("Shut down the deployment of a project."))
+  serviceCommand(program, "shutdown", "Shut down the deployment of a project.", help)
     .option("--project <id>", "project to shut down; with --stack its name, or the only one")
     .option("--yes", "skip the confirmation")
-    .addHelpText("after", help)
     .action(shutdown);
 }
 

@@ -3,9 +3,8 @@ import type { z } from "zod";
 import { decode } from "../../contract";
 import type { statusReply } from "../../service/embedded";
 import { type DataOptions, dataDirectoryOf, stackHint, withDataDirectory } from "../stack/data-directory";
-import { examples } from "../terminal/examples";
 import { escapeControls, table } from "../terminal/layout";
-import { formatCount, formatDuration, type OutputOptions, print } from "../terminal/output";
+import { examples, formatCount, formatDuration, type OutputOptions, print } from "../terminal/output";
 
 type Status = z.output<typeof statusReply>;
 

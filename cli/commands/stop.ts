@@ -3,8 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { DataDirectory } from "../../service/embedded";
 import { type DataOptions, dataDirectoryOf, stackHint, withDataDirectory } from "../stack/data-directory";
-import { examples } from "../terminal/examples";
-import { type OutputOptions, print } from "../terminal/output";
+import { examples, type OutputOptions, print } from "../terminal/output";
 
 /** Longer than a service takes to force its shutdown. */
 const timeoutMs = 30_000;

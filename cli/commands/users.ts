@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import { routes } from "../../contract";
-import { type ServiceOptions, usingService, withService } from "../stack/service";
+import { type ServiceOptions, serviceCommand, usingService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
-import { examples } from "../terminal/examples";
-import { forEachReported, print } from "../terminal/output";
+import { examples, forEachReported, print } from "../terminal/output";
 import { recordDeletion } from "./deletion";
 
 interface ForgetOptions extends ServiceOptions {
@@ -28,13 +27,11 @@ export function addUsers(program: Command): void {
     .command("users")
     .description("Delete users from events, records and models.")
     .addHelpText("after", examples("users forget ada --stack dev"));
-  withService(
-    users.command("forget <users...>").description("Permanently delete all events and the records of users."),
-  )
+  const description = "Permanently delete all events and the records of users.";
+  serviceCommand(users, "forget <users...>", description, help)
     .option("--event-dataset <id>", "event dataset; with --stack its name, or the only one")
     .option("--user-dataset <id>", "user dataset; with --stack its name, or the only one")
     .option("--yes", "skip the confirmation")
-    .addHelpText("after", help)
     .action(forget);
 }
 

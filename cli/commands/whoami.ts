@@ -7,9 +7,9 @@ import type { pinnedModelsKey } from "../../provider/run/pinned";
 import {
   assertServiceExists,
   type ServiceOptions,
+  serviceCommand,
   settingsOf,
   whoamiCommand,
-  withService,
 } from "../stack/service";
 import { CommandError, exitCodes } from "../terminal/exit";
 import { propertyList, table } from "../terminal/layout";
@@ -29,13 +29,8 @@ Examples:
 
 /** Adds `recommender whoami`. */
 export function addWhoami(program: Command): void {
-  withService(
-    program
-      .command("whoami")
-      .description("Show the configuration and its sources, and check the token of every scope."),
-  )
-    .addHelpText("after", help)
-    .action(whoami);
+  const description = "Show the configuration and its sources, and check the token of every scope.";
+  serviceCommand(program, "whoami", description, help).action(whoami);
 }
 
 /** A setting, with its source. */

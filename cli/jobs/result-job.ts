@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Job } from "../../client/job";
 import type { Input, routes } from "../../contract";
-import { type ServiceOptions, usingService, withService } from "../stack/service";
+import { type ServiceOptions, serviceCommand, usingService } from "../stack/service";
 import { escapeControls } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
@@ -35,9 +35,14 @@ Exit codes:
   4  the job failed
   5  the job did not end within --timeout; it keeps running`;
 
-/** Adds the options of a query or clustering to a command. */
-export function withResultJob(command: Command): Command {
-  return withService(command)
+/** Adds a command that runs a query or a clustering. */
+export function resultJobCommand(
+  program: Command,
+  usage: string,
+  description: string,
+  help: string,
+): Command {
+  return serviceCommand(program, usage, description, help)
     .option("--project <id>", "project; with --stack its name, or the only one")
     .option("--model <id>", "model; with --stack its name, or the only one")
     .option("--name <text>", "name of the job")

@@ -30,11 +30,14 @@ export interface OpenService {
 /** Heading in the help for the options that all service commands share. */
 export const serviceGroup = "Which service:";
 
-/** Adds the options that select a service, and `--json`. */
-export function withService(command: Command): Command {
+/** Adds a command that calls a service, with the options that select the service, and `--json`. */
+export function serviceCommand(parent: Command, usage: string, description: string, help: string): Command {
   const option = (flags: string, description: string) =>
     new Option(flags, description).helpGroup(serviceGroup);
-  return command
+  return parent
+    .command(usage)
+    .description(description)
+    .addHelpText("after", help)
     .addOption(option("--service <url>", "the service, or embedded:DIR"))
     .addOption(option("--stack <name>", "Pulumi stack with the service, its credentials and ids"))
     .addOption(option("--provider <name>", "provider in the program, if it declares several"))

@@ -6,6 +6,11 @@ export interface OutputOptions {
   readonly json?: true;
 }
 
+/** Formats example calls for the end of a command's help. */
+export function examples(...calls: readonly string[]): string {
+  return `\nExamples:\n${calls.map((call) => `  recommender ${call}`).join("\n")}`;
+}
+
 /** Prints the result of a command: one line of JSON with `--json`, otherwise text. */
 export function print({ json }: OutputOptions, outcome: unknown, text: () => string): void {
   process.stdout.write(json ? `${JSON.stringify(outcome)}\n` : wrapLines(text(), process.stdout));
