@@ -43,7 +43,7 @@ export function addPromote(program: Command): void {
     .addOption(allowOption())
     .option(
       "--min-quality-ratio <share>",
-      "required share of the quality of FROM and of TO's former model; 0 for none",
+      "required share of the quality of FROM and of TO's previous model; 0 for none",
       share,
       defaultRatio,
     )

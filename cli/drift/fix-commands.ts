@@ -54,7 +54,7 @@ export class FixCommands {
       apply: { command: up },
       accept: {
         edit: changeEdit(finding, known, this.language),
-        // After a rollback, declaring the former models submits a new deployment job, so the change needs an update.
+        // After a rollback, declaring the previous models submits a new deployment job, so the change needs an update.
         command: known.isUndone ? up : `pulumi preview --expect-no-changes ${this.#stackFlags}`,
       },
     };

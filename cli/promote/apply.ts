@@ -27,7 +27,7 @@ export interface Change {
 
 /**
  * Updates a stack, and records the start and the end in its history, also if the update fails. The provider enforces
- * the quality, and rolls back to the former models if a check fails, so the state stays correct.
+ * the quality, and rolls back to the previous models if a check fails, so the state stays correct.
  */
 export async function applyChange(change: Change): Promise<Release> {
   const { open, file, lockPolicy, entry } = change;
@@ -86,7 +86,7 @@ function liveModelsText({ before = [] }: Release, now: ReturnType<typeof servedM
       ? "There is no live deployment, as before."
       : "There was no earlier deployment to restore.";
   }
-  if (servesSameModels(before, now)) return "The former models are live.";
+  if (servesSameModels(before, now)) return "The previous models are live.";
   const models = now.map(({ name, generator }) => `${name} uses ${generator.modelId}`);
   return `The live models have changed: ${models.join(", ") || "none"}.`;
 }

@@ -1,7 +1,7 @@
 import type { Contents, Quality, Served } from "../release/history";
 import { defined } from "../terminal/output";
 
-/** Models to compare the quality with: the model of the promoted stack, and the former model of the target. */
+/** Models to compare the quality with: the model of the promoted stack, and the previous model of the target. */
 export const baselines = ["from", "former"] as const;
 
 /** Default share of the baseline's quality that a model must reach. */
@@ -23,7 +23,7 @@ export interface QualityComparison {
   readonly measured: { readonly from?: Quality; readonly former?: Quality; readonly now?: Quality };
 }
 
-/** Compares each deployed model with the promoted stack's model and with the former model. */
+/** Compares each deployed model with the promoted stack's model and with the previous model. */
 export function compareQuality(
   from: Contents,
   before: readonly Served[],

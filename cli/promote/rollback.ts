@@ -84,7 +84,7 @@ function resume(
   return isSame ? { resumed: interrupted, to: target } : { to };
 }
 
-const retainHint = "Set `retainOnDelete` on a Model to keep former models for rollbacks.";
+const retainHint = "Set `retainOnDelete` on a Model to keep previous models for rollbacks.";
 
 /** Finds the target release and checks that its models still exist. */
 async function findTarget(

@@ -52,8 +52,8 @@ export class Tokens {
     if (caller && (caller === keyHolder || caller.name === id)) return caller;
     throw new ServiceError(
       "UNAUTHENTICATED",
-      "client_secret is neither the API key, which lies in the file `key` of the data directory, nor the secret of the " +
-        "client that client_id names; `recommender clients list` shows the clients that have not been revoked.",
+      "client_secret is neither the API key (in the file `key` of the data directory) nor the secret of the client in " +
+        "client_id. `recommender clients list` shows the clients.",
     );
   }
 
@@ -164,8 +164,8 @@ function keyIn({ apikey }: IncomingHttpHeaders): string {
 
 function notOurs(): ServiceError {
   return unauthenticated(
-    "The APIKey is not this service's: neither the key, which lies in the file `key` of the data directory, nor the " +
-      "secret of a client that has not been revoked.",
+    "The APIKey is wrong: it is neither the key of this service (in the file `key` of the data directory) nor the " +
+      "secret of a client.",
   );
 }
 

@@ -152,7 +152,7 @@ describe("from dev to staging to prod, each with a separate service", () => {
     const short = await at.promote("dev", "staging", "--yes", "--min-quality-ratio", "1.2");
     expect(short).toMatchObject({ code: 2, verdict: "failed" });
     expect(short.release?.reason).toMatch(
-      /Model weekly: model \S+ is not good enough.*The former models are live/,
+      /Model weekly: model \S+ is not good enough.*The previous models are live/,
     );
     expect(at.submissions("staging")).toEqual(["POST /submit-training-job"]);
 
@@ -160,7 +160,7 @@ describe("from dev to staging to prod, each with a separate service", () => {
     const failed = await at.promote("dev", "staging", "--yes", "--allow", "uncommitted");
     expect(failed).toMatchObject({ code: 2, verdict: "failed" });
     expect(failed.release?.reason).toMatch(
-      /Deployment live: the check failed: .* rolled back to the previous models by job \S+\. The former models are live/,
+      /Deployment live: the check failed: .* rolled back to the previous models by job \S+\. The previous models are live/,
     );
     // The earlier training is used. One job deploys its model, another one restores the previous model.
     expect(at.submissions("staging")).toEqual(["POST /submit-deployment-job", "POST /submit-deployment-job"]);
