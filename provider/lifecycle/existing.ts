@@ -89,7 +89,7 @@ export async function deleteOrOrphan<Args extends object, Outputs extends object
   context: Context,
 ): Promise<void> {
   if (!definition.delete) return orphan(id, definition.orphanType, context);
-  return explainingAbsence(context.urn, async () => definition.delete?.(id, state, context));
+  return explainingAbsence(id, context.urn, async () => definition.delete?.(id, state, context));
 }
 
 /**

@@ -30,6 +30,7 @@ export async function observe<Args extends object, Outputs extends object>(
   return withTitle(context, async () => {
     if (!(await canRead(definition, context))) return "not seen";
     return explainingAbsence(
+      id,
       context.urn,
       async () => (await definition.read?.(id, state, context)) ?? "gone",
     );
