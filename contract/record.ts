@@ -2,6 +2,7 @@ import { z } from "zod";
 import { atMost, attributes, eventType, id, maybe, recordId, withTolerant } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
+import { uploadHeaders } from "./upload";
 
 /** A user. The service can learn from the attributes. */
 export const userRecord = z.strictObject({
@@ -66,6 +67,7 @@ const records = <T extends z.ZodType>(record: T) => z.array(record).max(limits.r
 export const upsertDatasetUsers = route({
   method: "POST",
   path: "/upsert-dataset-users",
+  headers: uploadHeaders,
   summary: "Inserts or replaces users.",
   repeatable: true,
   request: z.strictObject({ userDatasetId: recordId, users: records(userRecord) }),
@@ -75,6 +77,7 @@ export const upsertDatasetUsers = route({
 export const upsertDatasetItems = route({
   method: "POST",
   path: "/upsert-dataset-items",
+  headers: uploadHeaders,
   summary: "Inserts or replaces items.",
   repeatable: true,
   request: z.strictObject({ itemDatasetId: recordId, items: records(itemRecord) }),
@@ -84,6 +87,7 @@ export const upsertDatasetItems = route({
 export const upsertDatasetEvents = route({
   method: "POST",
   path: "/upsert-dataset-events",
+  headers: uploadHeaders,
   summary: "Inserts or replaces events.",
   repeatable: true,
   request: z.strictObject({ eventDatasetId: recordId, events: records(eventRecord) }),
@@ -126,5 +130,11 @@ export const countDatasetRecords = route({
   summary: "Counts the records of a dataset of any type (extension).",
   extension: true,
   request: z.strictObject({ datasetId: recordId.describe("Id of the dataset.") }),
-  reply: z.object({ datasetId: id, recordCount: z.int() }),
+  reply: z.object({
+    datasetId: id,
+    recordCount: z.int(),
+    lastUploads: maybe(
+      z.array(z.string()).describe("Last upload of each source that announces its uploads, as BASIS/TOKEN."),
+    ),
+  }),
 });

@@ -11,6 +11,12 @@ import { TooManyFailuresError, type UploadOptions, type UploadResult } from "./u
 /** Number of rejected records above `maxFailures` after which the upload stops. */
 const maxExtraRejects = 1000;
 
+/** Options of a pass. */
+interface PassOptions extends UploadOptions {
+  /** Headers of each batch. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
 /** One pass over a source: reads it once and sends the batches that the plan does not skip. */
 export class Pass {
   #skipped = 0;
@@ -21,7 +27,7 @@ export class Pass {
   readonly #limit: ConcurrencyLimit;
 
   private constructor(
-    readonly options: UploadOptions,
+    readonly options: PassOptions,
     readonly plan: Plan,
     readonly onSending: () => void,
     readonly rejects: Rejects,
@@ -32,7 +38,7 @@ export class Pass {
 
   /** Makes a pass over the source of an upload. `onSending` is called before each batch is sent. */
   static async run(
-    options: UploadOptions,
+    options: PassOptions,
     plan: Plan,
     onSending: () => void,
   ): Promise<Omit<UploadResult, "token">> {
@@ -94,14 +100,14 @@ export class Pass {
   }
 
   async #send(batch: Batch): Promise<void> {
-    const { client, kind, signal, datasetId } = this.options;
+    const { client, kind, signal, datasetId, headers } = this.options;
     const ids = { [wireName(`${kind.type}DatasetId`)]: datasetId };
     const onRetry = (error: Error) => {
       if (error instanceof ApiError && (error.status === 429 || error.status === 503)) this.#limit.slowDown();
     };
     try {
       if (this.#failure) return;
-      const reply = await client.send(kind.route, batch.body, { signal, onRetry, ids });
+      const reply = await client.send(kind.route, batch.body, { signal, onRetry, ids, headers });
       const rejected = rejectedRecords(batch, reply, kind);
       for (const reject of rejected) this.rejects.add(reject);
       this.#accepted += batch.entries.length - rejected.length;

@@ -39,6 +39,11 @@ export interface UploadOptions {
   readonly numShards?: number | undefined;
   /** Earlier uploads of this source. Without it, everything is sent. */
   readonly history?: Pick<UploadHistory, "recorded" | "unrecorded"> | undefined;
+  /**
+   * Whether to announce the upload to the service. Set it if a stack's state records the token: a later run on any machine
+   * then finds an upload that was interrupted before the state recorded it.
+   */
+  readonly isAnnounced?: boolean;
   /** Sends everything, even acknowledged batches. */
   readonly force?: boolean;
   /** Called before the first batch is sent, with the token of the upload. */

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Client } from "../client/client";
 import { ignoreHint } from "../client/git-ignore";
+import { formatUpload, uploadHeader } from "../contract/upload";
 import { assertFits } from "./capacity";
 import { LastWriter } from "./last-writer";
 import { Pass } from "./pass";
@@ -30,13 +31,15 @@ export async function upload(options: UploadOptions): Promise<UploadResult> {
   const mode = options.force ? "nothing" : skipModeOf(known);
   const token = journal.begin(contentHash, mode, history.recorded);
   const writer = new Writer(options, journal, token);
+  const headers = options.isAnnounced ? announcement(history.recorded, token) : undefined;
+  const pass = (plan: Plan) => Pass.run({ ...options, headers }, plan, () => writer.begin());
   try {
     let plan = new Plan(journal, bytesIn(files));
-    let uploaded = await Pass.run(options, plan, () => writer.begin());
+    let uploaded = await pass(plan);
     if (plan.mustRestart) {
       journal.restart();
       plan = new Plan(journal, bytesIn(files));
-      uploaded = await Pass.run(options, plan, () => writer.begin());
+      uploaded = await pass(plan);
     }
     const { recordCount, failedCount } = uploaded;
     journal.finish({ recordCount, failedCount }, plan.outcomes);
@@ -50,6 +53,11 @@ export async function upload(options: UploadOptions): Promise<UploadResult> {
       : undefined;
     if (hint) options.onHint?.(hint);
   }
+}
+
+/** Returns the header of every batch. Undefined if no earlier upload is recorded, or if this upload is already recorded. */
+function announcement(basis: string | undefined, token: string): Record<string, string> | undefined {
+  return basis && basis !== token ? { [uploadHeader]: formatUpload({ basis, token }) } : undefined;
 }
 
 /** Returns the last complete upload of a source, if nothing else on this machine has changed the dataset since. */

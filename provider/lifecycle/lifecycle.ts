@@ -267,8 +267,11 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     try {
       return await work();
     } catch (error) {
-      const hasPlaceholder = error instanceof UnknownCreationError && error.placeholder !== undefined;
-      const failure = hasPlaceholder ? lost(error.placeholder as string, error.message) : error;
+      const placeholder = error instanceof UnknownCreationError ? error.placeholder : undefined;
+      // A stored placeholder stays. Otherwise each run that asks would replace it with a copy, and delete it later.
+      const isStored = runOf(this.#settings()).placeholders.get(inputs.__urn ?? "") === placeholder;
+      const failure =
+        placeholder === undefined || isStored ? error : lost(placeholder, (error as Error).message);
       if (!(failure instanceof PartialStateError)) throw failure;
       const { __provider, __urn, __made } = inputs;
       const own = this.#stored({ __urn, ...(__made && { __made }), __partial: true }, failure.properties);

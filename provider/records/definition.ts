@@ -148,6 +148,7 @@ async function uploadRecords(
     rejectsFile,
     contentHash: args.contentHash,
     history: { recorded: olds.__upload, unrecorded },
+    isAnnounced: true,
     redact: isSecret("source") ? (reason) => generalised(masked(reason)) : undefined,
     owner: uploadOwner(urn) ?? title,
     numShards: args.numShards ?? (await shardsOf(kind, datasetId, client)),

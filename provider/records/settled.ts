@@ -1,9 +1,12 @@
+import { isOffered } from "../../client/extensions";
+import { routes } from "../../contract";
+import { parseUpload } from "../../contract/upload";
 import { isInDoubt, type UploadHistory } from "../../records/skip-mode";
 import { UploadJournal } from "../../records/upload-journal";
 import type { StoredResource } from "../lifecycle/definition";
 import { serviceProperties } from "../lifecycle/location";
-import type { Urn } from "../run/engine";
-import type { Run } from "../run/session";
+import { log, type Urn } from "../run/engine";
+import { openSession, type Run } from "../run/session";
 import type { Properties } from "../run/state-entry";
 import { canonicalUrn } from "../run/urn";
 
@@ -65,7 +68,10 @@ export async function unsettledProperties(
     source: uploadOwner(urn) ?? "",
   });
   const { unrecorded } = await killedUploads(run, urn, __superseded);
-  const mayDiffer = __partial === true || isInDoubt({ recorded, unrecorded, finished, open });
+  const mayDiffer =
+    __partial === true ||
+    isInDoubt({ recorded, unrecorded, finished, open }) ||
+    (await isSuperseded(recorded, { id, urn, run, settings }));
   if (!mayDiffer) return hasTooManyRejects(state, declared) ? {} : undefined;
   await run.warnOnce(urn, unrecorded === "unknown" ? unreadableState : unfinished);
   return { __partial: true, __upload: "" };
@@ -74,6 +80,29 @@ export async function unsettledProperties(
 function hasTooManyRejects({ failedCount }: Properties, declared: Properties = {}): boolean {
   const { maxFailures } = declared;
   return typeof failedCount === "number" && typeof maxFailures === "number" && failedCount > maxFailures;
+}
+
+/**
+ * Whether the service has received an upload that replaces the recorded one, on any machine. Only services of this package
+ * know that. Uploads of other sources and imports do not count: two sources with the same ids would otherwise replace each
+ * other's records in every run.
+ */
+async function isSuperseded(
+  recorded: string | undefined,
+  { id: datasetId, urn, settings }: StoredResource,
+): Promise<boolean> {
+  if (!recorded) return false;
+  try {
+    const { client } = await openSession(settings, urn);
+    if (!(await isOffered(client, routes.countDatasetRecords))) return false;
+    const { lastUploads } = await client.call(routes.countDatasetRecords, { datasetId });
+    const uploads = (lastUploads ?? []).flatMap((text) => parseUpload(text) ?? []);
+    return uploads.some(({ basis, token }) => basis === recorded && token !== recorded);
+  } catch (error) {
+    // The state and the journal still decide. A step that needs the service reports the problem.
+    await log.debug(urn, `could not read the last upload of ${datasetId}: ${(error as Error).message}`);
+    return false;
+  }
 }
 
 /** Returns the id of the service in the upload journal, without a connection. */

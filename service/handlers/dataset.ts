@@ -3,6 +3,7 @@ import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import type { Db } from "../store/database";
 import { anyDatasetOf, datasetOf, nextNumber } from "../store/find";
+import { lastUploads } from "../store/last-uploads";
 import { lockUpserts } from "../store/locks";
 import { countRecords } from "../store/shards";
 import type { Dataset, DatasetKind } from "../store/tables";
@@ -62,7 +63,7 @@ export const datasetHandlers: Handlers<
 
   countDatasetRecords: async ({ datasetId }, { db }) => {
     const dataset = await anyDatasetOf(db, datasetId);
-    return { datasetId, recordCount: await countRecords(db, dataset) };
+    return { datasetId, recordCount: await countRecords(db, dataset), lastUploads: lastUploads(dataset) };
   },
 
   listEventDatasets: async (_, { db }) => {

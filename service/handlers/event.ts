@@ -1,8 +1,10 @@
 import { eventRecord, limits } from "../../contract";
+import { uploadHeader } from "../../contract/upload";
 import type { EventsChange } from "../store/changes";
 import type { Db } from "../store/database";
 import { type NewEvent, writeEvents } from "../store/events";
 import { datasetOf } from "../store/find";
+import { noteUpload } from "../store/last-uploads";
 import { countShards, freeCapacity } from "../store/shards";
 import { pruneEvents } from "../store/sweep";
 import type { Dataset } from "../store/tables";
@@ -26,7 +28,9 @@ export const eventHandlers: Handlers<"upsertDatasetEvents" | "deleteDatasetEvent
     const parted = await part<EventRecord>(eventRecord, "event_id", events, refuse);
     const { fitting, change, dataset } = await call.store.concurrently(async (db) => {
       const dataset = await datasetOf(db, "event", eventDatasetId);
-      return { dataset, ...(await upsert(db, dataset, parted, call)) };
+      const upserted = await upsert(db, dataset, parted, call);
+      await noteUpload(db, dataset, call.headers[uploadHeader]);
+      return { dataset, ...upserted };
     });
     if (change) call.serving.publish(change);
     const outcome = { eventDatasetId, ...outcomeOf(fitting) };

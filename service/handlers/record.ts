@@ -8,10 +8,12 @@ import {
   upsertDatasetUsers,
   userRecord,
 } from "../../contract";
+import { uploadHeader } from "../../contract/upload";
 import { storable } from "../base/validation";
 import type { Db } from "../store/database";
 import { datasetOf } from "../store/find";
 import { countRefusals } from "../store/history/refusals";
+import { noteUpload } from "../store/last-uploads";
 import { countShards, freeCapacity } from "../store/shards";
 import type { Dataset } from "../store/tables";
 import type { Call, Handlers } from "./handler";
@@ -49,7 +51,9 @@ type Records = Parted<{ attributes: JsonMap }>;
 async function upsert(call: Call, kind: "user" | "item", datasetId: string, parted: Records) {
   const { fitting, dataset } = await call.store.concurrently(async (db) => {
     const dataset = await datasetOf(db, kind, datasetId);
-    return { dataset, fitting: await write(db, dataset, parted) };
+    const fitting = await write(db, dataset, parted);
+    await noteUpload(db, dataset, call.headers[uploadHeader]);
+    return { dataset, fitting };
   });
   if (kind === "item") call.serving.publish({ dataset: dataset.number, items: fitting.kept });
   const outcome = outcomeOf(fitting);

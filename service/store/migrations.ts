@@ -164,6 +164,7 @@ const migrations: Record<string, Migration> = {
   ),
   // Used by rows with `hashed` 2. Earlier rows are hashed again at the next start.
   "13-tombstone-key": statements("alter table instance add column tombstone_key text"),
+  "14-last-uploads": statements("alter table datasets add column last_uploads text"),
 };
 
 /** Migrations of PostgreSQL only. */

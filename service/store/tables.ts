@@ -51,6 +51,8 @@ export interface DatasetTable {
   created_ts: number;
   /** Number of upserts of records. Only counted in PostgreSQL, where other processes must notice them. */
   changes: Generated<number>;
+  /** Last upload of each source, as a JSON array of BASIS/TOKEN. Null if there is none. */
+  last_uploads: Generated<string | null>;
 }
 
 /** A row of `datasets`. */

@@ -270,6 +270,15 @@ const asked = (more: { key: string; at: number }) => {
   });
 };
 
+test("runs that ask about a lost call again leave one placeholder in the state", async () => {
+  asked({ key: randomUUID(), at: Date.now() - 24 * 3_600_000 });
+  for (let times = 0; times < 3; times++) {
+    const [error] = await engine.up([users]);
+    expect(error?.message).toContain("RECOMMENDER_CREATE_AGAIN=users pulumi up");
+  }
+  expect(engine.all()).toMatchObject([{ id: expect.stringMatching(/^unknown-/) }]);
+});
+
 test("an object that was found again is not reported as orphaned when its placeholder is deleted", async () => {
   const key = randomUUID();
   await observed.client.call(routes.createUserDataset, request, { idempotencyKey: key });

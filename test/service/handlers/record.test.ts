@@ -40,6 +40,40 @@ describe("records", () => {
     );
   });
 
+  test("the last upload of each source is returned, and upserts without the header do not change it", async () => {
+    const { userDatasetId } = await api.call("createUserDataset", { name: "users", numShards: 1 });
+    const { eventDatasetId } = await api.call("createEventDataset", { name: "events", numShards: 1 });
+    const path = "/upsert-dataset-users";
+    const send = async (
+      upload?: string,
+      to = path,
+      body: object = { user_dataset_id: userDatasetId, users: [] },
+    ) =>
+      api.raw(to, {
+        method: "POST",
+        headers: {
+          ...(await api.headers(to)),
+          "content-type": "application/json",
+          ...(upload && { "recommender-upload": upload }),
+        },
+        body: JSON.stringify(body),
+      });
+    const uploads = async (datasetId: string) =>
+      (await api.call("countDatasetRecords", { datasetId })).lastUploads;
+    expect(await uploads(userDatasetId)).toEqual([]);
+    await Promise.all(["a1/a2", "b1/b2", "c1/c2", "a1/a2"].map((upload) => send(upload)));
+    expect(new Set(await uploads(userDatasetId))).toEqual(new Set(["a1/a2", "b1/b2", "c1/c2"]));
+    await send("a2/a3");
+    await send("b1/b3");
+    await send();
+    expect(new Set(await uploads(userDatasetId))).toEqual(new Set(["a2/a3", "b1/b3", "c1/c2"]));
+    expect((await send("no slash")).status).toBe(400);
+    const event = { event_id: "e", user_id: "u", item_id: "i", ts: 1, event_type: "view" };
+    const events = { event_dataset_id: eventDatasetId, events: [event] };
+    expect((await send("d1/d2", "/upsert-dataset-events", events)).status).toBe(200);
+    expect(await uploads(eventDatasetId)).toEqual(["d1/d2"]);
+  });
+
   test("only invalid records fail, each with its id, index and reason", async () => {
     const { userDatasetId } = await api.call("createUserDataset", { name: "users", numShards: 1 });
     const users = [
