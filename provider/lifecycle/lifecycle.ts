@@ -4,7 +4,7 @@ import { adoptionFault } from "../recovery/adoption";
 import { eraseStoredIn, orphanWarning } from "../recovery/earlier-run";
 import { isCreating } from "../recovery/in-flight";
 import type { JournalEntry } from "../recovery/journal";
-import { lostCallOf, UnknownCreationError } from "../recovery/unknown-creation";
+import { lostCallOf, newPlaceholder } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { connectToEngine, exitWithEngine, log, type Urn } from "../run/engine";
 import { openSession, requireTokens, runOf } from "../run/session";
@@ -267,11 +267,9 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     try {
       return await work();
     } catch (error) {
-      const placeholder = error instanceof UnknownCreationError ? error.placeholder : undefined;
-      // A stored placeholder stays. Otherwise each run that asks would replace it with a copy, and delete it later.
-      const isStored = runOf(this.#settings()).placeholders.get(inputs.__urn ?? "") === placeholder;
-      const failure =
-        placeholder === undefined || isStored ? error : lost(placeholder, (error as Error).message);
+      const stored = runOf(this.#settings()).placeholders.get(inputs.__urn ?? "");
+      const placeholder = newPlaceholder(error, stored);
+      const failure = placeholder === undefined ? error : lost(placeholder, (error as Error).message);
       if (!(failure instanceof PartialStateError)) throw failure;
       const { __provider, __urn, __made } = inputs;
       const own = this.#stored({ __urn, ...(__made && { __made }), __partial: true }, failure.properties);

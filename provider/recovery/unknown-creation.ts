@@ -55,6 +55,15 @@ export class UnknownCreationError extends Error {
   }
 }
 
+/**
+ * Returns the placeholder that the state must get after an error. Undefined if there is none, or if the state has it
+ * already: each run that asks would replace it with a copy, and a later run would delete all copies.
+ */
+export function newPlaceholder(error: unknown, stored: string | undefined): string | undefined {
+  const placeholder = error instanceof UnknownCreationError ? error.placeholder : undefined;
+  return placeholder === stored ? undefined : placeholder;
+}
+
 /** Parses a placeholder. Returns undefined for a real id. */
 export function lostCallOf(id: unknown): LostCall | undefined {
   const [, key, identity, at] = /^unknown-(.+)\.([^.]+)\.(\d+)$/.exec(typeof id === "string" ? id : "") ?? [];
