@@ -2,30 +2,19 @@ import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { ZodError } from "zod";
 import { ignoreHint } from "../../client/git-ignore";
+import type { StartOptions } from "../../service";
 import { defaultDataDir, filesOption, storeOption } from "../stack/data-directory";
 import { exitCodes } from "../terminal/exit";
 import { readJsonFile } from "../terminal/json-file";
 import { httpUrl, wholeNumber } from "../terminal/option-values";
-import { defined, note, print } from "../terminal/output";
+import { note, print } from "../terminal/output";
 
-interface ServeOptions {
-  readonly port: number;
+/** Most options have the names and types that the service uses. */
+interface ServeOptions extends Omit<StartOptions, "dataDir" | "jobDelayMs" | "key" | "log" | "onIdle"> {
   readonly data: string;
-  readonly files?: string;
-  readonly store?: string;
-  readonly role?: "api" | "worker" | "all";
-  readonly host: string;
-  readonly publicUrl?: string;
   readonly ephemeral?: true;
   readonly seed?: string;
-  readonly planShards: number;
   readonly jobDelay: number;
-  readonly leaseMs?: number;
-  readonly idleMinutes?: number;
-  readonly trainer?: string;
-  readonly threads?: number;
-  readonly faults?: true;
-  readonly console?: true;
   readonly verbose?: true;
   readonly json?: true;
 }
@@ -92,20 +81,14 @@ async function serve(options: ServeOptions): Promise<void> {
   const { seed, startService } = await import("../../service/index.js");
   const content = options.seed === undefined ? undefined : readJsonFile(options.seed);
   const isNew = !options.ephemeral && options.store === undefined && !existsSync(options.data);
-  const { files, publicUrl, leaseMs, idleMinutes, trainer, threads, console } = options;
-  const optional = defined({ files, publicUrl, leaseMs, idleMinutes, trainer, threads, console });
+  const { data, ephemeral, seed: _, jobDelay, verbose, json: __, ...shared } = options;
+  const role = options.role ?? "all";
   const service = await startService({
-    port: options.port,
-    host: options.host,
-    planShards: options.planShards,
-    jobDelayMs: options.jobDelay,
-    faults: options.faults ?? false,
-    log: options.verbose || options.store !== undefined ? "stderr" : "file",
-    ...(options.store === undefined
-      ? {}
-      : { store: options.store, role: options.role ?? "all", key: process.env.RECOMMENDER_API_KEY ?? "" }),
-    ...(options.ephemeral || options.store !== undefined ? {} : { dataDir: options.data }),
-    ...optional,
+    ...shared,
+    jobDelayMs: jobDelay,
+    log: verbose || options.store !== undefined ? "stderr" : "file",
+    ...(options.store !== undefined && { role, key: process.env.RECOMMENDER_API_KEY ?? "" }),
+    ...(options.store === undefined && !ephemeral && { dataDir: data }),
     onIdle: () => process.exit(0),
   });
   for (const warning of service.warnings) note(warning);
@@ -128,8 +111,7 @@ async function serve(options: ServeOptions): Promise<void> {
           await service.close();
           throw await seedError(error, options.seed as string);
         });
-  const storage =
-    options.store === undefined ? { dataDir, keyFile } : { store: place, role: options.role ?? "all" };
+  const storage = options.store === undefined ? { dataDir, keyFile } : { store: place, role };
   print(options, { url, ...storage, pid: process.pid, ...(projectId ? { projectId } : {}) }, () => {
     const seeded = projectId ? `Seeded project ${projectId}\n` : "";
     const key = options.store === undefined ? `The API key is in ${keyFile}\n` : "";
