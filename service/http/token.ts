@@ -165,7 +165,7 @@ function keyIn({ apikey }: IncomingHttpHeaders): string {
 function notOurs(): ServiceError {
   return unauthenticated(
     "The APIKey is wrong: it is neither the key of this service (in the file `key` of the data directory) nor the " +
-      "secret of a client.",
+      "secret of a client that has not been revoked.",
   );
 }
 

@@ -105,7 +105,7 @@ describe("a migration", () => {
     await other.query(`drop table clients, console_sessions, refusals, orphans, stable_addresses, holders;
       alter table jobs drop column request_id; alter table records drop column forgotten;
       alter table models drop column seen_seq, drop column forgotten_until;
-      alter table forgotten_users drop column hashed; alter table instance drop column tombstone_key;
+      alter table datasets drop column last_uploads; alter table forgotten_users drop column hashed; alter table instance drop column tombstone_key;
       drop index jobs_by_status, jobs_of_project, jobs_of_type, models_of_project; delete from kysely_migration where name >= '05'`);
     await other.query("begin; lock table jobs in access share mode");
     const migrated = migrate(db, 0);
