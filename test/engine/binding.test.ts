@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { routes } from "../../contract";
-import { ObservedService } from "./observed-service";
+import { ObservedService, withoutUploadChecks } from "./observed-service";
 import { type EngineWorkspace, engineWorkspace, installPlugin } from "./workspace";
 
 const imports = `
@@ -86,7 +86,7 @@ async function up() {
     hash: hash?.value,
     found: found?.value,
     isJobSecret: job?.secret,
-    calls: observed.calls(),
+    calls: withoutUploadChecks(observed.calls()),
   };
 }
 

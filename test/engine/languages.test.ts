@@ -14,7 +14,7 @@ import { compileMs, installWheel, python, withoutGo } from "../tools/sdk";
 import { testUnless } from "../unless";
 import { asked, consoleText, resources, spokenTo } from "./console-texts";
 import { interruptedUp, type Language, languages } from "./languages";
-import { ObservedService } from "./observed-service";
+import { ObservedService, withoutUploadChecks } from "./observed-service";
 import { type EngineWorkspace, exampleWorkspace } from "./workspace";
 
 const { bin: pythonBin, missing: withoutPython } = withoutGo ? { bin: "", missing: withoutGo } : python();
@@ -104,10 +104,10 @@ describe.each(Object.entries(languages) as [string, Language][])(
       keys.push(outputs.jazzLoversUrl?.value);
     });
 
-    run("up again changes nothing and calls nothing", async () => {
+    run("up again changes nothing and only looks for unfinished uploads", async () => {
       const { summary } = await workspace.stack.up({ onOutput });
       expect(summary.resourceChanges).toEqual({ same: 21 });
-      expect(calls()).toEqual([]);
+      expect(withoutUploadChecks(calls())).toEqual([]);
     });
 
     run("another number of shards replaces the dataset, and the preview names that argument", async () => {

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fixed } from "../faults/program";
-import { ObservedService } from "./observed-service";
+import { ObservedService, withoutUploadChecks } from "./observed-service";
 import { type EngineWorkspace, engineWorkspace } from "./workspace";
 
 const program = (users: string, eventShards = 10) => `
@@ -110,13 +110,13 @@ describe("records through the real engine", () => {
     }
   });
 
-  test("cause no call if nothing changed", async () => {
+  test("cause no call if nothing changed, except to look for unfinished uploads", async () => {
     const { changes, calls } = await up();
     expect(changes).toEqual({ same: expect.any(Number) });
-    expect(calls).toEqual([]);
+    expect(withoutUploadChecks(calls)).toEqual([]);
   });
 
-  test("a preview detects a changed line and its consequences without a call", async () => {
+  test("a preview detects a changed line and its consequences without a write", async () => {
     const text = await readFile(file("acts/1.ndjson"), "utf8");
     await writeFile(file("acts/1.ndjson"), text.replace(`"ts":1700001499`, `"ts":1700009999`));
     observed.calls();
@@ -127,7 +127,7 @@ describe("records through the real engine", () => {
     );
     expect(stdout).toMatch(/Model m: the last training took [\d.]+ (ms|seconds?|minutes?)\./);
     expect(stdout).not.toMatch(/because of [^.]*sha256/);
-    expect(observed.calls()).toEqual([]);
+    expect(withoutUploadChecks(observed.calls())).toEqual([]);
   });
 
   test("only the batch with the changed line is sent, and the model is trained again", async () => {

@@ -64,7 +64,7 @@ describe("authentication", () => {
         body: { error: { message: expect.stringContaining(text) } },
       });
     await says({ authorization: good.authorization as string }, 401, "APIKey is missing");
-    await says({ ...good, apikey: "rk_wrong" }, 401, "not this service's");
+    await says({ ...good, apikey: "rk_wrong" }, 401, "The APIKey is wrong");
     await says({ apikey: good.apikey as string }, 401, "Authorization: Bearer <token> is missing");
     await says({ ...good, authorization: "Bearer nonsense" }, 401, "not valid");
     await says({ ...good, authorization: `${good.authorization}x` }, 401, "not valid");

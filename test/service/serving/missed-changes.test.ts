@@ -27,7 +27,7 @@ test("a build ends if more is written meanwhile than the memory limit allows", (
   for (; !missed.tooMany.aborted && written < 1000; written++)
     missed.add({ dataset: 2, deletions: 0, deleted: [], written: [event(written)] });
   expect(written).toBeLessThan(100);
-  expect(missed.tooMany.reason.message).toContain("tried again");
+  expect(missed.tooMany.reason.message).toContain("builds it again");
   missed.add({ dataset: 2, deletions: 0, deleted: [], written: [event(written)] });
   expect(missed.changes).toEqual([]);
 });
