@@ -25,6 +25,13 @@ export interface Diff {
 /** Placeholder for unknown values in previews. */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
+/** Root resource of the stack in these tests. All processes belong to one stack, because it was created once. */
+export const stackRoot = {
+  urn: "urn:pulumi:test::test::pulumi:pulumi:Stack::test-test",
+  type: "pulumi:pulumi:Stack",
+  created: "2026-01-01T00:00:00Z",
+};
+
 /** Dynamic provider of the SDK in a separate process, called like the engine calls it. */
 export class DynamicProvider {
   /** Messages of the lifecycles, by severity. */
@@ -44,7 +51,7 @@ export class DynamicProvider {
     await symlink(join(__dirname, "../.."), join(cwd, "node_modules/pulumi-recommender"));
     const pulumi = `#!/bin/sh\necho "$@" >> "${cwd}/exports"\ncat "${cwd}/stack.json"\n`;
     await writeFile(join(cwd, "pulumi"), pulumi, { mode: 0o755 });
-    await writeFile(join(cwd, "stack.json"), JSON.stringify({ deployment: {} }));
+    await writeFile(join(cwd, "stack.json"), JSON.stringify({ deployment: { resources: [stackRoot] } }));
     const enginePort = await started.#listen();
     const script = require.resolve("@pulumi/pulumi/cmd/dynamic-provider");
     started.#process = spawn(process.execPath, [script, `127.0.0.1:${enginePort}`], {
@@ -131,7 +138,7 @@ export class DynamicProvider {
     const row = this.hold(type, id, plain(request.getProperties()));
     await writeFile(
       join(this.#directory, "stack.json"),
-      JSON.stringify({ deployment: { resources: this.rows } }),
+      JSON.stringify({ deployment: { resources: [stackRoot, ...this.rows] } }),
     );
     await this.#call("delete", request);
     this.rows.splice(this.rows.indexOf(row), 1);

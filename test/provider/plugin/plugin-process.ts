@@ -10,6 +10,7 @@ import * as engineGrpc from "@pulumi/pulumi/proto/engine_grpc_pb";
 import * as provider from "@pulumi/pulumi/proto/provider_pb";
 import * as empty from "google-protobuf/google/protobuf/empty_pb";
 import { seal } from "../../../provider/run/sealed-value";
+import { stackRoot } from "../dynamic-provider";
 import { PluginConnection, type Properties, urnOf } from "./plugin-connection";
 
 /** Returns a secret in Pulumi's protocol. */
@@ -37,7 +38,7 @@ export class PluginProcess extends PluginConnection {
     const started = new PluginProcess(name);
     const cwd = started.#directory;
     await writeFile(join(cwd, "pulumi"), `#!/bin/sh\ncat "${cwd}/stack.json"\n`, { mode: 0o755 });
-    await writeFile(join(cwd, "stack.json"), JSON.stringify({ deployment: {} }));
+    await writeFile(join(cwd, "stack.json"), JSON.stringify({ deployment: { resources: [stackRoot] } }));
     const main = join(__dirname, "../../../dist/provider/plugin/main.js");
     const engine = `127.0.0.1:${await started.#listen()}`;
     started.#process = spawn(process.execPath, [...node, main, engine], {
@@ -59,7 +60,7 @@ export class PluginProcess extends PluginConnection {
   override async delete(type: string, id: string, state: Properties): Promise<void> {
     const { __made, __urn } = state;
     this.#rows.push({ urn: urnOf(type), type: `recommender:index:${type}`, id, outputs: { __made, __urn } });
-    const stack = { deployment: { resources: this.#rows } };
+    const stack = { deployment: { resources: [stackRoot, ...this.#rows] } };
     await writeFile(join(this.#directory, "stack.json"), JSON.stringify(stack));
     await super.delete(type, id, state);
   }
