@@ -97,7 +97,9 @@ export class DynamicProvider {
     request.setId(id);
     request.setOlds(this.#properties(type, olds));
     request.setNews(this.#properties(type, news));
-    const reply = await this.#call<provider.DiffResponse>("diff", request);
+    const reply = await this.#withRow(type, id, request.getOlds(), () =>
+      this.#call<provider.DiffResponse>("diff", request),
+    );
     const changes = reply.getChanges() === provider.DiffResponse.DiffChanges.DIFF_SOME;
     return { changes, replaces: reply.getReplacesList() };
   }
@@ -119,7 +121,9 @@ export class DynamicProvider {
     const request = new provider.ReadRequest();
     request.setId(id);
     request.setProperties(this.#properties(type, state));
-    const reply = await this.#call<provider.ReadResponse>("read", request);
+    const reply = await this.#withRow(type, id, request.getProperties(), () =>
+      this.#call<provider.ReadResponse>("read", request),
+    );
     return { id: reply.getId(), state: plain(reply.getProperties()), inputs: plain(reply.getInputs()) };
   }
 
@@ -128,20 +132,38 @@ export class DynamicProvider {
     request.setId(id);
     request.setOlds(this.#properties(type, olds));
     request.setNews(this.#properties(type, news));
-    return plain((await this.#call<provider.UpdateResponse>("update", request)).getProperties());
+    const reply = await this.#withRow(type, id, request.getOlds(), () =>
+      this.#call<provider.UpdateResponse>("update", request),
+    );
+    return plain(reply.getProperties());
   }
 
   async delete(type: string, id: string, state: Properties): Promise<void> {
     const request = new provider.DeleteRequest();
     request.setId(id);
     request.setProperties(this.#properties(type, state));
+    await this.#withRow(type, id, request.getProperties(), () => this.#call("delete", request));
     const row = this.hold(type, id, plain(request.getProperties()));
-    await writeFile(
-      join(this.#directory, "stack.json"),
-      JSON.stringify({ deployment: { resources: [stackRoot, ...this.rows] } }),
-    );
-    await this.#call("delete", request);
     this.rows.splice(this.rows.indexOf(row), 1);
+  }
+
+  /** Calls the provider while the state contains a resource. */
+  async #withRow<T>(
+    type: string,
+    id: string,
+    properties: Struct | undefined,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    const count = this.rows.length;
+    const row = this.hold(type, id, plain(properties));
+    const isNew = this.rows.length > count;
+    const resources = [stackRoot, ...this.rows];
+    await writeFile(join(this.#directory, "stack.json"), JSON.stringify({ deployment: { resources } }));
+    try {
+      return await call();
+    } finally {
+      if (isNew) this.rows.splice(this.rows.indexOf(row), 1);
+    }
   }
 
   /** Number of reads of the state. */
