@@ -39,23 +39,26 @@ async function wrong(version: string): Promise<number> {
   return rows.filter(({ attributes }) => JSON.parse(attributes).version !== version).length;
 }
 
-const kills: [string, Kill | undefined, string, rename?: true][] = [
-  ["a batch that the service refuses, on the same machine", undefined, "one"],
-  ["a batch that the service refuses, on another machine", undefined, "two"],
+const kills: [string, Kill | undefined, machine: string, isRenamed: boolean][] = [
+  ["a batch that the service refuses, on the same machine", undefined, "one", false],
+  ["a batch that the service refuses, on another machine", undefined, "two", false],
   [
     "Ctrl+C, on another machine",
     { signal: "SIGINT", target: "engine", moment: { at: 2, phase: "taken" } },
     "two",
+    false,
   ],
   [
     "SIGKILL, on the same machine",
     { signal: "SIGKILL", target: "engine", moment: { at: 2, phase: "taken" } },
     "one",
+    false,
   ],
   [
     "SIGKILL, on another machine",
     { signal: "SIGKILL", target: "engine", moment: { at: 2, phase: "taken" } },
     "two",
+    false,
   ],
   [
     "SIGKILL, on another machine after a rename of the stack",
