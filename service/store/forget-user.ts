@@ -40,7 +40,7 @@ export async function forgetInEvents(
   await forgetRefused(db, [dataset.number, ...users], userId);
 }
 
-/** Deletes the record of a user, and forgets the user in the related event datasets. Returns their ids. */
+/** Deletes the record of a user, and forgets the user in the related event datasets. Returns the ids of these datasets. */
 export async function forgetRecord(db: Db, dataset: Dataset, userId: string): Promise<string[]> {
   const { numDeletedRows } = await db
     .deleteFrom("records")

@@ -10,7 +10,7 @@ import { linkedDirectory, secretsProvider } from "./workspace";
 /** Binding of a run. Resources that the run only deletes keep their earlier binding. */
 export type Binding = "dynamic" | "plugin";
 
-/** Command of the process that runs the lifecycles. */
+/** Command line of the process that runs the lifecycles, by binding. */
 const processOf: Record<Binding, RegExp> = {
   dynamic: /node .*dynamic-provider/,
   plugin: /node .*provider\/plugin\/main/,

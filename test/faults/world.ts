@@ -25,7 +25,7 @@ interface Options {
   readonly bindingChoice?: BindingChoice;
 }
 
-/** Stack with its program and a user who follows the messages. */
+/** A stack with its program, and a simulated user who does what the messages say. */
 export class World {
   readonly engine: SmallEngine;
   /** Ids that the user has set as `existingId`. */

@@ -182,7 +182,7 @@ function checkedSection(layout: Layout, name: string, dtype: Dtype, shape: reado
   return { ...section, length };
 }
 
-/** Returns the position in the file of a range of a section. */
+/** Returns where a range of a section begins in the file. */
 function positionOf(layout: Layout, name: string, from: number, to: number): number {
   const { dtype, offset, bytes } = sectionOf(layout, name);
   const width = arrays[dtype].BYTES_PER_ELEMENT;

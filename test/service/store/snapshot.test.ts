@@ -62,7 +62,7 @@ testOnPostgres("every event is read once, user by user, also if a page ends with
   const database = await newDatabase();
   const client = new Client(database.url);
   await client.connect();
-  // Exactly two pages of all types, two thirds of them of one type, with users with 1,700 events and with one.
+  // 20,000 events are exactly two pages. Ten users have 1,700 events each, and the others have one.
   const userAt = (at: number) => (at < 17_000 ? `u"\\\n${at % 10}` : `ü🎷${at}`);
   const all = Array.from({ length: 20_000 }, (_, at) => at);
   await client.query("set session_replication_role = replica");
