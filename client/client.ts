@@ -235,7 +235,7 @@ export class Client {
   }
 
   async #send(prepared: PreparedRequest, token: string): Promise<{ reply: unknown } | Failure> {
-    const { route, url, body, signal, ids } = prepared;
+    const { route, url, body, signal, sent } = prepared;
     let response: Dispatcher.ResponseData;
     let text: string;
     try {
@@ -258,7 +258,7 @@ export class Client {
     const requestId = header(response, "x-request-id") ?? header(response, "request-id");
     if (response.statusCode >= 300) return this.#errorReply(prepared, response, text, requestId);
     const isKnownAddress = this.#honoursKeys.has(url.origin) || this.#responded.has(url.origin);
-    const success = { status: response.statusCode, text, requestId, isKnownAddress, ids };
+    const success = { status: response.statusCode, text, requestId, isKnownAddress, sent };
     const reply = readReply(route, success, (shown) => this.#redact(shown));
     if (!this.#honoursKeys.has(url.origin)) this.#honoursKeys.set(url.origin, false);
     this.#responded.add(url.origin);

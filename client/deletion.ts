@@ -9,7 +9,10 @@ interface Deletion {
   send(options: Pick<CallOptions, "isObsolete">): Promise<unknown>;
   /** Reads the object. Returns true only if the service says that it does not exist. */
   isGone(): Promise<boolean>;
-  /** Whether an error of the call means that nothing is left to delete. Default: the object does not exist. */
+  /**
+   * Whether an error of the call means that nothing is left to delete. Default: the object does not exist. An error that
+   * names no object of the call may be a gateway's, so a read must confirm it.
+   */
   meansGone?(error: ApiError): boolean;
 }
 
@@ -26,8 +29,10 @@ export async function deleteObject({ send, isGone, meansGone = meansAbsent }: De
   try {
     await send({ isObsolete });
   } catch (error) {
-    if (seen || (error instanceof ApiError && meansGone(error))) return;
-    if (!isUndecided(error) || seen !== false) throw error;
+    if (seen) return;
+    const saysGone = error instanceof ApiError && meansGone(error);
+    if (saysGone && (error.namesObject || (await isObsolete()))) return;
+    if (!(saysGone || isUndecided(error)) || seen !== false) throw error;
     const reply = error.message.replace(/\.$/, "");
     throw new Error(`${reply}; a read shows that it still exists`, { cause: error });
   }

@@ -45,25 +45,28 @@ export class ApiError extends Error {
   }
 }
 
-/** A success whose body does not match the contract or describes another object. */
+/** A success whose body does not match the contract or is the reply to another call. */
 export class ReplyError extends Error {
   override readonly name = "ReplyError";
   readonly status: number;
   readonly requestId: string | undefined;
   /** Whether a retry may help, because the JSON is incomplete or the service has responded at this address before. */
   readonly passing: boolean;
+  /** Whether the body matches the contract, but repeats a field of the request with another value. */
+  readonly isOfOtherCall: boolean;
 
   constructor(
     call: Call,
     status: number,
     problem: string,
-    options: { requestId?: string | undefined; passing?: boolean } = {},
+    options: { requestId?: string | undefined; passing?: boolean; isOfOtherCall?: boolean } = {},
   ) {
     const request = options.requestId ? ` (request ${options.requestId})` : "";
     super(`${call.method} ${call.path}: returned ${status}, but ${problem}${request}`);
     this.status = status;
     this.requestId = options.requestId;
     this.passing = options.passing ?? false;
+    this.isOfOtherCall = options.isOfOtherCall ?? false;
   }
 }
 

@@ -5,7 +5,7 @@ import { isMissingNextTo, undefinedIfMissing } from "../client/error-meaning";
 import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
 import { truncate } from "../contract/messages";
-import { applyChange } from "./lifecycle/change";
+import { applyDeclared } from "./lifecycle/change";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { createOnce } from "./recovery/create-once";
 import type { Context } from "./run/context";
@@ -137,10 +137,10 @@ async function change(eventDatasetId: string, args: DatasetState, context: Conte
   const { client, run } = context;
   const { name, attributeSchema = null } = args;
   const sent = { name, attributeSchema };
-  const found = await applyChange({
+  const found = await applyDeclared({
     object: `event dataset ${truncate(eventDatasetId)}`,
     sent,
-    send: () => client.call(routes.updateEventDataset, { eventDatasetId, ...sent }),
+    send: (options) => client.call(routes.updateEventDataset, { eventDatasetId, ...sent }, options),
     read: () => client.call(routes.getEventDataset, { eventDatasetId }),
     reported: (reply) => reported(reply, args),
   });

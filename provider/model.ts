@@ -7,7 +7,7 @@ import { quality, type Reply, routes } from "../contract";
 import { id, jsonMap, label } from "../contract/field";
 import { truncate } from "../contract/messages";
 import { finishJob, jobKinds, missingJobError, submitJob } from "./jobs/jobs";
-import { applyChange } from "./lifecycle/change";
+import { applyDeclared } from "./lifecycle/change";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { assertQuality, knownFigures, type Quality, qualityText } from "./model-quality";
 import type { Context } from "./run/context";
@@ -187,10 +187,10 @@ async function rename(
   { projectId, modelId, name }: { projectId: string; modelId: string; name: string },
   { client, run }: Context,
 ): Promise<void> {
-  await applyChange({
+  await applyDeclared({
     object: `model ${truncate(modelId)}`,
     sent: { name },
-    send: () => client.call(routes.updateModel, { projectId, modelId, name }),
+    send: (options) => client.call(routes.updateModel, { projectId, modelId, name }, options),
     read: () => client.call(routes.getModel, { projectId, modelId }),
     reported: (found) => (found.name == null ? {} : { name: found.name }),
   });

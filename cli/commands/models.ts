@@ -102,7 +102,16 @@ async function rename(given: string, name: string, options: ModelOptions): Promi
   await usingService(options, async (opened) => {
     const projectId = projectOf(opened, options);
     const modelId = opened.resolveId("Model", given, "model");
-    const model = await opened.client.call(routes.updateModel, { projectId, modelId, name });
+    const { client } = opened;
+    const { applyChange } = await import("../../client/change.js");
+    const model = await applyChange({
+      object: `model ${modelId}`,
+      sent: { name },
+      send: (sending) => client.call(routes.updateModel, { projectId, modelId, name }, sending),
+      read: () => client.call(routes.getModel, { projectId, modelId }),
+      reported: (found) => (found.name == null ? {} : { name: found.name }),
+      fix: () => "Run the same command again.",
+    });
     print(options, model, () => `Renamed ${modelId} to ${escapeControls(model.name ?? name)}\n`);
   });
 }

@@ -5,6 +5,7 @@ import { issuesText, truncate } from "../../contract/messages";
 import { wireName } from "../../contract/wire";
 import { ReplyError } from "../errors";
 import { readErrorBody } from "./error-body";
+import type { Sent } from "./request";
 
 /** A response with a success status. */
 export interface Success {
@@ -13,17 +14,16 @@ export interface Success {
   readonly requestId: string | undefined;
   /** Whether the service has responded at this address before. If not, another body means that the address is wrong. */
   readonly isKnownAddress: boolean;
-  /** Ids in the request by wire name. */
-  readonly ids: Readonly<Record<string, string>>;
+  readonly sent: Sent;
 }
 
 /**
- * Parses and validates the reply of a call. An empty body counts as an empty object. A reply that names another object
- * than the request is not the reply to this call.
+ * Parses and validates the reply of a call. An empty body counts as an empty object. A reply that repeats a field of the
+ * request with another value is not the reply to this call.
  */
 export function readReply(
   route: Route,
-  { status, text, requestId, isKnownAddress: passing, ids }: Success,
+  { status, text, requestId, isKnownAddress: passing, sent }: Success,
   redact: (text: string) => string,
 ): unknown {
   const isEmpty = text.trim() === "";
@@ -37,21 +37,26 @@ export function readReply(
   }
   // If a service sends an id as a number, it may have created the object, so the message shows the id.
   const reply = route.reply.safeParse(decode(route.reply, body), { reportInput: true });
-  const problem = reply.success
-    ? otherObject(reply.data, ids)
-    : isEmpty
+  if (!reply.success) {
+    const problem = isEmpty
       ? "the response has no body"
       : `the response is not valid: ${issuesText(reply.error.issues)}`;
-  if (problem === undefined) return reply.data;
-  throw new ReplyError(route, status, redact(problem), { requestId, passing });
+    throw new ReplyError(route, status, redact(problem), { requestId, passing });
+  }
+  const difference = differenceFrom(sent, reply.data);
+  if (difference === undefined) return reply.data;
+  throw new ReplyError(route, status, redact(difference), { requestId, passing, isOfOtherCall: true });
 }
 
-/** Returns how a reply differs from the ids of its request, or undefined if it does not. */
-function otherObject(reply: unknown, ids: Success["ids"]): string | undefined {
+/** Returns how a reply contradicts its request, or undefined if it does not. */
+function differenceFrom(sent: Sent, reply: unknown): string | undefined {
   for (const [key, value] of Object.entries(isObject(reply) ? reply : {})) {
-    const asked = ids[wireName(key)];
-    if (asked !== undefined && value != null && value !== asked)
-      return `the response is about ${wireName(key)} ${truncate(String(value))}, not ${truncate(asked)}`;
+    const field = wireName(key);
+    const asked = Object.hasOwn(sent, field) ? sent[field] : undefined;
+    if (asked === undefined || value == null || value === asked) continue;
+    // User ids are personal data, and errors end up in logs.
+    if (field === "user_id") return "the response is about another user_id than the request";
+    return `the response is about ${field} ${truncate(String(value))}, not ${truncate(String(asked))}`;
   }
   return undefined;
 }

@@ -20,7 +20,12 @@ export interface PreparedRequest {
   readonly hasFallback: boolean;
   /** Ids in the request by wire name. An error reply that names one of them comes from the service. */
   readonly ids: Readonly<Record<string, string>>;
+  /** Fields with one value in the request, by wire name. A reply that repeats a field must repeat its value. */
+  readonly sent: Sent;
 }
+
+/** Texts, numbers and booleans in a request, by wire name. */
+export type Sent = Readonly<Record<string, string | number | boolean>>;
 
 /** Builds requests with the address and key of a client. */
 export class Requests {
@@ -33,7 +38,7 @@ export class Requests {
     const checked = schema.safeParse(input);
     if (!checked.success) throw new InputError(route, checked.error.issues);
     const request = encode(schema, checked.data) as Record<string, unknown>;
-    const prepared = { ...this.#envelope(route, options), ids: idsIn(request) };
+    const prepared = { ...this.#envelope(route, options), ids: idsIn(request), sent: scalarsIn(request) };
     if (route.method !== "GET") return this.#withBody(prepared, JSON.stringify(request), options);
     for (const [key, value] of Object.entries(request)) prepared.url.searchParams.set(key, String(value));
     return prepared;
@@ -50,7 +55,7 @@ export class Requests {
     abortSignal?.throwIfAborted();
     const url = new URL(baseUrl.replace(/\/+$/, "") + route.path);
     const headers = { ...options.headers, accept: "application/json", apikey: this.options.apiKey };
-    return { route, url, headers, signal: abortSignal, onReplayed, hasFallback, ids, body: null };
+    return { route, url, headers, signal: abortSignal, onReplayed, hasFallback, ids, sent: ids, body: null };
   }
 
   async #withBody(
@@ -67,6 +72,11 @@ export class Requests {
     const packed = await compress(body, { level: 1, chunkSize: Math.max(1024, bytes >> 2) });
     return { ...prepared, headers, body: packed };
   }
+}
+
+function scalarsIn(request: Record<string, unknown>): Sent {
+  const isScalar = ([, value]: [string, unknown]) => ["string", "number", "boolean"].includes(typeof value);
+  return Object.fromEntries(Object.entries(request).filter(isScalar)) as Sent;
 }
 
 /** Returns the ids in a request, for error messages. User ids are omitted, because they are personal data. */
