@@ -5,6 +5,7 @@ import { isServing } from "../client/serving";
 import { deploymentFields, routes } from "../contract";
 import { id } from "../contract/field";
 import { submitJob } from "./jobs/jobs";
+import { ownJob } from "./jobs/other-project";
 import { readBack } from "./jobs/read-back";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
@@ -61,7 +62,8 @@ export const deploymentJob = lifecycle({
       0
     )
       return;
-    const job = await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
+    const read = undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
+    const job = await ownJob(read, jobId, context);
     if (!job || hasFailed(job, settings)) return;
     const outlook = await servingAfter(job, context);
     if (!outlook) return;

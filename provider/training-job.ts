@@ -3,6 +3,7 @@ import { undefinedIfMissing } from "../client/error-meaning";
 import { routes } from "../contract";
 import { id, json, label } from "../contract/field";
 import { adoptJob, hasEnded, submitJob } from "./jobs/jobs";
+import { ownJob } from "./jobs/other-project";
 import { readBack } from "./jobs/read-back";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
@@ -98,10 +99,12 @@ export const trainingJob = lifecycle({
     return { id: jobId, jobId };
   },
 
-  async delete(jobId, { projectId }, { client, run, settings, urn }) {
+  async delete(jobId, { projectId }, context) {
+    const { client, run, settings, urn } = context;
     let modelId = modelOfLostJob(jobId);
     if (modelId === undefined) {
-      const job = await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
+      const read = undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
+      const job = await ownJob(read, jobId, context);
       if (job && !hasEnded(job, settings)) {
         await log.warn(
           urn,

@@ -18,6 +18,7 @@ import type { Creation } from "../recovery/creation";
 import { digest } from "../recovery/journal";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
+import { isJobOfOtherProject, withWayOut } from "./other-project";
 
 export { hasEnded, type Job, type JobKind, jobKinds } from "../../client/job";
 
@@ -48,6 +49,7 @@ export async function submitJob<R extends SubmitRoute, Listed = never>(
     isThere: async ({ jobId }) =>
       (await undefinedIfMissing(readJob(context, request.projectId, jobId))) !== undefined,
     adopt: (jobId) => adoptJob(jobId, request, context),
+    contradiction: ({ jobId }, sent) => otherJob(context, jobId, sent as typeof request),
     route,
     request,
     identity,
@@ -58,6 +60,25 @@ export async function submitJob<R extends SubmitRoute, Listed = never>(
     context.run.submitted.set(reply.jobId, context.clock.now());
   }
   return reply.jobId;
+}
+
+/**
+ * Returns how the record of a job differs from its submission, or undefined. The reply to a submission contains only the
+ * id, so only the record shows that a gateway repeated the reply to another submission.
+ */
+async function otherJob(
+  context: Context,
+  jobId: string,
+  { projectId, name }: { readonly projectId: string; readonly name: string },
+): Promise<string | undefined> {
+  try {
+    const job = await readJob(context, projectId, jobId);
+    if (job.name == null || job.name === name) return undefined;
+    return `the response names job ${truncate(jobId)}, which has the name ${truncate(job.name)}, not ${truncate(name)}`;
+  } catch (error) {
+    // Any other error shows nothing: the service may show new jobs late.
+    return isJobOfOtherProject(error) ? error.message : undefined;
+  }
 }
 
 /** Adopts the job that the user names as the result of a submission without a response. */
@@ -120,7 +141,11 @@ export async function finishJob(context: Context, submitted: Submitted): Promise
       await log.info(context.urn, `${kind.name} job ${jobId} ${why}; submitted again as ${next}`);
     return finishJob(context, { ...submitted, jobId: next });
   };
-  const first = await undefinedIfMissing(submitted.readJob?.(jobId) ?? readJob(context, projectId, jobId));
+  const first = await undefinedIfMissing(
+    submitted.readJob?.(jobId) ?? readJob(context, projectId, jobId),
+  ).catch((error) => {
+    throw withWayOut(error, jobId, context);
+  });
   if (!first) {
     if (earlier) return again("no longer exists in the service");
     throw new Error(`${kind.name} job ${jobId} was just submitted, but the service cannot find it`);

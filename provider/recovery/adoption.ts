@@ -2,7 +2,7 @@ import { truncate } from "../../contract/messages";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { mayBeSameService } from "../run/state-entry";
-import { canonicalUrn, logicalName, partsOf, resourceTypeOf, titleOf } from "../run/urn";
+import { isSameResource, logicalName, partsOf, resourceTypeOf, titleInStack } from "../run/urn";
 
 /** Variable with the ids that calls without a response created: `users=user-dataset-1,clicks=event-dataset-2`. */
 const variable = "RECOMMENDER_ADOPT";
@@ -58,18 +58,12 @@ export async function rejectHeld(id: string, { urn = "", run, settings }: Contex
       );
     return;
   }
-  const { stack, ...resource } = partsOf(holder.urn);
+  const { stack } = partsOf(holder.urn);
   throw new Error(
-    `Cannot adopt ${truncate(id)}: ${titleOf(resource)} of stack ${stack} holds it, so the lost call did not create it. ` +
+    `Cannot adopt ${truncate(id)}: ${titleInStack(holder.urn)} holds it, so the lost call did not create it. ` +
       `Create the object: \`RECOMMENDER_CREATE_AGAIN=${logicalName(urn)} pulumi up\`. To move it here instead, first remove ` +
       `it from that stack: \`pulumi state delete '${holder.urn}' --stack ${stack}\`.`,
   );
-}
-
-/** Whether two URNs are of one resource. A job has the name of the resource that waits for it. */
-function isSameResource(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((urn) => partsOf(canonicalUrn(urn)));
-  return a?.stack === b?.stack && a?.project === b?.project && a?.name === b?.name;
 }
 
 /** Returns the kind of object that an id refers to. Jobs and their results are one kind, because either id can be adopted. */

@@ -17,6 +17,7 @@ import { disown } from "./disowned";
 import { type EarlierCall, findInterrupted, isRecent, record, serviceIn } from "./earlier-run";
 import { type Candidates, candidates, createdBy, evidenceOf, matchesBefore } from "./evidence";
 import { identitiesOf } from "./identity";
+import { whyNotNew } from "./held";
 import { trackCreate } from "./in-flight";
 import { erase, type JournalEntry } from "./journal";
 import { UnknownCreationError } from "./unknown-creation";
@@ -115,14 +116,21 @@ async function begin<R extends Route, Listed>(
 /** Sends the call of a journal entry. Returns its response, or the error if the outcome is unknown. */
 async function call<R extends Route, Listed>(
   context: Context,
-  { route, request }: Creation<R, Listed>,
+  creation: Creation<R, Listed>,
   entry: JournalEntry,
   isEarlier: boolean,
 ): Promise<Created<R> | { readonly lost: OutcomeUnknownError }> {
+  const { route, request, idOf } = creation;
   try {
     const input = { ...(request as object), ...entry.request } as Input<R>;
     const options = { idempotencyKey: entry.key, headers: originHeaders(context, route) };
+    // The states are read while the service works.
+    void context.run.entriesOfAllStacks();
     const created = await trackCreate(() => sendCreate(context, route, input, options));
+    const doubt =
+      (await whyNotNew(context, creation, entry, idOf(created.reply))) ??
+      (await creation.contradiction?.(created.reply, input));
+    if (doubt !== undefined) return { lost: new OutcomeUnknownError(route, entry.key, new Error(doubt)) };
     return { ...created, resumed: isEarlier || created.resumed };
   } catch (error) {
     if (error instanceof OutcomeUnknownError) return { lost: error };

@@ -32,6 +32,8 @@ export interface Creation<R extends Route, Listed> {
    * lifecycle of the resource adopts the object.
    */
   adopt?(id: string): Promise<Reply<R>>;
+  /** Returns how the service shows that the object in the reply is of another call, or undefined. */
+  contradiction?(created: Reply<R>, sent: Input<R>): Promise<string | undefined>;
   /** Whether the object of an interrupted run still exists. Without it, the object is assumed to exist. */
   isThere?(created: Reply<R>): Promise<boolean>;
 }

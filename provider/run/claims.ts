@@ -65,6 +65,11 @@ export class Claims {
     return this.#released.of(entry).some((released) => isSameEntry(released, entry));
   }
 
+  /** Whether this run has released an entry of an object. */
+  hasReleased(object: ServiceObject): boolean {
+    return this.#released.of(object).length > 0;
+  }
+
   async #otherUser(own: StateEntry): Promise<StateEntry | undefined> {
     this.#stored ??= this.#read(own);
     const user = await this.#knownUser(own);

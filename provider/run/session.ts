@@ -14,9 +14,12 @@ import { log, type Urn } from "./engine";
 import { InitialState } from "./initial-state";
 import { Listing } from "./listing";
 import { masked } from "./masking";
-import { cliStackState, type StackState } from "./stack-state";
+import { type BackendEntries, cliStackState, type StackState } from "./stack-state";
 import { TrainingData } from "./training-data";
 import { partsOf } from "./urn";
+
+/** Time to read the states of all stacks before the creates of a run continue without the rest. */
+const allStacksMs = 20_000;
 
 /** State shared by all resources with the same configuration in one process of the provider. */
 export class Run {
@@ -59,6 +62,7 @@ export class Run {
   readonly listedBefore = new Map<string, Promise<unknown>>();
   /** Last create of each name. Creates of the same name run one after the other. */
   readonly creationQueues = new Map<string, Promise<unknown>>();
+  #allStacks: Promise<BackendEntries> | undefined;
 
   // Credentials. Each question is sent to the service once, and each problem is reported in full once.
   /** Which of the stack's objects the configured key shows, by fingerprint of the key that created them. */
@@ -87,6 +91,12 @@ export class Run {
     readonly initial: InitialState = new InitialState(),
   ) {
     this.claims = new Claims(stackState);
+  }
+
+  /** Returns the entries of all stacks at the first create of the run. A backend with many stacks is read in part. */
+  entriesOfAllStacks(): Promise<BackendEntries> {
+    this.#allStacks ??= this.stackState.allStacks(allStacksMs);
+    return this.#allStacks;
   }
 
   /** Warns once per `key`. By default a resource logs each message once, because a replacement is checked twice. */

@@ -10,8 +10,8 @@ export interface StackState {
   entries(of: StateEntry): Promise<readonly StateEntry[]>;
   /** Returns the entries of a resource that earlier runs stored, including replaced ones. Empty if the state is unreadable. */
   entriesNamed(urn: string): Promise<readonly StateEntry[]>;
-  /** Returns the entries of all stacks, including this one. */
-  allStacks(): Promise<BackendEntries>;
+  /** Returns the entries of all stacks, including this one. `limitMs` is the time after which no more states are read. */
+  allStacks(limitMs?: number): Promise<BackendEntries>;
   /** Returns the stacks as `project/stack`, or undefined if they cannot be listed. */
   stacks(project: string): Promise<ReadonlySet<string> | undefined>;
 }
@@ -87,7 +87,7 @@ export function cliStackState(given: Partial<Cli> = {}): StackState {
   return {
     entries,
     entriesNamed,
-    allStacks: () => readAllStacks(cli),
+    allStacks: (timeoutMs = cli.timeoutMs) => readAllStacks({ ...cli, timeoutMs }),
     stacks: (project) => stacks(project, cli),
   };
 }

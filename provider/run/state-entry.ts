@@ -68,11 +68,14 @@ export interface StateEntry {
   readonly service?: string | undefined;
   /** Fingerprint of the API key that last showed the object. */
   readonly account?: string | undefined;
-  /** Project of a model or an algorithm. */
+  /** Project of a model, an algorithm or a job. */
   readonly projectId?: string | undefined;
   /** Whether the engine has replaced the resource and will delete this entry. */
   readonly isPendingDelete?: boolean;
 }
+
+/** Resource types whose objects the service identifies by project and id. */
+const isInProject = /^(Model|Algorithm|UserQuery|UserClustering)$|Job$/;
 
 /** Builds the state entry of a resource from its properties. */
 export function stateEntryOf(type: string, id: string, properties: Properties): StateEntry {
@@ -90,7 +93,7 @@ export function stateEntryOf(type: string, id: string, properties: Properties): 
     made: isSealed(__made) ? undefined : __made,
     ...(typeof service === "string" && { service }),
     ...(typeof account === "string" && { account }),
-    ...(["Model", "Algorithm"].includes(type) && typeof projectId === "string" && { projectId }),
+    ...(isInProject.test(type) && typeof projectId === "string" && { projectId }),
   };
 }
 

@@ -33,6 +33,18 @@ export function titleOf({ type, name }: { readonly type: string; readonly name: 
   return `${type.slice(type.lastIndexOf(":") + 1)} ${name}`;
 }
 
+/** Returns the name of a resource of any stack for messages, such as `EventDataset clicks of stack dev`. */
+export function titleInStack(urn: string): string {
+  const { stack, ...resource } = partsOf(urn);
+  return `${titleOf(resource)} of stack ${stack}`;
+}
+
+/** Whether two URNs are of one resource. A job has the name of the resource that waits for it. */
+export function isSameResource(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((urn) => partsOf(canonicalUrn(urn)));
+  return a?.stack === b?.stack && a?.project === b?.project && a?.name === b?.name;
+}
+
 /** Returns the resource type without prefix, such as `EventDataset`. Undefined for resources of other packages. */
 export function resourceTypeOf(type: string): string | undefined {
   return packageType.exec(type)?.[1];

@@ -1,0 +1,43 @@
+import { ReplyError } from "../../client/errors";
+import { shellQuote } from "../../client/shell-quote";
+import { truncate } from "../../contract/messages";
+import type { Context } from "../run/context";
+import { log } from "../run/engine";
+
+/** Resource that submits the job, by the resource that waits for it. */
+const submitters: Readonly<Record<string, string>> = {
+  Model: "TrainingJob",
+  Deployment: "DeploymentJob",
+  UserQuery: "QueryingJob",
+  UserClustering: "ClusteringJob",
+};
+
+/** Whether the read of a job failed because the service has the job in another project. */
+export function isJobOfOtherProject(error: unknown): error is ReplyError {
+  return error instanceof ReplyError && error.isOfOtherCall;
+}
+
+/** Adds the command that submits a job again to the error about a stored job of another project. */
+export function withWayOut(error: unknown, jobId: string, { urn = "" }: Context): unknown {
+  if (!isJobOfOtherProject(error)) return error;
+  const jobUrn = urn.replace(/:(\w+)::([^:]*)$/, (_, type, name) => `:${submitters[type] ?? type}::${name}`);
+  return new Error(
+    `${error.message}. Job ${truncate(jobId)} of the state is not a job of this project. Submit a new one: ` +
+      `\`pulumi up --replace ${shellQuote(jobUrn)}\`.`,
+    { cause: error },
+  );
+}
+
+/**
+ * Returns the record of a job that is being deleted from the state. Returns undefined if the job is of another project:
+ * this stack did not submit it, so it has nothing to delete or report.
+ */
+export async function ownJob<T>(read: Promise<T>, jobId: string, { urn }: Context): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (!isJobOfOtherProject(error)) throw error;
+    await log.warn(urn, `Job ${truncate(jobId)} is only removed from the state: ${error.message}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Route } from "../../contract";
+import { truncate } from "../../contract/messages";
+import type { Context } from "../run/context";
+import { log } from "../run/engine";
+import { mayBeSameService } from "../run/state-entry";
+import { isSameResource, partsOf, resourceTypeOf, titleInStack } from "../run/urn";
+import type { Creation } from "./creation";
+import { createdBy } from "./evidence";
+import type { JournalEntry } from "./journal";
+
+/**
+ * Returns why the object in the reply of a create cannot be the one that the call created, or undefined. A gateway may
+ * repeat an old reply, so the id must be new: no state entry of the backend may hold it, and no other create of this run
+ * may have returned it. A call with a derived key may return the object that its own resource holds.
+ */
+export async function whyNotNew<R extends Route, Listed>(
+  context: Context,
+  { route, request, key }: Creation<R, Listed>,
+  { before = [] }: Pick<JournalEntry, "before">,
+  id: string,
+): Promise<string | undefined> {
+  const { run, urn = "", settings } = context;
+  const isDerived = key !== undefined;
+  const created = createdBy(run, route);
+  if (!isDerived && created.has(id))
+    return `the response names ${truncate(id)}, as an earlier one of this run`;
+  // Parallel creates must see the id before this one waits for the states.
+  created.add(id);
+  const type = resourceTypeOf(partsOf(urn).type) ?? "";
+  const kind = route.path.startsWith("/submit-") ? jobs : type;
+  // The service may give the id of a deleted object to a new one.
+  if (run.claims.hasReleased({ type, id, service: settings.baseUrl })) return undefined;
+  if (before.includes(id)) return `the response names ${truncate(id)}, which existed before the call`;
+  const { projectId } = request as { readonly projectId?: string };
+  const { entries, unread } = await run.entriesOfAllStacks();
+  const holder = entries.find(
+    (entry) =>
+      entry.id === id &&
+      idKindOf(entry.type) === kind &&
+      (projectId === undefined || entry.projectId === undefined || entry.projectId === projectId) &&
+      !(isDerived && isSameResource(entry.urn, urn)) &&
+      mayBeSameService(entry, { service: settings.baseUrl }),
+  );
+  if (holder) return `the response names ${truncate(id)}, which ${titleInStack(holder.urn)} holds`;
+  if (unread.length > 0) await log.debug(urn, `the state of ${unread.join(", ")} may hold ${truncate(id)}`);
+  return undefined;
+}
+
+const jobs = "job";
+
+/** Returns the kind of object that an id in the state belongs to. Ids of different kinds may be equal. */
+function idKindOf(type: string): string {
+  return /Job$|^User(Query|Clustering)$/.test(type) ? jobs : type;
+}
