@@ -58,6 +58,15 @@ export const otherObject: Fault = async ({ call, url, body, response, pass }) =>
   send(response, { ...answer, body: Buffer.from(JSON.stringify(reply)) });
 };
 
+/** Executes the call, and changes fields of the response. */
+export function withFields(fields: Readonly<Record<string, unknown>>): Fault {
+  return async ({ response, pass }) => {
+    const answer = await pass();
+    const reply = { ...JSON.parse(answer.body.toString()), ...fields };
+    send(response, { ...answer, body: Buffer.from(JSON.stringify(reply)) });
+  };
+}
+
 /** Responds to a change with the object as it was before. The service may still have executed the call. */
 export function oldObject({ taken }: { taken: boolean }): Fault {
   return async ({ body, response, pass }) => {

@@ -27,6 +27,8 @@ interface Kept {
 /** Stack that calls the lifecycles in the engine's order. */
 export class LocalStack {
   readonly clock = new BriskClock();
+  /** State entries of other stacks in the backend. */
+  others: readonly StateEntry[] = [];
   readonly #kept = new Map<string, Kept>();
   /** Binding of the run. */
   binding: BindingName = "dynamic";
@@ -43,7 +45,7 @@ export class LocalStack {
     await this.close();
     this.binding = binding;
     // Each resource is in a separate stack, because several deploy to one project.
-    const rows = async (of: StateEntry) => [of];
+    const rows = async (of: StateEntry) => [of, ...this.others];
     this.#client = await this.bindings.of(binding).begin({ config, clock, rows, timeouts: { bodyMs } });
     // The address is the one of the service.
     await this.#client.honoursKeys();
