@@ -15,7 +15,8 @@
  *    Without that proof the user decides. A list proves nothing: it may be paged or late, and somebody else may have
  *    created the new object. It only provides candidates that no stack of the backend references.
  * 4. An entry is proof only if this stack wrote it with this account (`entry-owner.ts`). Its name alone is no proof.
- * 5. No object is deleted while another state entry of the stack references it (`run/claims.ts`).
+ * 5. The reply to a create counts only if its id is new (`held.ts`). Otherwise the create is lost.
+ * 6. No object is deleted while another state entry of the stack references it (`run/claims.ts`).
  */
 
 /** Facts about a create. */
