@@ -1,25 +1,22 @@
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { type CallOptions, OutcomeUnknownError } from "../../client/client";
 import { isFinal } from "../../client/finality";
 import type { Input, Reply, Route } from "../../contract";
 import { accountOf } from "../run/account";
-import { currentBackend } from "../run/backend";
 import type { Context } from "../run/context";
-import { engineAddress, isEngineRunning, log } from "../run/engine";
-import { masked } from "../run/masking";
+import { log } from "../run/engine";
 import { originHeaders } from "../run/origin";
 import { logicalName, partsOf } from "../run/urn";
 import { AdoptionByUser, idNamedByUser, rejectHeld } from "./adoption";
 import type { Created, Creation } from "./creation";
 import { decide } from "./decision";
 import { disown } from "./disowned";
-import { type EarlierCall, findInterrupted, isRecent, record, serviceIn } from "./earlier-run";
-import { type Candidates, candidates, createdBy, evidenceOf, matchesBefore } from "./evidence";
+import { type EarlierCall, findInterrupted, isRecent, record } from "./earlier-run";
+import { type Candidates, candidates, createdBy, evidenceOf } from "./evidence";
 import { identitiesOf } from "./identity";
-import { whyNotNew } from "./held";
+import { whyNotOurs } from "./held";
 import { trackCreate } from "./in-flight";
 import { erase, type JournalEntry } from "./journal";
+import { newEntry } from "./new-entry";
 import { UnknownCreationError } from "./unknown-creation";
 
 /** Sends a create at most once, even if a killed run has sent it before. `decision.ts` documents the rules. */
@@ -63,9 +60,16 @@ async function execute<R extends Route, Listed>(
       found = await candidates(context, creation, begun, isEarlier);
       evidence = { ...evidence, hasCandidates: true };
     } else if (decision === "resume") {
-      // A call with a derived key is resumed in every run, not only after an interruption.
-      if (!creation.key) await log.info(urn, `resuming ${begun.id}, which an interrupted run created`);
-      return recordReply(context, creation, begun, { reply: begun.reply as Reply<R>, resumed: true });
+      const resumed = { reply: begun.reply as Reply<R>, resumed: true };
+      const outcome = begun.isUnchecked ? await checkReply(context, creation, begun, resumed) : resumed;
+      if ("reply" in outcome) {
+        // A call with a derived key is resumed in every run, not only after an interruption.
+        if (!creation.key) await log.info(urn, `resuming ${begun.id}, which an interrupted run created`);
+        return recordReply(context, creation, begun, outcome);
+      }
+      lost = outcome.lost;
+      entry = withoutReply(begun);
+      evidence = { call: "lost", isProven: true, sentNow: true };
     } else {
       const isSent = !isEarlier || earlier.isProven;
       throw await unresolved(context, creation, begun, { ...found, lost, isSent });
@@ -120,40 +124,65 @@ async function call<R extends Route, Listed>(
   entry: JournalEntry,
   isEarlier: boolean,
 ): Promise<Created<R> | { readonly lost: OutcomeUnknownError }> {
-  const { route, request, idOf } = creation;
+  let created: Created<R>;
   try {
-    const input = { ...(request as object), ...entry.request } as Input<R>;
-    const options = { idempotencyKey: entry.key, headers: originHeaders(context, route) };
+    const options = { idempotencyKey: entry.key, headers: originHeaders(context, creation.route) };
     // The states are read while the service works.
     void context.run.entriesOfAllStacks();
-    const created = await trackCreate(() => sendCreate(context, route, input, options));
-    const doubt =
-      (await whyNotNew(context, creation, entry, idOf(created.reply))) ??
-      (await creation.contradiction?.(created.reply, input));
-    if (doubt !== undefined) return { lost: new OutcomeUnknownError(route, entry.key, new Error(doubt)) };
-    return { ...created, resumed: isEarlier || created.resumed };
+    created = await trackCreate(async () => {
+      const sent = await sendCreate(context, creation.route, sentBy(creation, entry), options);
+      // The checks take time, and a kill must not lose the id.
+      await record(context, { ...withReply(creation, entry, sent.reply), isUnchecked: true });
+      return sent;
+    });
   } catch (error) {
     if (error instanceof OutcomeUnknownError) return { lost: error };
     // The service rejected the call, so nothing was created, unless an earlier run sent the call too.
     if (!isEarlier || isFinal(error, { mayHaveRun: true })) await erase(entry);
     throw error;
   }
+  return checkReply(context, creation, entry, { ...created, resumed: isEarlier || created.resumed });
+}
+
+/** Returns the request of a journal entry. A repeated call has the same name as the first one. */
+function sentBy<R extends Route, Listed>({ request }: Creation<R, Listed>, entry: JournalEntry): Input<R> {
+  return { ...(request as object), ...entry.request } as Input<R>;
+}
+
+/** Checks that a reply is about the object of the call. Otherwise the call is lost, and the journal forgets the reply. */
+async function checkReply<R extends Route, Listed>(
+  context: Context,
+  creation: Creation<R, Listed>,
+  entry: JournalEntry,
+  created: Created<R>,
+): Promise<Created<R> | { readonly lost: OutcomeUnknownError }> {
+  const doubt = await whyNotOurs(context, creation, entry, created.reply, sentBy(creation, entry));
+  if (doubt === undefined) return created;
+  await record(context, withoutReply(entry));
+  return { lost: new OutcomeUnknownError(creation.route, entry.key, new Error(doubt)) };
+}
+
+function withReply<R extends Route, Listed>(
+  { request, idOf }: Creation<R, Listed>,
+  { isUnchecked: _, ...entry }: JournalEntry,
+  reply: Reply<R>,
+): JournalEntry {
+  return { ...entry, id: idOf(reply), reply: unrequestedFields(request as object, reply as object) };
+}
+
+function withoutReply({ id: _, reply: __, isUnchecked: ___, ...entry }: JournalEntry): JournalEntry {
+  return entry;
 }
 
 /** Records the response in the journal. */
 async function recordReply<R extends Route, Listed>(
   context: Context,
-  { route, request, idOf }: Creation<R, Listed>,
+  creation: Creation<R, Listed>,
   entry: JournalEntry,
   created: Created<R>,
 ): Promise<Created<R>> {
-  const id = idOf(created.reply);
-  await record(context, {
-    ...entry,
-    id,
-    reply: unrequestedFields(request as object, created.reply as object),
-  });
-  createdBy(context.run, route).add(id);
+  await record(context, withReply(creation, entry, created.reply));
+  createdBy(context.run, creation.route).add(creation.idOf(created.reply));
   context.run.resolvedCalls.add(entry.key);
   return created;
 }
@@ -230,49 +259,6 @@ async function sendCreate<R extends Route>(
 function unrequestedFields(request: object, reply: object): Record<string, unknown> {
   const sent = request as Readonly<Record<string, unknown>>;
   return Object.fromEntries(Object.entries(reply).filter(([key]) => sent[key] == null));
-}
-
-async function newEntry<R extends Route, Listed>(
-  context: Context,
-  creation: Creation<R, Listed>,
-  identity: string,
-): Promise<JournalEntry> {
-  const { client, clock, settings, run, urn = "" } = context;
-  const { route, key, request } = creation;
-  const lineage = await run.initial.lineage({ urn });
-  const before = await matchesBefore(context, creation);
-  const engine = engineAddress();
-  // After its engine was killed, this process must not create anything: the next run may already do so.
-  if (engine && !(await isEngineRunning(engine)))
-    throw new Error("the Pulumi engine has exited, so nothing new is created; run `pulumi up` again");
-  const account = accountOf(settings);
-  const address = shownAddress(client.service);
-  return {
-    urn,
-    service: serviceIn(client),
-    ...(address && { address }),
-    backend: currentBackend(),
-    ...(lineage && { lineage }),
-    ...(account && { account }),
-    path: route.path,
-    identity,
-    ...(creation.identity !== undefined && { request: { name: (request as { name?: string }).name } }),
-    key: key ?? randomUUID(),
-    derived: key !== undefined,
-    at: new Date(clock.now()).toISOString(),
-    pid: process.pid,
-    host: hostname(),
-    ...(engine && { engine }),
-    ...(before && { before }),
-  };
-}
-
-/** Returns the address of a service without credentials. Undefined if the address is secret. */
-function shownAddress(service: string): string | undefined {
-  if (masked(service) !== service) return undefined;
-  if (!/^https?:/.test(service)) return service;
-  const { origin, pathname } = new URL(service);
-  return origin + pathname.replace(/\/+$/, "");
 }
 
 /** Runs creates with the same name one after the other, because the object of one would look like a candidate of the other. */

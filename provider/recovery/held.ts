@@ -1,4 +1,4 @@
-import type { Route } from "../../contract";
+import type { Input, Reply, Route } from "../../contract";
 import { truncate } from "../../contract/messages";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
@@ -8,12 +8,24 @@ import type { Creation } from "./creation";
 import { createdBy } from "./evidence";
 import type { JournalEntry } from "./journal";
 
+/** Returns why a reply cannot be the reply to a create, or undefined. */
+export async function whyNotOurs<R extends Route, Listed>(
+  context: Context,
+  creation: Creation<R, Listed>,
+  entry: Pick<JournalEntry, "before">,
+  reply: Reply<R>,
+  sent: Input<R>,
+): Promise<string | undefined> {
+  const doubt = await whyNotNew(context, creation, entry, creation.idOf(reply));
+  return doubt ?? creation.contradiction?.(reply, sent);
+}
+
 /**
  * Returns why the object in the reply of a create cannot be the one that the call created, or undefined. A gateway may
  * repeat an old reply, so the id must be new: no state entry of the backend may hold it, and no other create of this run
  * may have returned it. A call with a derived key may return the object that its own resource holds.
  */
-export async function whyNotNew<R extends Route, Listed>(
+async function whyNotNew<R extends Route, Listed>(
   context: Context,
   { route, request, key }: Creation<R, Listed>,
   { before = [] }: Pick<JournalEntry, "before">,

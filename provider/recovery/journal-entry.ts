@@ -34,6 +34,8 @@ export interface JournalEntry {
   readonly id?: string;
   /** Fields of the reply that are not in the request. */
   readonly reply?: Readonly<Record<string, unknown>>;
+  /** Whether nothing has shown yet that the reply is about the object of this call. A killed run leaves it so. */
+  readonly isUnchecked?: boolean;
 }
 
 /** Compares the stack that wrote an entry with the stack of a lineage. */

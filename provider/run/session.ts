@@ -95,7 +95,9 @@ export class Run {
 
   /** Returns the entries of all stacks at the first create of the run. A backend with many stacks is read in part. */
   entriesOfAllStacks(): Promise<BackendEntries> {
-    this.#allStacks ??= this.stackState.allStacks(allStacksMs);
+    this.#allStacks ??= this.stackState
+      .allStacks(allStacksMs)
+      .catch(() => ({ entries: [], lineages: new Map(), unread: ["all stacks"] }));
     return this.#allStacks;
   }
 
