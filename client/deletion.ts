@@ -30,9 +30,10 @@ export async function deleteObject({ send, isGone, meansGone = meansAbsent }: De
     await send({ isObsolete });
   } catch (error) {
     if (seen) return;
-    const saysGone = error instanceof ApiError && meansGone(error);
-    if (saysGone && (error.namesObject || (await isObsolete()))) return;
-    if (!(saysGone || isUndecided(error)) || seen !== false) throw error;
+    if (error instanceof ApiError && meansGone(error)) {
+      if (error.namesObject || (await isObsolete())) return;
+    } else if (!isUndecided(error)) throw error;
+    if (seen !== false) throw error;
     const reply = error.message.replace(/\.$/, "");
     throw new Error(`${reply}; a read shows that it still exists`, { cause: error });
   }

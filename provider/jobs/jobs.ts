@@ -49,7 +49,7 @@ export async function submitJob<R extends SubmitRoute, Listed = never>(
     isThere: async ({ jobId }) =>
       (await undefinedIfMissing(readJob(context, request.projectId, jobId))) !== undefined,
     adopt: (jobId) => adoptJob(jobId, request, context),
-    contradiction: ({ jobId }, sent) => otherJob(context, jobId, sent as typeof request),
+    contradiction: ({ jobId }, sent) => otherJob(context, jobId, { ...request, ...(sent as object) }),
     route,
     request,
     identity,

@@ -75,7 +75,7 @@ export interface StateEntry {
 }
 
 /** Resource types whose objects the service identifies by project and id. */
-const isInProject = /^(Model|Algorithm|UserQuery|UserClustering)$|Job$/;
+const typesInProject = /^(Model|Algorithm|UserQuery|UserClustering)$|Job$/;
 
 /** Builds the state entry of a resource from its properties. */
 export function stateEntryOf(type: string, id: string, properties: Properties): StateEntry {
@@ -93,7 +93,7 @@ export function stateEntryOf(type: string, id: string, properties: Properties): 
     made: isSealed(__made) ? undefined : __made,
     ...(typeof service === "string" && { service }),
     ...(typeof account === "string" && { account }),
-    ...(isInProject.test(type) && typeof projectId === "string" && { projectId }),
+    ...(typesInProject.test(type) && typeof projectId === "string" && { projectId }),
   };
 }
 
