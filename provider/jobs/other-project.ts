@@ -20,7 +20,9 @@ export function isJobOfOtherProject(error: unknown): error is ReplyError {
 /** Adds the command that submits a job again to the error about a stored job of another project. */
 export function withWayOut(error: unknown, jobId: string, { urn = "" }: Context): unknown {
   if (!isJobOfOtherProject(error)) return error;
-  const jobUrn = urn.replace(/:(\w+)::/g, (whole, type) => (submitters[type] ? `:${submitters[type]}::` : whole));
+  const jobUrn = urn.replace(/:(\w+)::/g, (whole, type) =>
+    submitters[type] ? `:${submitters[type]}::` : whole,
+  );
   return new Error(
     `${error.message}. Job ${truncate(jobId)} of the state is not a job of this project. Submit a new one: ` +
       `\`pulumi up --replace ${shellQuote(jobUrn)}\`.`,

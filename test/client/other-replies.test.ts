@@ -1,5 +1,5 @@
-import { type Client, OutcomeUnknownError, ReplyError } from "../../client/client";
 import { applyChange } from "../../client/change";
+import { type Client, OutcomeUnknownError, ReplyError } from "../../client/client";
 import { deleteObject } from "../../client/deletion";
 import { meansAbsentOrNotServing } from "../../client/error-meaning";
 import { routes } from "../../contract";
@@ -87,7 +87,9 @@ describe("a reply that repeats a field of the request with another value decides
   });
 
   test("but a service may leave a field out, and may fill in a value that the request leaves open", async () => {
-    server = await scriptedServer(reply(200, { event_dataset_id: "d1", attribute_schema: { a: "NUMERICAL" } }));
+    server = await scriptedServer(
+      reply(200, { event_dataset_id: "d1", attribute_schema: { a: "NUMERICAL" } }),
+    );
     const { client } = clientOf(server);
     await expect(client.call(routes.createEventDataset, dataset)).resolves.toMatchObject({
       eventDatasetId: "d1",
@@ -159,7 +161,9 @@ describe("a 409 that says that nothing is deployed", () => {
 
   test("fails a shutdown if it names no object and a read shows the deployment", async () => {
     const { shown } = await shutDown("application is not deployed", false);
-    expect(shown).toMatch(/409 NOT_DEPLOYED: application is not deployed.*; a read shows that it still exists$/);
+    expect(shown).toMatch(
+      /409 NOT_DEPLOYED: application is not deployed.*; a read shows that it still exists$/,
+    );
   });
 });
 
@@ -167,5 +171,7 @@ test("an error about another call can be recognised", async () => {
   const error = await errorOf({ project_id: "p2", job_id: "j1", job_status: "SUCCEED" }, (client) =>
     client.call(routes.getJob, { projectId: "p1", jobId: "j1" }),
   );
-  expect([error, error.cause].find((one) => one instanceof ReplyError)).toMatchObject({ isOfOtherCall: true });
+  expect([error, error.cause].find((one) => one instanceof ReplyError)).toMatchObject({
+    isOfOtherCall: true,
+  });
 });
