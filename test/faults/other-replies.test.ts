@@ -120,6 +120,9 @@ describe.each(bindingNames)("with the %s binding,", (binding) => {
   test("a check does not count recommendations for another user", async () => {
     const { projectId, modelId: generatorModelId } = world;
     const name = `checked ${binding}`;
+    const deployment = { projectId, name: "before", generatorModelId, qps: 1000 };
+    await stage.observed.call(routes.submitDeploymentJob, deployment);
+    await stage.observed.service.idle();
     await stack.begin(binding);
     const theirs = { user_id: "bob", results: [{ item: { item_id: "i1" } }] };
     proxy.on("POST /recommend-items-to-user", withFields(theirs), always);
