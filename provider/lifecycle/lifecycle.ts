@@ -7,6 +7,7 @@ import type { JournalEntry } from "../recovery/journal";
 import { lostCallOf, newPlaceholder } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { connectToEngine, exitWithEngine, log, type Urn } from "../run/engine";
+import { InitialState } from "../run/initial-state";
 import { openSession, requireTokens, runOf } from "../run/session";
 import { type Properties, stateEntryOf } from "../run/state-entry";
 import { logicalName } from "../run/urn";
@@ -51,6 +52,7 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     throw new Error("the provider is not configured yet");
   };
   #read: Settings | undefined;
+  #withoutSettings: InitialState | undefined;
 
   constructor(private readonly definition: ResourceDefinition<Args, Outputs>) {}
 
@@ -67,6 +69,7 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
 
   async check(olds: Properties, news: Properties) {
     const { definition } = this;
+    await this.#readInitialState(news.__urn);
     const declaration = this.#declaration(news.__urn);
     const { run, urn } = declaration;
     const isNew = Object.keys(olds).length === 0;
@@ -74,8 +77,6 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     if (adoption) throw new Error(adoption);
     // A preview already reports a configuration that is incomplete or contradicts itself.
     await reportOnce(declaration, () => requireTokens(this.#settings(), urn));
-    // The engine drops its notes of a killed run with the first change of this run.
-    await run.initial.load({ urn: urn ?? "" });
     if (!isNew) run.inState.add(urn);
     const schema = acceptedAt(this.#settings().baseUrl, definition.args);
     const named = withName(schema, olds, withUnresolved(news));
@@ -149,6 +150,7 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
 
   async read(id: string, properties: Properties = {}) {
     const gone = { id: "", props: {} };
+    await this.#readInitialState(properties.__urn);
     await this.#leftoversOf(id, properties);
     if ((await this.#locate(id, properties)) === "gone") return gone;
     const state = properties as Args & Outputs;
@@ -183,6 +185,7 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
 
   async delete(id: string, properties: Properties) {
     const { definition } = this;
+    await this.#readInitialState(properties.__urn);
     await this.#leftoversOf(id, properties);
     const location = await this.#locate(id, properties);
     if (location === "gone") return;
@@ -206,6 +209,23 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
   #settings(): Settings {
     this.#read ??= readSettings(this.config);
     return this.#read;
+  }
+
+  /**
+   * Reads the state before anything can fail, even the settings: the engine drops its notes of a killed run with the first
+   * change of this run.
+   */
+  async #readInitialState(urn: Urn): Promise<void> {
+    await this.#initialState().load({ urn: urn ?? "" });
+  }
+
+  #initialState(): InitialState {
+    try {
+      return runOf(this.#settings()).initial;
+    } catch {
+      this.#withoutSettings ??= new InitialState();
+      return this.#withoutSettings;
+    }
   }
 
   #declaration(urn: Urn): Declaration {

@@ -23,6 +23,11 @@ const clientHere = async (): Promise<Client> => {
 
 const maySwitchBack = () => configuration?.maySwitchBack === true;
 
+const noteKilledRun = async (urn: string): Promise<void> => {
+  const { InitialState } = await import("../run/initial-state.js");
+  await new InitialState().load({ urn });
+};
+
 // Loaded on demand: the engine waits for the port and the handshake, which need none of it.
 const config = () => import("./config.js");
 const resources = () => import("./resources.js");
@@ -50,7 +55,12 @@ const service: Partial<IResourceProviderServer> = {
     return reply;
   }),
 
-  checkConfig: maskedHandler(async (request) => (await config()).checkConfig(request)),
+  checkConfig: maskedHandler(async (request) => {
+    const reply = (await config()).checkConfig(request);
+    // This run ends here, and the engine drops its notes of a killed run.
+    if (reply.getFailuresList().length > 0) await noteKilledRun(request.getUrn());
+    return reply;
+  }),
   diffConfig: maskedHandler(async (request) => (await config()).diffConfig(request)),
   configure: maskedHandler(async (request) => {
     const { configurationOf, configureResponse } = await config();

@@ -136,6 +136,7 @@ async function uploadRecords(
   const { unrecorded, first } = await killedUploads(run, urn, olds.__superseded);
   const superseding = first.length > 0 ? { __superseded: [...first] } : {};
   let begun: Outputs | undefined;
+  let hasJournal = true;
   const report = progressReporter(context);
   const { recordCount, failedCount, sentCount, token } = await upload({
     client,
@@ -153,6 +154,8 @@ async function uploadRecords(
     owner: uploadOwner(urn) ?? title,
     numShards: args.numShards ?? (await shardsOf(kind, datasetId, client)),
     onSending: (token) => {
+      // From now on, the journal of this upload shows that the dataset may differ from the state.
+      if (hasJournal) void run.initial.forgetPending(urn);
       begun = { recordCount: 0, failedCount: 0, __upload: token, ...superseding };
     },
     onProgress: (progress) => {
@@ -160,7 +163,10 @@ async function uploadRecords(
       if (begun) begun = { ...begun, recordCount, failedCount };
       report(progress);
     },
-    onUnresumable: (message) => void log.warn(urn, message),
+    onUnresumable: (message) => {
+      hasJournal = false;
+      void log.warn(urn, message);
+    },
     onHint: (message) => void log.info(urn, message),
     signal: run.cancelled,
   }).catch((error) => {
@@ -169,6 +175,7 @@ async function uploadRecords(
     // After the first call, the dataset differs from the state.
     throw begun ? new PartialStateError(datasetId, { ...args, ...begun }, failure.message) : failure;
   });
+  await run.initial.forgetPending(urn);
   const again = sentCount < recordCount ? ` (${formatCount(recordCount - sentCount)} of them before)` : "";
   await log.info(
     urn,

@@ -6,6 +6,7 @@ import { UploadJournal } from "../../records/upload-journal";
 import type { StoredResource } from "../lifecycle/definition";
 import { serviceProperties } from "../lifecycle/location";
 import { log, type Urn } from "../run/engine";
+import { contentHashOf } from "../run/initial-state";
 import { openSession, type Run } from "../run/session";
 import type { Properties } from "../run/state-entry";
 import { canonicalUrn } from "../run/urn";
@@ -31,11 +32,10 @@ export async function killedUploads(
 ): Promise<KilledUploads> {
   const pending = await run.initial.pendingOf(urn);
   if (!pending) return { unrecorded: "unknown", first: superseded };
-  const all = pending.map(({ inputs, isCreate }) => {
-    // A secret hash is an encrypted object.
-    const contentHash = typeof inputs.contentHash === "string" ? inputs.contentHash : "";
-    return { contentHash, isFirst: isCreate };
-  });
+  const all = pending.map((operation) => ({
+    contentHash: contentHashOf(operation),
+    isFirst: operation.isCreate,
+  }));
   const earlier = [...superseded];
   const unrecorded = all.filter(({ contentHash, isFirst }) => {
     const at = isFirst ? earlier.indexOf(contentHash) : -1;
@@ -53,8 +53,9 @@ const unreadableState =
 
 /**
  * Returns the properties that mark the state as unsettled if the dataset may differ from it. A failed upload has marked the
- * state. A killed upload has left a note of the engine in the state and a journal on its machine. If the program now allows
- * fewer rejected records than there were, the upload runs again and sends them again.
+ * state. A killed upload has left a note of the engine in the state and a journal on its machine. Each machine that has seen
+ * the engine's note keeps a copy. If the program now allows fewer rejected records than there were, the upload runs again
+ * and sends them again.
  */
 export async function unsettledProperties(
   state: Properties,

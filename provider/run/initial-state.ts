@@ -1,4 +1,5 @@
-import { engineAddress } from "./engine";
+import { engineAddress, log } from "./engine";
+import { PendingNotes, without } from "./pending-notes";
 import {
   type Cli,
   type ExportedState,
@@ -20,6 +21,11 @@ export interface PendingOperation {
   readonly isCreate: boolean;
 }
 
+/** Returns the content hash of a killed upload. Empty if it is secret, because the state then has an encrypted object. */
+export function contentHashOf({ inputs }: Pick<PendingOperation, "inputs">): string {
+  return typeof inputs.contentHash === "string" ? inputs.contentHash : "";
+}
+
 /** Facts from the state of this stack at the start of a run. */
 export interface InitialFacts {
   /** Operations that were running when the engine of the last run was killed, on any machine. */
@@ -36,7 +42,8 @@ export type Anchor = Pick<StateEntry, "urn"> & Partial<StateEntry>;
 
 /**
  * State of this stack at the start of a run. The engine notes each operation in the state before it calls the provider,
- * and drops the notes of updates with the first write of the next run. So the state is read once, early.
+ * and drops the notes of updates with the first write of the next run. So the state is read once, early, and killed
+ * uploads are noted on this machine, because this run may fail before it reaches their resource.
  */
 export class InitialState {
   #found: Promise<InitialFacts | undefined> | undefined;
@@ -45,21 +52,69 @@ export class InitialState {
 
   /** Reads the state, once per run. Returns undefined if it cannot be read. */
   load(anchor: Anchor): Promise<InitialFacts | undefined> {
-    this.#found ??= this.read(anchor).catch(() => undefined);
+    this.#found ??= this.#read(anchor);
     return this.#found;
   }
 
-  /** Returns the pending operations of a resource, or undefined if the state cannot be read. */
+  /**
+   * Returns the pending operations of a resource, including those that an earlier run of this machine has noted.
+   * Undefined if the state cannot be read.
+   */
   async pendingOf(urn = ""): Promise<PendingOperation[] | undefined> {
     const found = await this.load({ urn });
-    // The URN in the state keeps the old name of a renamed stack until the next update.
-    return found?.pending.filter((operation) => withoutStack(operation.urn) === withoutStack(urn));
+    if (!found) return undefined;
+    const pending = operationsOf(urn, found);
+    const updates = pending.filter(({ isCreate }) => !isCreate).map(contentHashOf);
+    const noted = without(notesOf(urn, found).hashes, updates);
+    return [
+      ...pending,
+      ...noted.map((contentHash) => ({ urn, inputs: { contentHash }, isCreate: false as const })),
+    ];
+  }
+
+  /** Deletes the notes of a resource, after a later upload has replaced the records of the killed ones. */
+  async forgetPending(urn = ""): Promise<void> {
+    const found = await this.load({ urn });
+    if (found) notesOf(urn, found).delete();
+  }
+
+  async #read(anchor: Anchor): Promise<InitialFacts | undefined> {
+    const found = await this.read(anchor).catch(() => undefined);
+    try {
+      for (const urn of uploadsIn(found)) {
+        const updates = operationsOf(urn, found).filter(({ isCreate }) => !isCreate);
+        notesOf(urn, found).add(updates.map(contentHashOf));
+      }
+    } catch (error) {
+      await log.warn(
+        anchor.urn,
+        `Cannot note a killed upload (${(error as Error).message}): if this run fails, the next one does not know of it. ` +
+          "Set XDG_STATE_HOME to a writable directory.",
+      );
+    }
+    return found;
   }
 
   /** Returns the identity of the stack, or undefined if it is unknown. */
   async lineage(anchor: Anchor): Promise<string | undefined> {
     return (await this.load(anchor))?.lineage;
   }
+}
+
+/** Returns the pending operations of a resource. The URN in the state keeps the old name of a renamed stack until an update. */
+function operationsOf(urn: string, found: InitialFacts | undefined): PendingOperation[] {
+  return found?.pending.filter((operation) => withoutStack(operation.urn) === withoutStack(urn)) ?? [];
+}
+
+/** Returns the URNs of the record sources with a killed update. */
+function uploadsIn(found: InitialFacts | undefined): Set<string> {
+  const updates = found?.pending.filter(({ isCreate }) => !isCreate) ?? [];
+  const urns = updates.map(({ urn }) => urn);
+  return new Set(urns.filter((urn) => resourceTypeOf(partsOf(urn).type)?.endsWith("Records")));
+}
+
+function notesOf(urn: string, found: InitialFacts | undefined): PendingNotes {
+  return new PendingNotes({ stack: found?.lineage ?? partsOf(urn).stack, resource: withoutStack(urn) });
 }
 
 function withoutStack(urn: string): string {

@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseJson } from "../../client/parse";
+import { createDirectory, stateDirectory } from "../../client/state-directory";
+
+/** Resource of a stack. The stack is given by its lineage, or by its name if it has none. */
+export interface NoteOwner {
+  readonly stack: string;
+  /** URN without the stack. */
+  readonly resource: string;
+}
+
+/**
+ * Content hashes of killed uploads that this machine has seen in a stack's state. The engine drops its own note of a killed
+ * update with the first write of the next run, even if that run fails before it reaches the resource.
+ */
+export class PendingNotes {
+  readonly #path: string;
+
+  constructor({ stack, resource }: NoteOwner) {
+    const name = createHash("sha256").update(JSON.stringify([stack, resource])).digest("hex");
+    this.#path = join(stateDirectory("uploads"), `${name.slice(0, 32)}.pending`);
+  }
+
+  /** Content hashes of the killed uploads. A hash is empty if it is unknown. */
+  get hashes(): readonly string[] {
+    const text = this.#text;
+    if (text === undefined) return [];
+    const found = parseJson(text);
+    const isList = Array.isArray(found) && found.every((hash) => typeof hash === "string");
+    // A damaged file still shows that an upload was killed.
+    return isList ? found : [""];
+  }
+
+  /** Adds the killed uploads that are not noted yet. Throws if the file cannot be written. */
+  add(hashes: readonly string[]): void {
+    const noted = this.hashes;
+    const added = without(hashes, noted);
+    if (added.length === 0) return;
+    createDirectory(stateDirectory("uploads"));
+    const next = `${this.#path}.${process.pid}`;
+    writeFileSync(next, JSON.stringify([...noted, ...added]), { mode: 0o600 });
+    renameSync(next, this.#path);
+  }
+
+  /** Deletes the notes, after a later upload has replaced the records of the killed ones. */
+  delete(): void {
+    try {
+      rmSync(this.#path, { force: true });
+    } catch {
+      // If the note stays, the next run uploads the records once more.
+    }
+  }
+
+  get #text(): string | undefined {
+    try {
+      return readFileSync(this.#path, "utf8");
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Returns the items of a list that are not in the other list. Equal items are counted. */
+export function without(items: readonly string[], others: readonly string[]): string[] {
+  const left = [...others];
+  return items.filter((item) => {
+    const at = left.indexOf(item);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+}
