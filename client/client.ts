@@ -1,5 +1,6 @@
 import type { Agent, Dispatcher } from "undici";
 import { type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
+import { canonicalAddress } from "./address";
 import { abortable, type Clock, systemClock } from "./clock";
 import { ApiError, isOutage, OutcomeUnknownError } from "./errors";
 import { fetchExtensions, healthBudgetMs, healthFailure, isGranted, UnsupportedError } from "./extensions";
@@ -59,13 +60,12 @@ export class Client {
   readonly #waitNotice: WaitNotice;
   readonly #requests: Requests;
   readonly #limits: ReadLimits;
-
   #keysProbe: Promise<unknown> | undefined;
   #extensions: Promise<ReadonlySet<string>> | undefined;
 
   constructor(options: ClientOptions) {
     this.baseUrl = options.baseUrl.replace(/\/+$/, "");
-    this.service = options.instanceId ? `embedded:${options.instanceId}` : this.baseUrl;
+    this.service = options.instanceId ? `embedded:${options.instanceId}` : canonicalAddress(this.baseUrl);
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;

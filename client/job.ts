@@ -1,6 +1,7 @@
 import type { Reply, routes } from "../contract";
+import { isOnThisMachine } from "./address";
 import type { Clock } from "./clock";
-import { isOnThisMachine, type Settings } from "./settings";
+import type { Settings } from "./settings";
 
 /** A job, as the service returns it. */
 export type Job = Reply<typeof routes.getJob>;

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { tolerant } from "../contract";
 import { issueText } from "../contract/messages";
+import { isOnThisMachine, isSameAddress } from "./address";
 import { isCiRunner, noAddressOnCi } from "./ci-runner";
 import { fitsHeader, parseDuration, parseJson } from "./parse";
 
@@ -121,13 +122,6 @@ export function environmentName(key: SettingKey): string {
   return environmentNames.get(key) as string;
 }
 
-/** Whether an address refers to a service on this machine. */
-export function isOnThisMachine(address: string): boolean {
-  if (address.startsWith("embedded:")) return true;
-  const host = URL.canParse(address) ? new URL(address).hostname : "";
-  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host);
-}
-
 /** Returns a warning if credentials would be sent to another machine without TLS. */
 export function clearTextWarning(settings: Pick<Settings, "baseUrl" | "tokenUrl">): string | undefined {
   for (const key of ["baseUrl", "tokenUrl"] as const) {
@@ -193,11 +187,6 @@ export function readSettings(
   const unused = endpointKeys.filter((key) => !read.data[key] && fromStack(key));
   checkCredentials(read.data, unused);
   return read.data;
-}
-
-/** Whether two addresses are the same, apart from trailing slashes. */
-export function isSameAddress(one: string, other: string | undefined): boolean {
-  return one.replace(/\/+$/, "") === other?.replace(/\/+$/, "");
 }
 
 function isTokenPart(key: SettingKey): boolean {

@@ -7,6 +7,7 @@ import { id } from "../contract/field";
 import { truncate } from "../contract/messages";
 import { applyDeclared } from "./lifecycle/change";
 import { lifecycle } from "./lifecycle/lifecycle";
+import { confirmedState } from "./lifecycle/observation";
 import { createOnce } from "./recovery/create-once";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
@@ -84,8 +85,13 @@ export const eventDataset = lifecycle({
   },
 
   async read(id, state, context) {
-    const found = await find(id, context);
-    return found && { ...state, ...reported(found, state), eventDatasetId: id };
+    return confirmedState(context, {
+      state: { ...state, eventDatasetId: id },
+      listed: await find(id, context),
+      reported: (found) => reported(found, state),
+      readAlone: () => readAlone(id, context),
+      route: routes.getEventDataset,
+    });
   },
 
   async update(id, _olds, news, context) {

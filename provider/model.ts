@@ -9,6 +9,7 @@ import { truncate } from "../contract/messages";
 import { finishJob, jobKinds, missingJobError, submitJob } from "./jobs/jobs";
 import { applyDeclared } from "./lifecycle/change";
 import { lifecycle } from "./lifecycle/lifecycle";
+import { confirmedState } from "./lifecycle/observation";
 import { assertQuality, knownFigures, type Quality, qualityText } from "./model-quality";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
@@ -147,8 +148,14 @@ export const model = lifecycle({
   },
 
   async read(modelId, state, context) {
-    const found = await find(modelId, state.projectId, context);
-    return found && { ...state, ...(found.name != null && { name: found.name }) };
+    const { projectId } = state;
+    return confirmedState(context, {
+      state,
+      listed: await find(modelId, projectId, context),
+      reported: ({ name }) => (name == null ? {} : { name }),
+      readAlone: () => readAlone(modelId, projectId, context),
+      route: routes.getModel,
+    });
   },
 
   async update(

@@ -1,35 +1,47 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { possibleAddresses } from "../client/address";
 import type { Client } from "../client/client";
 import { createDirectory, stateDirectory } from "../client/state-directory";
 
-/** Local file with the token of the upload or deletion that last changed the records of a dataset. */
+/**
+ * Local files with the token of the upload or deletion that last changed the records of a dataset. There is one file for
+ * each address of the service, because the other writer may have used another name of this machine.
+ */
 export class LastWriter {
-  readonly #path: string;
+  readonly #paths: readonly string[];
 
   constructor({ service }: Pick<Client, "service">, datasetId: string) {
-    const name = createHash("sha256")
-      .update(JSON.stringify([service, datasetId]))
-      .digest("hex");
-    this.#path = join(stateDirectory("uploads"), `${name.slice(0, 32)}.writer`);
+    this.#paths = possibleAddresses(service).map((address) => {
+      const name = createHash("sha256").update(JSON.stringify([address, datasetId])).digest("hex");
+      return join(stateDirectory("uploads"), `${name.slice(0, 32)}.writer`);
+    });
   }
 
-  /** Token of the last upload. A deletion writes a token that no upload has. */
+  /** Token of the last upload. A deletion writes a token that no upload has, and so does a writer at another address. */
   get token(): string | undefined {
-    try {
-      return readFileSync(this.#path, "utf8").trim();
-    } catch {
-      return undefined;
-    }
+    const [own, ...others] = this.#paths.map(tokenIn);
+    // A version before 0.2.0 has written only the file of its own address.
+    return others.find((token) => token !== undefined && token !== own) ?? own;
   }
 
   /** Writes the token of an upload. Pass no token for any other change of the records. */
   write(token: string = randomUUID()): void {
-    if (this.token === token) return;
-    createDirectory(dirname(this.#path));
-    const next = `${this.#path}.${process.pid}`;
-    writeFileSync(next, `${token}\n`, { mode: 0o600 });
-    renameSync(next, this.#path);
+    for (const path of this.#paths) {
+      if (tokenIn(path) === token) continue;
+      createDirectory(dirname(path));
+      const next = `${path}.${process.pid}`;
+      writeFileSync(next, `${token}\n`, { mode: 0o600 });
+      renameSync(next, path);
+    }
+  }
+}
+
+function tokenIn(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return undefined;
   }
 }

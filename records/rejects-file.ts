@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, realpath, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 
 /** Number of bytes to read from a file to recognise a rejects file. */
 const firstBytes = 64 * 1024;
@@ -50,7 +51,8 @@ export async function isLikeRejectsFile(path: string): Promise<boolean> {
 
 /**
  * Fails if the path for rejected records is a source, also through a link, or an existing file that this package has not
- * written completely, line by line. An upload replaces or deletes the file.
+ * written completely, line by line. An upload replaces or deletes the file. It also fails if the path is a link to a rejects
+ * file in another directory, which may be an archive.
  */
 export async function assertRejectsFile(path: string, sources: readonly Source[]): Promise<void> {
   const found = await stat(path).catch(() => undefined);
@@ -68,6 +70,11 @@ export async function assertRejectsFile(path: string, sources: readonly Source[]
     throw new Error(
       `${path} exists and has content that is not from an upload, so it is not overwritten. ` +
         "Move or delete it, or choose a different file (rejectsFile, --rejects).",
+    );
+  if (dirname(real) !== (await realpath(dirname(path))))
+    throw new Error(
+      `${path} is a link to ${real}, which has the rejected records of an earlier upload, so it is not overwritten. ` +
+        "Move that file, or choose a different one (rejectsFile, --rejects).",
     );
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { closeSync, lstatSync, openSync, writeSync } from "node:fs";
+import { basename, relative, resolve } from "node:path";
 import { chooseFile, rejectLine, removeRejectsFile } from "./rejects-file";
 import type { SourceFile } from "./source";
 
@@ -13,13 +14,26 @@ export interface Reject {
   readonly record: string;
 }
 
-/** Returns the default name of the rejects file of a source or a resource. */
+/** Returns the default name of the rejects file of a resource. */
 export function rejectsFileFor(name: string): string {
   const plain = name.replace(/[*?{}[\]/\\]/g, "_");
-  const digest = () => createHash("sha256").update(name).digest("hex").slice(0, 8);
   // File names can have at most 255 bytes.
-  const short = Buffer.byteLength(plain) <= 200 ? plain : `${plain.slice(0, 50)}-${digest()}`;
+  const short = Buffer.byteLength(plain) <= 200 ? plain : `${plain.slice(0, 50)}-${digestOf(name)}`;
   return `recommender-rejects-${short}.ndjson`;
+}
+
+/**
+ * Returns the default name of the rejects file of an import. Sources with the same file name in different directories have
+ * different rejects files.
+ */
+export function rejectsFileForSource(source: string): string {
+  const path = relative(process.cwd(), resolve(source));
+  const name = basename(path).replace(/\.ndjson$/i, "");
+  return rejectsFileFor(basename(path) === path ? name : `${name}-${digestOf(path)}`);
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 8);
 }
 
 /** Rejects file: one rejected record per line, with its reason. It is created with the first record. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import { limits, routes } from "../../contract";
-import { fetchResult, writeResultFile } from "../jobs/job-result";
+import { fetchResult } from "../jobs/job-result";
 import {
   type FinishedJob,
   type ResultJobOptions,
@@ -16,6 +16,7 @@ import { type Bin, histogram } from "../terminal/histogram";
 import { escapeControls, terminalWidth } from "../terminal/layout";
 import { wholeNumber } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
+import { writeOutputFile } from "../terminal/output-file";
 
 /** An item attribute value whose distribution is drawn. */
 interface AttributeValue {
@@ -73,7 +74,7 @@ async function distribution(values: readonly AttributeValue[], options: Distribu
           note("The service does not provide the chart as SVG.");
           break;
         }
-        writeResultFile(file, chart.body);
+        writeOutputFile(file, chart.body);
         charts.push(file);
       }
       print(options, { jobId: finished.jobId, charts, result: json }, () => {
@@ -94,7 +95,7 @@ async function distribution(values: readonly AttributeValue[], options: Distribu
 /** Saves a result of another service. The API specification says only that the result is a chart. */
 function saveOtherFormat(finished: FinishedJob, options: DistributionOptions, file: string): void {
   if (finished.result.type === "image/svg+xml") {
-    writeResultFile(file, finished.result.body);
+    writeOutputFile(file, finished.result.body);
     print(options, { jobId: finished.jobId, charts: [file] }, () => `Chart: ${file}\n`);
   } else saveUnknownResult(finished, options);
 }

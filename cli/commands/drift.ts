@@ -68,15 +68,16 @@ async function drift(options: DriftOptions): Promise<void> {
   const { compareStacks } = await import("../drift/compare.js");
   const { OpenStack, selectedStack } = await import("../stack/open.js");
   const { summaryLine } = await import("../drift/render/wording.js");
-  const { writeFile } = await import("node:fs/promises");
+  const { assertOutputFile, projectFiles, writeOutputFile } = await import("../terminal/output-file.js");
   const chosen = options.json ? "json" : options.format;
   // Check the extensions before the comparison, which takes a while.
   const files = (options.output ?? []).map((file) => ({ file, format: chosen ?? formatOf(file) }));
   const { cwd } = options;
+  for (const { file } of files) assertOutputFile(file, projectFiles(cwd));
   const names = new Set(options.stack ?? [await selectedStack(cwd)]);
   const stacks = await Promise.all([...names].map((stack) => OpenStack.open({ cwd, stack })));
   const report = await compareStacks(cwd, stacks);
-  for (const { file, format } of files) await writeFile(file, renderers[format](report));
+  for (const { file, format } of files) writeOutputFile(file, renderers[format](report));
   if (files.length > 0)
     process.stdout.write(wrapLines(`${report.stacks.map(summaryLine).join("\n")}\n`, process.stdout));
   else process.stdout.write(renderers[chosen ?? "text"](report));

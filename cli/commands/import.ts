@@ -1,4 +1,4 @@
-import { basename, resolve } from "node:path";
+import { resolve } from "node:path";
 import { Argument, type Command, Option } from "commander";
 import type { UploadOptions, UploadResult } from "../../records/upload-options";
 import { dryRun } from "../records/dry-run";
@@ -87,7 +87,7 @@ async function importRecords(
   const { finishedUpload, upload } = await import("../../records/upload.js");
   const { LastWriter } = await import("../../records/last-writer.js");
   const { contentHash } = await import("../../records/source.js");
-  const { rejectsFileFor } = await import("../../records/rejects.js");
+  const { rejectsFileForSource } = await import("../../records/rejects.js");
   const { shardsOf } = await import("../../records/capacity.js");
 
   const datasetId = resolveId(datasetTypes[kindName], options.dataset, "--dataset");
@@ -95,7 +95,7 @@ async function importRecords(
   for (const warning of await assertColumns(files, kind, mapping, mappingFlags)) note(warning);
   const hash = await contentHash(files, mapping);
   const owner = `${kindName} ${resolve(source)}`;
-  const rejectsFile = options.rejects ?? rejectsFileFor(basename(source));
+  const rejectsFile = options.rejects ?? rejectsFileForSource(source);
   const report = new ImportReport(kindName, datasetId, hash, rejectsFile, options);
   const finished = options.force ? undefined : finishedUpload(client, datasetId, owner);
   // If records were rejected before, send them again, because --max-failures may be lower now.

@@ -1,12 +1,13 @@
 import type { Command } from "commander";
 import { type Job, progressText } from "../../client/job";
 import { routes } from "../../contract";
-import { fetchResult, writeResultFile } from "../jobs/job-result";
+import { fetchResult } from "../jobs/job-result";
 import { waitForJob } from "../jobs/wait";
 import { type OpenService, type ServiceOptions, serviceCommand, usingService } from "../stack/service";
 import { propertyList } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
 import { examples, formatTime, note, print } from "../terminal/output";
+import { writeOutputFile } from "../terminal/output-file";
 import { exposureProperties, qualityText } from "../terminal/quality";
 
 interface JobOptions extends ServiceOptions {
@@ -69,7 +70,7 @@ function idsOf(given: string, { resolveId }: OpenService, { project }: JobOption
 
 async function report(job: Job, jobId: string, options: JobOptions): Promise<void> {
   if (options.download !== undefined) {
-    writeResultFile(options.download, (await fetchResult(job)).body);
+    writeOutputFile(options.download, (await fetchResult(job)).body);
     note(`The result is in ${options.download}`);
   }
   print(options, { ...job, jobId }, () => describe(job, jobId));

@@ -1,9 +1,9 @@
-import { writeFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { PromotionRequest } from "../promote/promotion";
 import { baselines, defaultRatio } from "../promote/quality";
 import { exitCodes } from "../terminal/exit";
 import { note, print } from "../terminal/output";
+import { assertOutputFile, projectFiles, writeOutputFile } from "../terminal/output-file";
 import { allowOption, cwdOption, releasesDirectory, releasesOption } from "./release";
 
 interface PromoteOptions extends Pick<PromotionRequest, "cwd" | "allow" | "minQualityRatio" | "against"> {
@@ -62,9 +62,10 @@ export function addPromote(program: Command): void {
 async function run(from: string, to: string, options: PromoteOptions): Promise<void> {
   const { promote } = await import("../promote/promotion.js");
   const { commentOf, reviewText } = await import("../promote/review.js");
+  if (options.output) assertOutputFile(options.output, projectFiles(options.cwd));
   const more = { releases: releasesDirectory(options), yes: options.yes === true, log: note };
   const review = await promote({ ...options, from, to, ...more });
-  if (options.output) await writeFile(options.output, commentOf(review));
+  if (options.output) writeOutputFile(options.output, commentOf(review));
   const summary = `Promotion ${from} → ${to}: ${review.verdict}; see ${options.output}\n`;
   print(options, review, () => (options.output ? summary : reviewText(review)));
   if (review.verdict === "refused" || review.verdict === "failed") process.exitCode = exitCodes.rejected;

@@ -18,7 +18,6 @@ type Condition = ListQuery["conditions"][number];
 
 interface QueryOptions extends ResultJobOptions {
   readonly where?: readonly Condition[];
-  readonly file?: string;
 }
 
 /** Number of users printed on the terminal. --out and --json contain all. */

@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import type { Job } from "../../client/job";
 import { parseJson } from "../../client/parse";
 
@@ -46,13 +45,4 @@ export async function fetchResult(
 /** Parses a JSON result. Returns undefined if it is not JSON. */
 export function parseResult({ body }: JobResult): unknown {
   return parseJson(body.toString("utf8"));
-}
-
-/** Writes a result to a file. */
-export function writeResultFile(file: string, content: Buffer | string): void {
-  try {
-    writeFileSync(file, content);
-  } catch (error) {
-    throw new Error(`Cannot write ${file}: ${(error as Error).message}`, { cause: error });
-  }
 }

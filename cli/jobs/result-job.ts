@@ -5,7 +5,8 @@ import { type ServiceOptions, serviceCommand, usingService } from "../stack/serv
 import { escapeControls } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
-import { fetchResult, type JobResult, parseResult, writeResultFile } from "./job-result";
+import { assertOutputFile, writeOutputFile } from "../terminal/output-file";
+import { fetchResult, type JobResult, parseResult } from "./job-result";
 import { waitForJob } from "./wait";
 
 /** Options of commands that run a query or a clustering. */
@@ -16,6 +17,8 @@ export interface ResultJobOptions extends ServiceOptions {
   readonly wait: boolean;
   readonly timeout?: number;
   readonly out?: string;
+  /** File with the queries, if the command reads one. */
+  readonly file?: string;
 }
 
 /** A query or clustering that has succeeded, with its downloaded result. */
@@ -60,6 +63,8 @@ export async function runResultJob<R extends ResultJobRoute>(
   request: (common: { projectId: string; modelId: string; name: string }) => Input<R>,
   report: (finished: FinishedJob) => Promise<void> | void,
 ): Promise<void> {
+  // Checked before the job runs, which takes a while.
+  if (options.out !== undefined) assertOutputFile(options.out, options.file === undefined ? [] : [options.file]);
   await usingService(options, async (opened) => {
     const projectId = opened.resolveId("Project", options.project, "--project");
     const modelId = opened.resolveId("Model", options.model, "--model");
@@ -73,7 +78,7 @@ export async function runResultJob<R extends ResultJobRoute>(
     const job = { ...(await waitForJob(opened, options, { projectId, jobId, timeoutMs })), jobId };
     const result = await fetchResult(job);
     if (options.out !== undefined) {
-      writeResultFile(options.out, result.body);
+      writeOutputFile(options.out, result.body);
       note(`The whole result is in ${options.out}`);
     }
     // `distribution` downloads the charts itself, so users do not need the hint about &format=svg.
@@ -86,7 +91,7 @@ export async function runResultJob<R extends ResultJobRoute>(
 /** Saves a result of an unknown format to a file. The API specification does not define the format of results. */
 export function saveUnknownResult({ jobId, result, json }: FinishedJob, options: ResultJobOptions): void {
   const file = options.out ?? `${jobId}.${result.type.split("/")[1]?.replace(/[^a-z0-9].*/, "") || "result"}`;
-  if (options.out === undefined) writeResultFile(file, result.body);
+  if (options.out === undefined) writeOutputFile(file, result.body);
   print(options, { jobId, file, ...(json !== undefined && { result: json }) }, () => {
     return `Unrecognised result format (${result.type || "no type"}); saved to ${file}\n`;
   });

@@ -49,9 +49,10 @@ export function serviceCommand(parent: Command, usage: string, description: stri
 export async function settingsOf(
   options: ServiceOptions,
 ): Promise<{ settings: Settings; stack: StackView | undefined; environment: NodeJS.ProcessEnv }> {
-  const { relativeToProgram, defaultBaseUrl, environmentWithout, isSameAddress, readSettings } = await import(
+  const { relativeToProgram, defaultBaseUrl, environmentWithout, readSettings } = await import(
     "../../client/settings.js"
   );
+  const { isSameAddress } = await import("../../client/address.js");
   if (options.cwd !== undefined && options.stack === undefined)
     throw new Error("--cwd is the project directory of a stack. Pass --stack too.");
   if (options.provider !== undefined && options.stack === undefined)

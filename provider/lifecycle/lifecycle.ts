@@ -7,8 +7,7 @@ import type { JournalEntry } from "../recovery/journal";
 import { lostCallOf, newPlaceholder } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { connectToEngine, exitWithEngine, log, type Urn } from "../run/engine";
-import { InitialState } from "../run/initial-state";
-import { openSession, requireTokens, runOf } from "../run/session";
+import { initialStateOf, openSession, requireTokens, runOf } from "../run/session";
 import { type Properties, stateEntryOf } from "../run/state-entry";
 import { logicalName } from "../run/urn";
 import { verifiedLocation } from "./account-proof";
@@ -52,7 +51,6 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     throw new Error("the provider is not configured yet");
   };
   #read: Settings | undefined;
-  #withoutSettings: InitialState | undefined;
 
   constructor(private readonly definition: ResourceDefinition<Args, Outputs>) {}
 
@@ -69,7 +67,8 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
 
   async check(olds: Properties, news: Properties) {
     const { definition } = this;
-    await this.#readInitialState(news.__urn);
+    // The engine drops its notes of a killed run with the first change of this run, even if the run then fails.
+    await initialStateOf(() => this.#settings()).load({ urn: news.__urn ?? "" });
     const declaration = this.#declaration(news.__urn);
     const { run, urn } = declaration;
     const isNew = Object.keys(olds).length === 0;
@@ -150,7 +149,6 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
 
   async read(id: string, properties: Properties = {}) {
     const gone = { id: "", props: {} };
-    await this.#readInitialState(properties.__urn);
     await this.#leftoversOf(id, properties);
     if ((await this.#locate(id, properties)) === "gone") return gone;
     const state = properties as Args & Outputs;
@@ -185,7 +183,6 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
 
   async delete(id: string, properties: Properties) {
     const { definition } = this;
-    await this.#readInitialState(properties.__urn);
     await this.#leftoversOf(id, properties);
     const location = await this.#locate(id, properties);
     if (location === "gone") return;
@@ -209,23 +206,6 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
   #settings(): Settings {
     this.#read ??= readSettings(this.config);
     return this.#read;
-  }
-
-  /**
-   * Reads the state before anything can fail, even the settings: the engine drops its notes of a killed run with the first
-   * change of this run.
-   */
-  async #readInitialState(urn: Urn): Promise<void> {
-    await this.#initialState().load({ urn: urn ?? "" });
-  }
-
-  #initialState(): InitialState {
-    try {
-      return runOf(this.#settings()).initial;
-    } catch {
-      this.#withoutSettings ??= new InitialState();
-      return this.#withoutSettings;
-    }
   }
 
   #declaration(urn: Urn): Declaration {
@@ -266,9 +246,10 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
   }
 
   /** Returns the creates of killed runs for a stored resource. An unreadable journal only stops creates, so it is a warning. */
-  #leftoversOf(id: string, state: Properties): Promise<JournalEntry[]> {
-    const run = runOf(this.#settings());
+  async #leftoversOf(id: string, state: Properties): Promise<JournalEntry[]> {
     const entry = stateEntryOf(this.definition.type, id, state);
+    await initialStateOf(() => this.#settings()).load(entry);
+    const run = runOf(this.#settings());
     return eraseStoredIn(entry, state, run).catch(async ({ message }: Error) => {
       await run.warnOnce(state.__urn, message);
       return [];

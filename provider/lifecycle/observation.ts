@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { undefinedIfMissing } from "../../client/error-meaning";
-import { isOffered } from "../../client/extensions";
+import { isGranted, isOffered } from "../../client/extensions";
 import type { Route } from "../../contract";
 import { truncate } from "../../contract/messages";
 import { lostCallOf } from "../recovery/unknown-creation";
@@ -35,6 +35,37 @@ export async function observe<Args extends object, Outputs extends object>(
       async () => (await definition.read?.(id, state, context)) ?? "gone",
     );
   });
+}
+
+/** Sources of an object's current values. */
+interface Observed<State extends object, Found> {
+  /** State of the resource. */
+  readonly state: State;
+  /** Object as a list shows it. Undefined if it does not exist. */
+  readonly listed: Found | undefined;
+  /** Returns the properties that the service reports. */
+  reported(found: Found): Partial<State>;
+  /** Reads the object itself. */
+  readAlone(): Promise<Found | undefined>;
+  /** Call of `readAlone`. Without its scope, the list decides. */
+  readonly route: Route;
+}
+
+/**
+ * Returns the state with the current values of an object. A list may be out of date, so if it differs from the state, the
+ * object itself is read and decides.
+ */
+export async function confirmedState<State extends object, Found>(
+  { client }: Pick<Context, "client">,
+  { state, listed, reported, readAlone, route }: Observed<State, Found>,
+): Promise<State | undefined> {
+  if (!listed) return undefined;
+  const known = state as Record<string, unknown>;
+  const isSame = Object.entries(reported(listed)).every(([key, value]) =>
+    isDeepStrictEqual(value ?? null, known[key] ?? null),
+  );
+  const found = isSame || !(await isGranted(client, route)) ? listed : await readAlone();
+  return found && { ...state, ...reported(found) };
 }
 
 /** Extension of the API that reads objects. */

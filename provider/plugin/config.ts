@@ -9,6 +9,7 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import { parseJson } from "../../client/parse";
 import {
+  embeddedDirectory,
   environmentName,
   environmentWithout,
   readSettings,
@@ -152,6 +153,14 @@ function unknownKeys(inputs: Properties, urn: string): Fault[] {
 }
 
 function contradictions(inputs: Properties, urn: string): Fault[] {
+  const baseUrl = textOf(inputs.baseUrl);
+  // The environment may have a key, but it belongs to the address in the environment.
+  if (!isDefault(urn) && baseUrl && inputs.apiKey == null && embeddedDirectory(baseUrl) === undefined) {
+    const reason =
+      "The provider sets baseUrl but not apiKey. The key in RECOMMENDER_API_KEY is not sent to the address of a provider. " +
+      "Set apiKey as an input of the provider.";
+    return [{ property: "", reason }];
+  }
   try {
     const environment = environmentFor(inputs, urn);
     readSettings(

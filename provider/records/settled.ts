@@ -1,3 +1,4 @@
+import { canonicalAddress } from "../../client/address";
 import { isOffered } from "../../client/extensions";
 import { routes } from "../../contract";
 import { parseUpload } from "../../contract/upload";
@@ -109,5 +110,5 @@ async function isSuperseded(
 /** Returns the id of the service in the upload journal, without a connection. */
 function serviceOf(settings: StoredResource["settings"]): string {
   const { __instance } = serviceProperties(settings);
-  return __instance ? `embedded:${__instance}` : settings.baseUrl.replace(/\/+$/, "");
+  return __instance ? `embedded:${__instance}` : canonicalAddress(settings.baseUrl);
 }

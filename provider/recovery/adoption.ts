@@ -2,7 +2,7 @@ import { truncate } from "../../contract/messages";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { mayBeSameService } from "../run/state-entry";
-import { isSameResource, logicalName, partsOf, resourceTypeOf, titleInStack } from "../run/urn";
+import { isSameResource, logicalName, partsOf, resourceTypeOf, titleInStack, titleOf } from "../run/urn";
 
 /** Variable with the ids that calls without a response created: `users=user-dataset-1,clicks=event-dataset-2`. */
 const variable = "RECOMMENDER_ADOPT";
@@ -17,7 +17,10 @@ export function idNamedByUser(urn: string | undefined): string | undefined {
   return named().find((pair) => pair.name === name)?.id || undefined;
 }
 
-/** Returns an error if RECOMMENDER_ADOPT gives an object to two resources, or two objects to one. */
+/**
+ * Returns an error if RECOMMENDER_ADOPT gives an object to two resources or two objects to one, or if
+ * RECOMMENDER_CREATE_AGAIN names the same resource.
+ */
 export function adoptionFault(): string | undefined {
   const pairs = named();
   for (const [at, { name, id }] of pairs.entries()) {
@@ -27,20 +30,43 @@ export function adoptionFault(): string | undefined {
       ? `${variable} gives ${truncate(id)} to both ${other.name} and ${name}, but a call creates an object for one resource. Remove one of them from the variable.`
       : `${variable} gives both ${truncate(other.id)} and ${truncate(id)} to ${name}. Remove one of them from the variable.`;
   }
-  return undefined;
+  const again = namesToCreateAgain();
+  const both = pairs.find(({ name }) => again.includes(name));
+  return (
+    both &&
+    `${variable} and ${againVariable} both name ${both.name}, but its object is either adopted or created again. ` +
+      "Remove it from one of the variables."
+  );
+}
+
+/** Variable with the names of the resources to create again after a call without a response, or `1` for all. */
+const againVariable = "RECOMMENDER_CREATE_AGAIN";
+
+/** Returns the names in RECOMMENDER_CREATE_AGAIN. */
+export function namesToCreateAgain(): string[] {
+  return (process.env[againVariable] ?? "").split(",").map((name) => name.trim());
 }
 
 function named(): { readonly name: string; readonly id: string }[] {
   const pairs = (process.env[variable] ?? "").split(",").map((pair) => pair.trim());
   return pairs.flatMap((pair) => {
     const at = pair.indexOf("=");
-    return at > 0 ? [{ name: pair.slice(0, at), id: pair.slice(at + 1) }] : [];
+    return at > 0 ? [{ name: pair.slice(0, at).trim(), id: pair.slice(at + 1).trim() }] : [];
   });
 }
 
-/** Throws if another resource holds the object that RECOMMENDER_ADOPT names, in this stack or another one of the backend. */
+/**
+ * Throws if RECOMMENDER_ADOPT names an object of a different kind, or one that another resource holds, in this stack or
+ * another one of the backend.
+ */
 export async function rejectHeld(id: string, { urn = "", run, settings }: Context): Promise<void> {
   const type = resourceTypeOf(partsOf(urn).type) ?? "";
+  const form = formOf(id);
+  if (form !== undefined && !formsOf(type).includes(form))
+    throw new Error(
+      `Cannot adopt ${truncate(id)} for ${titleOf(partsOf(urn))}: it is the id of a different kind of object (${form}). ` +
+        `Correct the id in ${variable}.`,
+    );
   const { entries, unread } = await run.stackState.allStacks();
   const holder = entries.find(
     (entry) =>
@@ -64,6 +90,19 @@ export async function rejectHeld(id: string, { urn = "", run, settings }: Contex
       `Create the object: \`RECOMMENDER_CREATE_AGAIN=${logicalName(urn)} pulumi up\`. To move it here instead, first remove ` +
       `it from that stack: \`pulumi state delete '${holder.urn}' --stack ${stack}\`.`,
   );
+}
+
+const forms = ["user-dataset", "item-dataset", "event-dataset", "project", "algorithm", "model", "job"];
+
+/** Returns the kind of object that an id names by its prefix, such as `user-dataset`. Undefined if the id has another form. */
+function formOf(id: string): string | undefined {
+  return forms.find((form) => id.startsWith(`${form}-`));
+}
+
+/** Returns the prefixes that ids of a resource type may have. A job can be adopted by the model that it has trained. */
+function formsOf(type: string): string[] {
+  const form = type.replace(/([a-z])([A-Z])/g, "$1-$2").toLowerCase();
+  return forms.includes(form) && form !== "model" ? [form] : ["model", "job"];
 }
 
 /** Returns the kind of object that an id refers to. Jobs and their results are one kind, because either id can be adopted. */

@@ -5,7 +5,7 @@ import type { Context } from "../run/context";
 import type { Run } from "../run/session";
 import { mayBeSameService } from "../run/state-entry";
 import { canonicalUrn, logicalName } from "../run/urn";
-import { idNamedByUser } from "./adoption";
+import { idNamedByUser, namesToCreateAgain } from "./adoption";
 import type { Creation } from "./creation";
 import type { CreationEvidence } from "./decision";
 import { type EarlierCall, isOfService, isRecent } from "./earlier-run";
@@ -132,8 +132,7 @@ function createdForOthers({ client, urn = "" }: Context, { path }: Route): strin
 function mayCreateAgain(urn: string): boolean {
   const value = process.env.RECOMMENDER_CREATE_AGAIN;
   if (!isEnabled(value)) return false;
-  const names = value?.split(",").map((name) => name.trim()) ?? [];
-  return /^(1|true|yes|on)$/i.test(value?.trim() ?? "") || names.includes(logicalName(urn));
+  return /^(1|true|yes|on)$/i.test(value?.trim() ?? "") || namesToCreateAgain().includes(logicalName(urn));
 }
 
 /** Returns the ids that this run has created with a call. The set is live. */

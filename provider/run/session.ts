@@ -128,6 +128,17 @@ export function runOf(settings: Settings): Run {
   return run;
 }
 
+/** Returns the state at the start of this run. It is read and its killed uploads are noted even if the settings are incomplete. */
+export function initialStateOf(settings: () => Settings): InitialState {
+  try {
+    return runOf(settings()).initial;
+  } catch {
+    return withoutSettings;
+  }
+}
+
+const withoutSettings = new InitialState();
+
 /** Returns the session of a configuration, and opens it on first use. Hints in errors name the stack of `urn`. */
 export function openSession(settings: Settings, urn?: Urn): Promise<Session> {
   const key = JSON.stringify(settings);

@@ -1,0 +1,32 @@
+/**
+ * Returns the canonical spelling of an address: scheme and host in lower case, no default port, no trailing slash.
+ * `HTTP://API.example.com:80/` becomes `http://api.example.com`.
+ */
+export function canonicalAddress(address: string): string {
+  const { href = address } = /^https?:/i.test(address) && URL.canParse(address) ? new URL(address) : {};
+  return href.replace(/\/+$/, "");
+}
+
+/** Whether two addresses are the same, apart from their spelling. */
+export function isSameAddress(one: string, other: string | undefined): boolean {
+  return other !== undefined && canonicalAddress(one) === canonicalAddress(other);
+}
+
+/** Whether an address refers to a service on this machine. */
+export function isOnThisMachine(address: string): boolean {
+  if (address.startsWith("embedded:")) return true;
+  const host = URL.canParse(address) ? new URL(address).hostname : "";
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host);
+}
+
+/**
+ * Returns the addresses under which a service may also be known: this machine has several names. Two services on this
+ * machine can share such an address, so it only raises doubts.
+ */
+export function possibleAddresses(address: string): string[] {
+  const canonical = canonicalAddress(address);
+  if (canonical.startsWith("embedded:") || !isOnThisMachine(canonical)) return [canonical];
+  const local = new URL(canonical);
+  local.hostname = "localhost";
+  return [...new Set([canonical, canonicalAddress(local.href)])];
+}
