@@ -157,7 +157,7 @@ function contradictions(inputs: Properties, urn: string): Fault[] {
   // The environment may have a key, but it belongs to the address in the environment.
   if (!isDefault(urn) && baseUrl && inputs.apiKey == null && embeddedDirectory(baseUrl) === undefined) {
     const reason =
-      "The provider sets baseUrl but not apiKey. The key in RECOMMENDER_API_KEY is not sent to the address of a provider. " +
+      "recommender:apiKey is not set, and RECOMMENDER_API_KEY is not sent to an address that the program sets. " +
       "Set apiKey as an input of the provider.";
     return [{ property: "", reason }];
   }

@@ -1,7 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { idempotencyHeader } from "../../contract";
 import { dataDirectoryAt } from "../../service";
 import { connect } from "../../service/store/database";
+import { instead } from "../faults/faults";
 import { FaultProxy, send } from "../faults/proxy";
 import { type Binding, type Kill, KillingGround } from "./killing";
 import { ObservedService } from "./observed-service";
@@ -10,6 +12,7 @@ import { installPlugin } from "./workspace";
 const program = `
 const recommender = require("pulumi-recommender");
 const users = new recommender.UserDataset("users", { numShards: 1 });
+if (process.env.BOOM) throw new Error("boom");
 new recommender.UserRecords("people", { userDatasetId: users.id, source: "users.ndjson", parallel: 1 });
 `;
 
@@ -65,6 +68,15 @@ const kills: [string, Kill | undefined, machine: string, isRenamed: boolean][] =
     { signal: "SIGKILL", target: "engine", moment: { at: 2, phase: "taken" } },
     "two",
     true,
+  ],
+];
+
+/** Ways in which the next run fails before it reaches the records. */
+const failures: [string, Record<string, string>][] = [
+  ["the program throws an error", { BOOM: "1" }],
+  [
+    "the service cannot be reached",
+    { RECOMMENDER_BASE_URL: "http://127.0.0.1:9", RECOMMENDER_TOKEN_URL: "", RECOMMENDER_CLIENT_ID: "" },
   ],
 ];
 
@@ -131,6 +143,51 @@ describe.each<Binding>(["dynamic", "plugin"])("over the binding %s", (binding) =
         expect(await wrong("A")).toBe(0);
         expect((await up(machine)).output).not.toContain("uploaded");
       } finally {
+        await ground.dispose();
+      }
+    },
+  );
+
+  test.each(failures)(
+    "a source that is reverted after SIGKILL is sent again on another machine, even if its first run fails early: %s",
+    async (name, failing) => {
+      // Like a service of another make, it does not know the last uploads.
+      proxy.on("GET /healthz", instead(404, JSON.stringify({ detail: "no such page" }), { taken: false, headers: { [idempotencyHeader]: "POST" } }), { times: Number.POSITIVE_INFINITY });
+      const ground = await KillingGround.make(program, {
+        ...observed.environment,
+        RECOMMENDER_BASE_URL: proxy.url,
+      });
+      const stack = name.replaceAll(/\W+/g, "-") + binding;
+      if (binding === "plugin") await installPlugin(ground.directory);
+      try {
+        const write = (version: string) =>
+          writeFileSync(join(ground.directory, "users.ndjson"), userLines(version));
+        const up = (on: string, more: Record<string, string> = {}, kill?: Kill) =>
+          ground.run(
+            ["up", "--yes", "--skip-preview", "--stack", stack],
+            { RECOMMENDER_BINDING: binding, XDG_STATE_HOME: join(ground.directory, on), ...more },
+            kill && proxy,
+            kill,
+          );
+        await ground.init(stack);
+        write("A");
+        expect(await up("one")).toMatchObject({ code: 0 });
+        write("B");
+        const moment = { at: 2, phase: "taken" } as const;
+        const { struck } = await up("one", {}, { signal: "SIGKILL", target: "engine", moment });
+        expect(struck).toBe(true);
+        write("A");
+        await ground.run(["cancel", "--yes", "--stack", stack], {});
+        ground.mend(stack);
+        expect((await up("two", failing)).code).not.toBe(0);
+        expect(await up("two")).toMatchObject({
+          code: 0,
+          output: expect.stringContaining("4,000 users uploaded"),
+        });
+        expect(await wrong("A")).toBe(0);
+        expect((await up("two")).output).not.toContain("uploaded");
+      } finally {
+        proxy.clear();
         await ground.dispose();
       }
     },

@@ -1,6 +1,7 @@
-import { existsSync, linkSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "../../client/client";
+import { rejectsFileForSource } from "../../records/rejects";
 import { findFiles } from "../../records/source";
 import { Loading, userLines } from "./loading";
 import { runCommand } from "./run-command";
@@ -117,6 +118,22 @@ describe("the rejects file of the last upload", () => {
     expect(readFileSync(rejectsFile, "utf8")).toBe(edited);
   });
 
+  test("stays if the path is a link to it from another directory", async () => {
+    const { id, source, options, rejectsFile } = await rejected();
+    const archived = readFileSync(rejectsFile, "utf8");
+    mkdirSync(at(`links-${id}`));
+    const link = linked(`links-${id}/rejects.ndjson`, () =>
+      symlinkSync(rejectsFile, at(`links-${id}/rejects.ndjson`)),
+    );
+    for (const lines of [content, userLines(0, 2)]) {
+      loading.directory.write("again.ndjson", lines);
+      await expect(
+        loading.upload("users", id, source, { ...options, rejectsFile: link }),
+      ).rejects.toThrow(/is a link to .* rejected records of an earlier upload/);
+      expect(readFileSync(rejectsFile, "utf8")).toBe(archived);
+    }
+  });
+
   test("is replaced through a link, and the link stays", async () => {
     const { id, source, options, rejectsFile } = await rejected();
     const link = linked(`link-${id}.ndjson`, () => symlinkSync(rejectsFile, at(`link-${id}.ndjson`)));
@@ -138,4 +155,25 @@ test("a glob does not match a rejects file of any name, and a second run finds n
   expect(await findFiles(glob)).toHaveLength(1);
   expect(await loading.upload("users", id, glob, options)).toMatchObject({ calls: 0, failedCount: 1 });
   expect(readFileSync(rejectsFile, "utf8")).toContain('"line":3');
+});
+
+test("an import keeps the rejects file of a source with the same name in another directory", async () => {
+  const id = await loading.dataset("users");
+  const rejectsFiles = () => readdirSync(at(".")).filter((name) => name.startsWith("recommender-rejects-"));
+  const before = rejectsFiles();
+  const importOf = (source: string) =>
+    runCommand(loading, ["import", "users", source, "--dataset", id, "--max-failures", "9"]);
+  for (const directory of ["one", "two"]) mkdirSync(at(directory));
+  writeFileSync(at("one/people.ndjson"), content);
+  writeFileSync(at("two/people.ndjson"), userLines(5, 7));
+  expect(await importOf("one/people.ndjson")).toMatchObject({ code: 0 });
+  const [kept = "", ...more] = rejectsFiles().filter((name) => !before.includes(name));
+  expect(more).toEqual([]);
+  expect(await importOf("two/people.ndjson")).toMatchObject({ code: 0 });
+  expect(rejectsFiles()).toContain(kept);
+});
+
+test("the default name of a rejects file has its extension once", () => {
+  expect(rejectsFileForSource("people.ndjson")).toBe("recommender-rejects-people.ndjson");
+  expect(rejectsFileForSource("./people.csv")).toBe("recommender-rejects-people.csv.ndjson");
 });

@@ -5,7 +5,7 @@ import { contentHash, findFiles } from "../../../records/source";
 import { ObservedService } from "../../engine/observed-service";
 import { Bindings, bindingNames } from "../../faults/bindings";
 import { htmlPage, instead, noRoute } from "../../faults/faults";
-import { FaultProxy } from "../../faults/proxy";
+import { type Fault, FaultProxy, send } from "../../faults/proxy";
 import { LocalStack } from "../../faults/runs";
 import { makeWorld, type World } from "../../faults/scenes";
 import { TestDirectory } from "../../records/test-directory";
@@ -108,6 +108,41 @@ describe.each(bindingNames)("a refresh with the %s binding", (binding) => {
       heal();
     }
     expect(await stack.refresh(type, name)).toMatchObject({ name });
+  });
+});
+
+/** Responds to a list with changed objects, as if it were out of date. */
+const changedIn =
+  (list: string, change: object): Fault =>
+  async ({ response, pass }) => {
+    const answer = await pass();
+    const reply = JSON.parse(answer.body.toString()) as Record<string, object[]>;
+    const body = { ...reply, [list]: (reply[list] ?? []).map((one) => ({ ...one, ...change })) };
+    send(response, { ...answer, body: Buffer.from(JSON.stringify(body)) });
+  };
+
+describe.each(bindingNames)("with the %s binding, a refresh with a list that is out of date", (binding) => {
+  test("keeps the values of an event dataset, because the dataset itself has them", async () => {
+    const name = `clicks-${binding}`;
+    await stack.begin(binding);
+    await stack.up("EventDataset", name, { name, numShards: 1, attributeSchema: { price: "NUMERICAL" } });
+    const stale = { name: "stale", attribute_schema: { old: "NUMERICAL" } };
+    proxy.on("GET /list-event-datasets", changedIn("event_datasets", stale), always);
+    await stack.begin(binding);
+    expect(await stack.refresh("EventDataset", name)).toMatchObject({
+      name,
+      attributeSchema: { price: "NUMERICAL" },
+    });
+  });
+
+  test("detects a change that the list and the dataset both show", async () => {
+    const name = `views-${binding}`;
+    await stack.begin(binding);
+    const { id } = await stack.up("EventDataset", name, { name, numShards: 1 });
+    const change = { eventDatasetId: id, name: "renamed", attributeSchema: null };
+    await observed.call(routes.updateEventDataset, change);
+    await stack.begin(binding);
+    expect(await stack.refresh("EventDataset", name)).toMatchObject({ name: "renamed" });
   });
 });
 

@@ -77,3 +77,15 @@ test("the state is read once, when the first resource is checked, even if that r
   for (let times = 0; times < 2; times++) await probe.check({ __urn, name: "n" }, { __urn, name: "n" });
   expect(looked).toEqual([__urn]);
 });
+
+test("the state is read before a check fails, because the engine then drops its notes of a killed run", async () => {
+  looked.length = 0;
+  useRun();
+  process.env.RECOMMENDER_ADOPT = "a=x,b=x";
+  try {
+    await expect(probe.check({}, { __urn, name: "n" })).rejects.toThrow(/RECOMMENDER_ADOPT/);
+  } finally {
+    delete process.env.RECOMMENDER_ADOPT;
+  }
+  expect(looked).toEqual([__urn]);
+});

@@ -168,7 +168,8 @@ test("credentials from the environment are not sent to the address of an explici
   const env = { RECOMMENDER_API_KEY: "k-env", RECOMMENDER_ACCESS_TOKEN: "t-env" };
   const own = await PluginProcess.start(undefined, { env, name: "default_eu" });
   expect((await own.checkConfig({ baseUrl: remote.baseUrl })).failures).toEqual([
-    expect.stringMatching(/recommender:apiKey is not set/),
+    "recommender:apiKey is not set, and RECOMMENDER_API_KEY is not sent to an address that the program sets. " +
+      "Set apiKey as an input of the provider.",
   ]);
   await own.stop();
 });

@@ -12,6 +12,11 @@ afterAll(() => {
   rmSync(directory, { recursive: true });
 });
 
+/** Starts a new machine, without notes of earlier runs. */
+beforeEach(() => {
+  process.env.XDG_STATE_HOME = mkdtempSync(join(directory, "machine-"));
+});
+
 const urn = "urn:pulumi:dev::shop::recommender:index:UserRecords::people";
 const root = {
   urn: "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev",
@@ -82,4 +87,38 @@ test("a stored resource of a renamed stack is found in its stack, not in a new s
 
 test("the lineage of a stack is the creation time of its root resource", async () => {
   expect(await stateBy(exporting({ resources: [root] })).lineage({ urn })).toBe(root.created);
+});
+
+describe("a killed upload that one run has seen in the state", () => {
+  const killed = {
+    resources: [root],
+    pending_operations: [{ type: "updating", resource: { urn, type: "", inputs: { contentHash: "a" } } }],
+  };
+  const operation = { urn, inputs: { contentHash: "a" }, isCreate: false };
+
+  test("is still pending in the next run, after the engine has dropped its note", async () => {
+    await stateBy(exporting(killed)).load({ urn: root.urn });
+    expect(await pendingBy(exporting({ resources: [root] }))).toEqual([operation]);
+  });
+
+  test("is pending once while the engine has its note too", async () => {
+    await stateBy(exporting(killed)).load({ urn: root.urn });
+    expect(await pendingBy(exporting(killed))).toEqual([operation]);
+  });
+
+  test("is not pending after a later upload, for another resource, or for another stack of the same name", async () => {
+    const now = stateBy(exporting(killed));
+    expect(await now.pendingOf(`${urn}-2`)).toEqual([]);
+    const recreated = { ...root, created: "later" };
+    expect(await pendingBy(exporting({ resources: [recreated] }))).toEqual([]);
+    await now.forgetPending(urn);
+    expect(await pendingBy(exporting({ resources: [root] }))).toEqual([]);
+  });
+
+  test("is still pending after a rename of the stack", async () => {
+    await stateBy(exporting(killed)).load({ urn: root.urn });
+    const renamed = { ...root, urn: root.urn.replaceAll("dev", "prod") };
+    const state = stateBy(exporting({ resources: [renamed] }));
+    expect(await state.pendingOf(urn.replace(":dev:", ":prod:"))).toHaveLength(1);
+  });
 });
