@@ -14,7 +14,9 @@ export class LastWriter {
 
   constructor({ service }: Pick<Client, "service">, datasetId: string) {
     this.#paths = possibleAddresses(service).map((address) => {
-      const name = createHash("sha256").update(JSON.stringify([address, datasetId])).digest("hex");
+      const name = createHash("sha256")
+        .update(JSON.stringify([address, datasetId]))
+        .digest("hex");
       return join(stateDirectory("uploads"), `${name.slice(0, 32)}.writer`);
     });
   }

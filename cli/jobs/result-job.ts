@@ -64,7 +64,8 @@ export async function runResultJob<R extends ResultJobRoute>(
   report: (finished: FinishedJob) => Promise<void> | void,
 ): Promise<void> {
   // Checked before the job runs, which takes a while.
-  if (options.out !== undefined) assertOutputFile(options.out, options.file === undefined ? [] : [options.file]);
+  if (options.out !== undefined)
+    assertOutputFile(options.out, options.file === undefined ? [] : [options.file]);
   await usingService(options, async (opened) => {
     const projectId = opened.resolveId("Project", options.project, "--project");
     const modelId = opened.resolveId("Model", options.model, "--model");

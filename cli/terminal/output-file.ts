@@ -11,7 +11,9 @@ export function assertOutputFile(file: string, inputs: readonly string[]): void 
   for (const input of inputs) {
     const { dev, ino } = statSync(input, { throwIfNoEntry: false }) ?? {};
     if ((dev === found.dev && ino === found.ino) || isSamePath(file, input))
-      throw new Error(`${file} is an input of this command, so it is not overwritten. Choose a different file.`);
+      throw new Error(
+        `${file} is an input of this command, so it is not overwritten. Choose a different file.`,
+      );
   }
 }
 

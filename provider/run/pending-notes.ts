@@ -19,7 +19,9 @@ export class PendingNotes {
   readonly #path: string;
 
   constructor({ stack, resource }: NoteOwner) {
-    const name = createHash("sha256").update(JSON.stringify([stack, resource])).digest("hex");
+    const name = createHash("sha256")
+      .update(JSON.stringify([stack, resource]))
+      .digest("hex");
     this.#path = join(stateDirectory("uploads"), `${name.slice(0, 32)}.pending`);
   }
 

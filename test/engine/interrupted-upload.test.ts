@@ -152,7 +152,14 @@ describe.each<Binding>(["dynamic", "plugin"])("over the binding %s", (binding) =
     "a source that is reverted after SIGKILL is sent again on another machine, even if its first run fails early: %s",
     async (name, failing) => {
       // Like a service of another make, it does not know the last uploads.
-      proxy.on("GET /healthz", instead(404, JSON.stringify({ detail: "no such page" }), { taken: false, headers: { [idempotencyHeader]: "POST" } }), { times: Number.POSITIVE_INFINITY });
+      proxy.on(
+        "GET /healthz",
+        instead(404, JSON.stringify({ detail: "no such page" }), {
+          taken: false,
+          headers: { [idempotencyHeader]: "POST" },
+        }),
+        { times: Number.POSITIVE_INFINITY },
+      );
       const ground = await KillingGround.make(program, {
         ...observed.environment,
         RECOMMENDER_BASE_URL: proxy.url,

@@ -49,16 +49,19 @@ test.each([
   ["capital letters", (url: string) => url.replace("http:", "HTTP:")],
   ["a short IP address", (url: string) => url.replace("127.0.0.1", "127.1")],
   ["a slash at the end", (url: string) => `${url}/`],
-])("an import through another spelling of the address counts as a write to the dataset: %s", async (_, spell) => {
-  const id = await loading.dataset("users");
-  loading.directory.write("first.ndjson", userLines(0, 3, { from: "first" }));
-  loading.directory.write("second.ndjson", userLines(0, 3, { from: "second" }));
-  const importOf = (name: string, env = {}) =>
-    runCommand(loading, ["import", "users", name, "--dataset", id], { env });
-  await importOf("first.ndjson");
-  const { RECOMMENDER_BASE_URL: url = "" } = loading.observed.environment as Record<string, string>;
-  await importOf("second.ndjson", { RECOMMENDER_BASE_URL: spell(url) });
-  expect(await loading.attributes(id, "u2")).toEqual({ from: "second" });
-  expect(await importOf("first.ndjson")).toMatchObject({ code: 0, upserts: 1 });
-  expect(await loading.attributes(id, "u2")).toEqual({ from: "first" });
-});
+])(
+  "an import through another spelling of the address counts as a write to the dataset: %s",
+  async (_, spell) => {
+    const id = await loading.dataset("users");
+    loading.directory.write("first.ndjson", userLines(0, 3, { from: "first" }));
+    loading.directory.write("second.ndjson", userLines(0, 3, { from: "second" }));
+    const importOf = (name: string, env = {}) =>
+      runCommand(loading, ["import", "users", name, "--dataset", id], { env });
+    await importOf("first.ndjson");
+    const { RECOMMENDER_BASE_URL: url = "" } = loading.observed.environment as Record<string, string>;
+    await importOf("second.ndjson", { RECOMMENDER_BASE_URL: spell(url) });
+    expect(await loading.attributes(id, "u2")).toEqual({ from: "second" });
+    expect(await importOf("first.ndjson")).toMatchObject({ code: 0, upserts: 1 });
+    expect(await loading.attributes(id, "u2")).toEqual({ from: "first" });
+  },
+);

@@ -1,4 +1,13 @@
-import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Client } from "../../client/client";
 import { rejectsFileForSource } from "../../records/rejects";
@@ -127,9 +136,9 @@ describe("the rejects file of the last upload", () => {
     );
     for (const lines of [content, userLines(0, 2)]) {
       loading.directory.write("again.ndjson", lines);
-      await expect(
-        loading.upload("users", id, source, { ...options, rejectsFile: link }),
-      ).rejects.toThrow(/is a link to .* rejected records of an earlier upload/);
+      await expect(loading.upload("users", id, source, { ...options, rejectsFile: link })).rejects.toThrow(
+        /is a link to .* rejected records of an earlier upload/,
+      );
       expect(readFileSync(rejectsFile, "utf8")).toBe(archived);
     }
   });
