@@ -49,7 +49,7 @@ export function resultJobCommand(
     .option("--project <id>", "project; with --stack its name, or the only one")
     .option("--model <id>", "model; with --stack its name, or the only one")
     .option("--name <text>", "name of the job")
-    .option("--out <file>", "write the whole result to a file")
+    .option("--out <file>", "write the whole result to a file; overwrites it")
     .option("--timeout <time>", "longest wait, as in 90m (default: as configured)", duration)
     .option("--no-wait", "only submit the job, and print its id");
 }
