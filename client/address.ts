@@ -3,8 +3,8 @@
  * `HTTP://API.example.com:80/` becomes `http://api.example.com`.
  */
 export function canonicalAddress(address: string): string {
-  const { href = address } = /^https?:/i.test(address) && URL.canParse(address) ? new URL(address) : {};
-  return href.replace(/\/+$/, "");
+  const isUrl = /^https?:/i.test(address) && URL.canParse(address);
+  return (isUrl ? new URL(address).href : address).replace(/\/+$/, "");
 }
 
 /** Whether two addresses are the same, apart from their spelling. */

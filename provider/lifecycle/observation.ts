@@ -38,7 +38,7 @@ export async function observe<Args extends object, Outputs extends object>(
 }
 
 /** Sources of an object's current values. */
-interface Observed<State extends object, Found> {
+interface Observed<State extends object, Found extends object> {
   /** State of the resource. */
   readonly state: State;
   /** Object as a list shows it. Undefined if it does not exist. */
@@ -55,7 +55,7 @@ interface Observed<State extends object, Found> {
  * Returns the state with the current values of an object. A list may be out of date, so if it differs from the state, the
  * object itself is read and decides.
  */
-export async function confirmedState<State extends object, Found>(
+export async function confirmedState<State extends object, Found extends object>(
   { client }: Pick<Context, "client">,
   { state, listed, reported, readAlone, route }: Observed<State, Found>,
 ): Promise<State | undefined> {
