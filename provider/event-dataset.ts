@@ -85,7 +85,7 @@ export const eventDataset = lifecycle({
   },
 
   async read(id, state, context) {
-    return confirmedState(context, {
+    return confirmedState<DatasetState & Outputs, Found>(context, {
       state: { ...state, eventDatasetId: id },
       listed: await find(id, context),
       reported: (found) => reported(found, state),
