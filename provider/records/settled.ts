@@ -1,4 +1,5 @@
 import { canonicalAddress } from "../../client/address";
+import { undefinedIfMissing } from "../../client/error-meaning";
 import { isOffered } from "../../client/extensions";
 import { routes } from "../../contract";
 import { parseUpload } from "../../contract/upload";
@@ -6,7 +7,7 @@ import { isInDoubt, type UploadHistory } from "../../records/skip-mode";
 import { UploadJournal } from "../../records/upload-journal";
 import type { StoredResource } from "../lifecycle/definition";
 import { serviceProperties } from "../lifecycle/location";
-import { log, type Urn } from "../run/engine";
+import type { Urn } from "../run/engine";
 import { contentHashOf } from "../run/initial-state";
 import { openSession, type Run } from "../run/session";
 import type { Properties } from "../run/state-entry";
@@ -85,26 +86,21 @@ function hasTooManyRejects({ failedCount }: Properties, declared: Properties = {
 }
 
 /**
- * Whether the service has received an upload that replaces the recorded one, on any machine. Only services of this package
- * know that. Uploads of other sources and imports do not count: two sources with the same ids would otherwise replace each
- * other's records in every run.
+ * Whether the service has received an upload that replaces the recorded one, on any machine, or has lost the dataset. Only
+ * services of this package know that. Uploads of other sources and imports do not count: two sources with the same ids would
+ * otherwise replace each other's records in every run. Throws if the service does not answer, because the records may differ.
  */
 async function isSuperseded(
   recorded: string | undefined,
   { id: datasetId, urn, settings }: StoredResource,
 ): Promise<boolean> {
   if (!recorded) return false;
-  try {
-    const { client } = await openSession(settings, urn);
-    if (!(await isOffered(client, routes.countDatasetRecords))) return false;
-    const { lastUploads } = await client.call(routes.countDatasetRecords, { datasetId });
-    const uploads = (lastUploads ?? []).flatMap((text) => parseUpload(text) ?? []);
-    return uploads.some(({ basis, token }) => basis === recorded && token !== recorded);
-  } catch (error) {
-    // The state and the journal still decide. A step that needs the service reports the problem.
-    await log.debug(urn, `could not read the last upload of ${datasetId}: ${(error as Error).message}`);
-    return false;
-  }
+  const { client } = await openSession(settings, urn);
+  if (!(await isOffered(client, routes.countDatasetRecords))) return false;
+  const counted = await undefinedIfMissing(client.call(routes.countDatasetRecords, { datasetId }));
+  if (!counted) return true;
+  const uploads = (counted.lastUploads ?? []).flatMap((text) => parseUpload(text) ?? []);
+  return uploads.some(({ basis, token }) => basis === recorded && token !== recorded);
 }
 
 /** Returns the id of the service in the upload journal, without a connection. */
