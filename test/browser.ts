@@ -2,7 +2,12 @@ import { mkdir, rmdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Browser, chromium as playwright } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium as playwright,
+} from "playwright-core";
 
 /** Starts a browser: the Chromium of an npm package on Linux, the installed Chrome elsewhere. */
 export async function startBrowser(extraArgs: readonly string[] = []): Promise<Browser> {
@@ -14,6 +19,16 @@ export async function startBrowser(extraArgs: readonly string[] = []): Promise<B
   const args = [...chromium.args.filter((arg) => !unwanted.includes(arg)), "--disable-gpu", ...extraArgs];
   const executablePath = await withLock(() => chromium.executablePath());
   return playwright.launch({ executablePath, args, env: await withFonts(), headless: true });
+}
+
+/** Opens a browser session without time limits. A busy machine can take more than a minute to draw a frame. */
+export async function openContext(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext({ locale: "en-US", ...options });
+  context.setDefaultTimeout(0);
+  return context;
 }
 
 /** Lets one test file at a time unpack the browser. A program cannot be started while it is being written. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { type Service, seed, startService } from "../../service";
-import { startBrowser } from "../browser";
+import { openContext, startBrowser } from "../browser";
 import { Caller } from "../service/running";
 import { recordShop } from "./shop";
 
@@ -55,7 +55,7 @@ export class Shop {
     options: Parameters<Browser["newContext"]>[0] = {},
     ...more: Parameters<Shop["link"]>
   ): Promise<Look> {
-    const context = await this.browser.newContext({ locale: "en-US", ...options });
+    const context = await openContext(this.browser, options);
     const page = await context.newPage();
     const faults: string[] = [];
     page.on("console", (message) => faults.push(message.text()));

@@ -8,6 +8,7 @@ import type { Browser } from "playwright-core";
 import { globSync } from "tinyglobby";
 import { request } from "undici";
 import { type Service, startService, withClients } from "../../service";
+import { openContext } from "../browser";
 import type { Caller } from "../service/running";
 import { Shop, show } from "./page";
 
@@ -62,11 +63,11 @@ describe("signing in", () => {
 
   test("a link works once, and without a session the page shows only how to sign in", async () => {
     const used = await shop.link();
-    const first = await browser.newContext({ locale: "en-US" });
+    const first = await openContext(browser);
     const page = await first.newPage();
     await page.goto(used);
     await page.getByRole("heading", { name: "Overview" }).waitFor();
-    const second = await browser.newContext({ locale: "en-US" });
+    const second = await openContext(browser);
     const stranger = await second.newPage();
     await stranger.goto(used);
     await stranger.getByText("was already used or is older than a minute").waitFor();

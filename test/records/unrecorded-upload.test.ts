@@ -79,3 +79,20 @@ test("an upload that the state never recorded is found after uploads of another 
   expect(await isDue("two", "people", "a", recorded)).toBe(true);
   expect(await isDue("two", "others", "z", again)).toBe(false);
 });
+
+test("a diff fails if the service cannot say whether another machine has uploaded records since", async () => {
+  const recorded = await create("one", "people", "a");
+  const inputs = await begin("two", "people", "a");
+  const failing = jest.spyOn(observed.client, "call").mockRejectedValue(new Error("read-only database"));
+  try {
+    await expect(userRecords.diff(recorded.id, recorded.outs, inputs)).rejects.toThrow("read-only database");
+  } finally {
+    failing.mockRestore();
+  }
+});
+
+test("records of a deleted dataset are not reported as unchanged", async () => {
+  const recorded = await create("one", "people", "a");
+  const deleted = { ...recorded, id: "user-dataset-404" };
+  expect(await isDue("two", "people", "a", deleted)).toBe(true);
+});

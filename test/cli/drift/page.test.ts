@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { renderHtml } from "../../../cli/drift/render/html";
-import { startBrowser } from "../../browser";
+import { openContext, startBrowser } from "../../browser";
 import { cleanStack, reportOf, stackReport } from "./sample";
 
 describe("the page of a report, in Chromium", () => {
@@ -25,7 +25,8 @@ describe("the page of a report, in Chromium", () => {
   });
 
   const open = async (colorScheme: "light" | "dark") => {
-    const page = await browser.newPage({ colorScheme, viewport: { width: 1000, height: 900 } });
+    const context = await openContext(browser, { colorScheme, viewport: { width: 1000, height: 900 } });
+    const page = await context.newPage();
     const said: string[] = [];
     const asked: string[] = [];
     page.on("console", (message) => said.push(message.text()));
