@@ -117,31 +117,43 @@ async function begin<R extends Route, Listed>(
   return entry;
 }
 
-/** Sends the call of a journal entry. Returns its response, or the error if the outcome is unknown. */
-async function call<R extends Route, Listed>(
+/**
+ * Sends the call of a journal entry and checks the response. It counts as in flight until the checks end, because a process
+ * that exits earlier would not report the id to the engine.
+ */
+function call<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
   entry: JournalEntry,
   isEarlier: boolean,
 ): Promise<Created<R> | { readonly lost: OutcomeUnknownError }> {
-  let created: Created<R>;
-  try {
-    const options = { idempotencyKey: entry.key, headers: originHeaders(context, creation.route) };
+  return trackCreate(async () => {
     // The states are read while the service works.
     void context.run.entriesOfAllStacks();
-    created = await trackCreate(async () => {
-      const sent = await sendCreate(context, creation.route, sentBy(creation, entry), options);
-      // The checks take time, and a kill must not lose the id.
-      await record(context, { ...withReply(creation, entry, sent.reply), isUnchecked: true });
-      return sent;
-    });
+    const outcome = await send(context, creation, entry, isEarlier);
+    return "lost" in outcome ? outcome : checkReply(context, creation, entry, outcome);
+  });
+}
+
+/** Sends the call of a journal entry. Returns its response, or the error if the outcome is unknown. */
+async function send<R extends Route, Listed>(
+  context: Context,
+  creation: Creation<R, Listed>,
+  entry: JournalEntry,
+  isEarlier: boolean,
+): Promise<Created<R> | { readonly lost: OutcomeUnknownError }> {
+  const options = { idempotencyKey: entry.key, headers: originHeaders(context, creation.route) };
+  try {
+    const created = await sendCreate(context, creation.route, sentBy(creation, entry), options);
+    // The checks take time, and a kill must not lose the id.
+    await record(context, { ...withReply(creation, entry, created.reply), isUnchecked: true });
+    return { ...created, resumed: isEarlier || created.resumed };
   } catch (error) {
     if (error instanceof OutcomeUnknownError) return { lost: error };
     // The service rejected the call, so nothing was created, unless an earlier run sent the call too.
     if (!isEarlier || isFinal(error, { mayHaveRun: true })) await erase(entry);
     throw error;
   }
-  return checkReply(context, creation, entry, { ...created, resumed: isEarlier || created.resumed });
 }
 
 /** Returns the request of a journal entry. A repeated call has the same name as the first one. */

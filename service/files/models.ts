@@ -32,10 +32,10 @@ export interface ModelSource extends ModelVersion {
   readonly seenDeletions: number;
 }
 
-/** Pause between two tries to save a model during an outage of the database. */
+/** Pause between two attempts to save a model during an outage. */
 const saveAgainMs = 1000;
 
-/** Saves a model. During an outage of the database it retries until its thread ends, so no training is wasted. */
+/** Saves a model. During an outage of the storage, and while its disk is full, it retries until its thread ends. */
 export function saveModel(files: Files, modelId: string, stored: StoredModel): Promise<void> {
   return retryOutages(
     () => files.write(modelName(modelId), encodeModel(stored)),

@@ -7,8 +7,8 @@ import type { JobContext } from "./context";
 const pauseMs = 1000;
 
 /**
- * Runs the transaction that ends a job with success, and retries it after an outage of the database. If the connection
- * broke during the commit, the retry first checks whether that commit succeeded.
+ * Runs the transaction that ends a job with success, and retries it after an outage of the database or while the disk is
+ * full. If the connection broke during the commit, the retry first checks whether that commit succeeded.
  * @returns what the transaction returned, or undefined if an earlier commit had succeeded
  */
 export function endWithSuccess<T>(
@@ -23,7 +23,7 @@ export function endWithSuccess<T>(
         tries > 0 && (await hasSucceeded(db, job)) ? undefined : await work(db),
       ),
     async (error) => {
-      if (!store.isShared || closing.aborted || lost.aborted) return false;
+      if (closing.aborted || lost.aborted) return false;
       const about = { requestId: job.request_id ?? undefined, jobId: job.id };
       log.warn({ ...about, err: error }, "cannot write the end of a job; trying again soon");
       await clock.wait(pauseMs, AbortSignal.any([closing, lost]));

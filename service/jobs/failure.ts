@@ -23,7 +23,7 @@ export async function recordFailure(
     metrics.jobs.observe({ type: job.job_type, outcome }, (clock.now() - began) / 1000);
   const message = error instanceof Error ? error.message : String(error);
   const final = error instanceof JobError;
-  const uncounted = uncountedReason(job, error, context);
+  const uncounted = uncountedReason(job, error);
   const runs = uncounted === "outdated" ? outdatedRuns(job) : interruptedRuns(job);
   const pauseMs = options.retryDelayMs * (uncounted ? 2 ** runs : 4 ** job.retry_count);
   if (error instanceof LostLeaseError) return giveUp(job, error, context);
@@ -60,11 +60,10 @@ export async function recordFailure(
 }
 
 /** Returns the reason that a failure does not count as a retry: an outdated result, or a database outage. */
-function uncountedReason(job: Job, error: unknown, { store }: JobContext): Uncounted | undefined {
+function uncountedReason(job: Job, error: unknown): Uncounted | undefined {
   if (error instanceof OutdatedError) return "outdated";
-  const isInterrupted = store.isShared && isOutage(error);
   // The job itself may crash the database, so interruptions are limited.
-  return isInterrupted && interruptedRuns(job) < mostInterrupted ? "interrupted" : undefined;
+  return isOutage(error) && interruptedRuns(job) < mostInterrupted ? "interrupted" : undefined;
 }
 
 async function giveUp(job: Job, error: LostLeaseError, context: JobContext): Promise<void> {

@@ -1,6 +1,6 @@
 import { isOutage } from "./postgres-errors";
 
-/** Retries `work` after an outage of the database, to keep results that took hours to compute. */
+/** Retries `work` after an outage of the database or the storage, to keep results that took hours to compute. */
 export async function retryOutages<T>(
   work: (tries: number) => Promise<T>,
   /** Waits before the next try. @returns false to give up */

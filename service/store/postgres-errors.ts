@@ -46,9 +46,10 @@ const outages: readonly Outage[] = [
     endsConnection: true,
   },
   {
-    codes: /^53100$/,
+    // Files of models and results fail with the codes of the operating system.
+    codes: /^(53100|ENOSPC|EDQUOT|EFBIG)$/,
     message:
-      "The disk of the database is full. The call has changed nothing. Free disk space and call again. " +
+      "The disk is full. The call has changed nothing. Free disk space and call again. " +
       "Reads still work.",
     retryAfterSec: 5,
     // A new connection for every rejected write would only add load.
@@ -105,7 +106,7 @@ export function endsConnection(error: unknown): boolean {
   return outageOf(error)?.endsConnection === true;
 }
 
-/** Whether an error means that the database was unavailable, so the same work may succeed later. */
+/** Whether an error means that the database or the storage was unavailable, so the same work may succeed later. */
 export function isOutage(error: unknown): boolean {
   const isUnavailable = error instanceof ServiceError && error.code === "UNAVAILABLE";
   return isUnavailable || outageOf(error) !== undefined;

@@ -92,7 +92,7 @@ test("reports a full disk, and still recommends", async () => {
   );
   await expect(upsert()).rejects.toMatchObject({
     ...unavailable,
-    message: expect.stringContaining("disk of the database is full"),
+    message: expect.stringContaining("The disk is full"),
   });
   expect((await recommend()).results).not.toEqual([]);
   expect(await readyz()).toEqual({ status: 200, store: "full" });
