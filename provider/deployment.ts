@@ -122,7 +122,7 @@ export const deployment = lifecycle({
     const { check, qps, deploymentJobId: jobId } = state;
     const live = await liveAt(projectId, context);
     if (live === "not serving") {
-      await log.warn(urn, `project ${projectId} does not serve: nothing is deployed`);
+      await log.warn(urn, `project ${projectId} serves no recommendations: nothing is deployed`);
       return undefined;
     }
     const job = jobId
@@ -134,7 +134,9 @@ export const deployment = lifecycle({
     // A check that failed during `up` was reported already, and `up` repeats it.
     const isKnown = state.checkFailed && (fault?.kind === "few" || fault?.kind === "foreign");
     const isForeign = fault?.kind === "foreign";
-    const finding = isForeign ? "may serve, but a gateway answered its check" : "does not serve";
+    const finding = isForeign
+      ? "may serve recommendations, but a gateway answered its check"
+      : "serves no recommendations";
     if (fault && !isKnown) await log.warn(urn, `project ${projectId} ${finding}: ${fault.reason}`);
     // Something other than the service responds. That does not show that the deployment is gone.
     const checkFailed = isForeign && { checkFailed: true as const };

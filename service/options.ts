@@ -65,11 +65,11 @@ export function resolveOptions(options: StartOptions): Options {
   };
 }
 
-/** Returns the API key of a service over PostgreSQL. */
+/** Returns the API key of a service on PostgreSQL. */
 export function requireKey({ key }: StartOptions): string {
   if (key !== undefined && key.length >= 20) return key;
   throw new Error(
-    "A service over PostgreSQL needs an API key of at least 20 characters, the same in all of its processes. " +
+    "A service on PostgreSQL needs an API key of at least 20 characters, the same in all of its processes. " +
       "Set RECOMMENDER_API_KEY, for example to the output of `openssl rand -base64 24`.",
   );
 }

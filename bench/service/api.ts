@@ -14,7 +14,7 @@ export interface ServiceProcess {
   kill(): Promise<void>;
 }
 
-/** The key of services over PostgreSQL. It is only valid as long as the benchmark runs. */
+/** The key of services on PostgreSQL. It is only valid as long as the benchmark runs. */
 const key = randomBytes(24).toString("base64url");
 
 /** Starts a service and waits until it is ready. */

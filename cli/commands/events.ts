@@ -68,8 +68,8 @@ async function prune(options: PruneOptions): Promise<void> {
   const { before, olderThan, start: startTs, yes } = options;
   const ts = before ?? (olderThan === undefined ? undefined : Date.now() - olderThan);
   if (ts === undefined)
-    throw new Error("Choose the events to delete with --before DATE or --older-than TIME, as in 90d.");
-  if (ts < 0) throw new Error("--older-than reaches back before 1970. Choose a shorter time.");
+    throw new Error("Choose the events to delete with --before DATE or --older-than DURATION, such as 90d.");
+  if (ts < 0) throw new Error("--older-than reaches back before 1970. Choose a shorter duration.");
   if (startTs !== undefined && startTs >= ts)
     throw new Error(`--start ${formatTime(startTs)} is not before ${formatTime(ts)}, so the range is empty.`);
   await usingService(options, async ({ client, resolveId }) => {

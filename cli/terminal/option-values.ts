@@ -15,7 +15,7 @@ export function wholeNumber(min = 0, max = Number.MAX_SAFE_INTEGER): (text: stri
 export function duration(text: string): number {
   const value = parseDuration(text);
   if (value !== undefined) return value;
-  throw new InvalidArgumentError("Expected a time with its unit, as in 90d, 12h or 30m.");
+  throw new InvalidArgumentError("Expected a duration with a unit, such as 90d, 12h or 30m.");
 }
 
 /** Parses the address of a service. */

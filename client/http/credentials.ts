@@ -129,7 +129,7 @@ function endpointError(endpoint: TokenEndpoint, scope: string, statusCode: numbe
     return new TokenError(`${missing} ${hint}`, { refusal: "scope" });
   }
   const transient = statusCode === 429 || statusCode >= 500;
-  return new TokenError(`${origin} rejected the token request for the scope ${scope} (${reason})`, {
+  return new TokenError(`${origin} did not issue a token for the scope ${scope} (${reason})`, {
     transient,
   });
 }

@@ -139,7 +139,7 @@ export interface ReadLimits {
   readonly random: () => number;
   /** When aborted, the read is not retried. */
   readonly stop?: AbortSignal | undefined;
-  /** Command that shows the source of address and credentials. */
+  /** Command that shows where the address and the credentials come from. */
   readonly whoami: string;
 }
 

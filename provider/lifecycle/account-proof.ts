@@ -77,9 +77,9 @@ async function rejectOtherAccount(entry: StateEntry, settings: Settings): Promis
   }
   if (verdict === "same") return;
   throw new Error(
-    `This resource was created with a different API key at ${settings.baseUrl}, and the configured key shows no object ` +
-      "of this stack: it seems to be the key of another account. Configure the previous key with recommender:apiKey or " +
-      "RECOMMENDER_API_KEY. If the account is the same, run `RECOMMENDER_SERVICE_MOVED=1 pulumi refresh --run-program`.",
+    `This resource was created with a different API key at ${settings.baseUrl}, and none of this stack's objects are ` +
+      "visible with the configured key, so it probably belongs to another account. Configure the previous key with " +
+      "recommender:apiKey or RECOMMENDER_API_KEY. If the account is the same, run `RECOMMENDER_SERVICE_MOVED=1 pulumi refresh --run-program`.",
   );
 }
 

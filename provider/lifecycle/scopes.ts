@@ -15,7 +15,7 @@ interface Declared extends ReportedResource {
 
 /**
  * Returns an error if the credentials lack a scope for the calls of a step. Each scope is requested once per run and
- * reported in full by the first resource that needs it. Works only with token sources that reject single scopes.
+ * reported in full by the first resource that needs it. Works only with token sources that reject individual scopes.
  */
 export async function scopeFault(
   calls: readonly Route[] = [],
@@ -47,7 +47,7 @@ function hasScope(route: Route, { client, run }: Session): Promise<boolean> {
       () => true,
       (error) => {
         if (error instanceof TokenError && error.refusal === "scope") return false;
-        // Rejected credentials fail every call. An overloaded token source proves nothing.
+        // If the credentials are rejected or the service is unreachable, every call would fail. Other errors, such as an overloaded token source, say nothing about the scope.
         if (isUnreachable(error) || (error instanceof TokenError && error.refusal)) throw error;
         return true;
       },

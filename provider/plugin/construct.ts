@@ -1,7 +1,7 @@
 import { type ConstructRequest, ConstructResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { RegisterResourceRequest, type RegisterResourceResponse } from "@pulumi/pulumi/proto/resource_pb";
 import { Struct, Value } from "google-protobuf/google/protobuf/struct_pb";
-import { truncate, unknownKey, unknownKeySentence } from "../../contract/messages";
+import { unknownKey, unknownKeySentence } from "../../contract/messages";
 import { version } from "../../package.json";
 import { definitions } from "../definitions";
 import type { Lifecycle } from "../lifecycle/protocol";
@@ -49,7 +49,7 @@ function componentOf(type: string): Component {
   const found = components.find((component) => component.type === name);
   if (found) return found;
   const names = components.map((component) => component.type);
-  throw new NotFoundError(`The component ${truncate(type)}: ${unknownKeySentence(name, names)}`);
+  throw new NotFoundError(`Unknown component: ${unknownKeySentence(name, names)}`);
 }
 
 function rejectUnknown(request: ConstructRequest, given: Values, names: readonly string[]): void {

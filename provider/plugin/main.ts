@@ -3,7 +3,7 @@ import { hasCreated, isCreating } from "../recovery/in-flight";
 import { setEngineAddress } from "./binding";
 import { isBusy, listen } from "./server";
 
-/** Time for pending replies after the engine has sent a signal. The engine kills the process after 5 s. */
+/** Time for pending replies after a signal of the engine, or after the last create. The engine kills the process after 5 s. */
 const shutdownMs = 1_000;
 
 /**
@@ -21,6 +21,7 @@ async function main(): Promise<void> {
 
 /** Ends the plugin when the engine asks for it at the end of a run. Creates finish first, so the engine gets their ids. */
 async function end(): Promise<void> {
+  while (isCreating()) await sleep(20);
   const until = performance.now() + shutdownMs;
   while (isCreating() || (isBusy() && performance.now() < until)) await sleep(20);
   // The last reply may still be in transit.

@@ -37,7 +37,7 @@ export interface DeploymentArgs extends DeploymentJobArgs {
  * - With `rollback`, a failed check of a later deployment restores the previous models with a separate job. The update
  *   fails and reports both reasons. The next `pulumi up` tries the new models again.
  * - A refresh runs the `check` without its time limit, if there is one. The service of this package also reports which models are live. If the
- *   service itself reports that the project does not serve, or returns too few results, the deployment counts as
+ *   service itself reports that nothing is deployed, or returns too few results, the deployment counts as
  *   deleted, and the next `pulumi up` creates it again. If something else responds, such as a gateway, the deployment
  *   stays in the state and `recommender drift` reports `not serving`. On a service that does not report the live models,
  *   a deployment without a `check` is assumed to exist.

@@ -65,7 +65,7 @@ export class Claims {
     return this.#released.of(entry).some((released) => isSameEntry(released, entry));
   }
 
-  /** Whether this run has released an entry of an object. */
+  /** Whether this run has released a state entry that references the object. */
   hasReleased(object: ServiceObject): boolean {
     return this.#released.of(object).length > 0;
   }

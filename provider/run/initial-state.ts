@@ -88,7 +88,7 @@ export class InitialState {
     } catch (error) {
       await log.warn(
         anchor.urn,
-        `Cannot note a killed upload (${(error as Error).message}): if this run fails, the next one does not know of it. ` +
+        `Cannot record that an earlier run was killed during an upload (${(error as Error).message}). If this run fails too, the next run will not know about that upload. ` +
           "Set XDG_STATE_HOME to a writable directory.",
       );
     }

@@ -77,7 +77,7 @@ export class Run {
   readonly firstAffected = new Map<string, string>();
   readonly #warned = new Set<string>();
 
-  // Lists of the service, shared by all reads of a refresh.
+  // Cached lists of objects in the service, shared by all reads of a refresh.
   readonly eventDatasets = new Listing<Reply<typeof routes.getEventDataset>>();
   readonly models = new Listing<Reply<typeof routes.getModel>>();
   readonly projects = new Listing<Reply<typeof routes.getProject>>();

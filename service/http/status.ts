@@ -39,7 +39,7 @@ export const statusReply = z.object({
       generatorModelId: z.string(),
       rankerModelId: z.string().nullable(),
       qps: z.int(),
-      /** False while the models are loading. Until then, the previous models answer, if there are any. */
+      /** False while the models are loading. Meanwhile, the previous models answer, if there are any. */
       loaded: z.boolean(),
     }),
   ),

@@ -27,7 +27,7 @@ export function rowReader(context: DeployedContext, modelId: string): (row: numb
       // The user is forgotten anyway. Only the popularity of items still counts their events.
       log.error(
         { err: error, modelId },
-        "cannot read the items of a forgotten user, so they still count as popular",
+        "cannot read the items of a forgotten user, so the user's events still count towards item popularity",
       );
       return [];
     }

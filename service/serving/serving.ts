@@ -255,7 +255,7 @@ export class Serving {
     );
   }
 
-  /** Says of a project that does not serve whether it is there at all. */
+  /** Returns whether a project without a deployment exists. */
   private async refuse(projectId: string): Promise<never> {
     await projectOf(this.context.store.db, projectId);
     throw notDeployed(projectId);

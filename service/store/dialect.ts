@@ -4,7 +4,7 @@ import type { Tables } from "./tables";
 /** A connection to the tables, inside a transaction or not. */
 export type Db = Kysely<Tables>;
 
-/** Whether a connection leads to PostgreSQL. */
+/** Whether the database is PostgreSQL. */
 export function isPostgres(db: Db): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }

@@ -9,7 +9,7 @@ const concurrentUpserts = 20;
 
 /**
  * Returns how many more records a dataset can take. Until the transaction ends, the dataset is not deleted. A dataset
- * over PostgreSQL can exceed its limit by one batch for each upsert beyond 20 at once.
+ * on PostgreSQL can exceed its limit by one batch for each upsert beyond 20 at once.
  */
 export async function freeCapacity(db: Db, dataset: Dataset): Promise<number> {
   if (!isPostgres(db)) return capacityOf(dataset) - (await countRecords(db, dataset));

@@ -199,7 +199,7 @@ export async function sweepDeleted({ store, closing }: Pick<Walking, "store" | "
     .selectFrom("datasets")
     .select("number")
     .where("kind", "=", "deleted")
-    // Every write is counted in `shards`. The row in `datasets` stays, so its number is never used again.
+    // A deleted dataset keeps its row in `datasets`, so its number is never used again. Every write is counted in `shards`, so a dataset without a row there has nothing left to delete.
     .where("number", "in", store.db.selectFrom("shards").select("dataset"))
     .execute();
   for (const { number } of deleted) {

@@ -115,7 +115,7 @@ export async function existingDeletions(db: Db, data: ProjectData): Promise<numb
   const deletions = await deletionsOf(db, data.events);
   if (deletions !== undefined) return deletions;
   throw new JobError(
-    `The event dataset ${data.events.id} was deleted before the training read it. Create a project with another one.`,
+    `The event dataset ${data.events.id} was deleted before the training job read it. Create a project with another event dataset.`,
   );
 }
 

@@ -101,7 +101,7 @@ describe("a refresh of a deployment with a check", () => {
     stage.messages.length = 0;
     expect(await stack.refresh("Deployment", what)).toMatchObject({ name: what, checkFailed: true });
     expect(stage.messages.join()).toContain(
-      `project ${world.projectId} may serve, but a gateway answered its check: `,
+      `project ${world.projectId} may serve recommendations, but a gateway answered its check: `,
     );
     proxy.heal();
     expect((await stack.refresh("Deployment", what))?.checkFailed).toBeUndefined();

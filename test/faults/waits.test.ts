@@ -95,11 +95,12 @@ test("after a timeout the job is kept, and the next run waits for it without a n
     bindings,
   );
   await short.begin("dynamic");
-  proxy.on("GET /get-job", stillRunning, { times: 2 });
+  await observed.holdJobs();
   const args = { name: "slow", projectId, algorithmId };
   const { id } = await short.up("TrainingJob", "slow", { ...args, triggers: [] });
   const model = { ...args, submittedJobId: id };
   await expect(short.up("Model", "slow", model)).rejects.toThrow(/is still .* does not submit it again/);
+  await observed.releaseJobs();
   const patient = new LocalStack({ ...observed.config, "recommender:baseUrl": proxy.url }, bindings);
   await patient.begin("plugin");
   expect((await patient.up("Model", "slow", model)).state.trainingJobId).toBe(id);

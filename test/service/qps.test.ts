@@ -7,7 +7,7 @@ import { deploy, openShop, trainModel } from "./shop";
 const qps = 10;
 const beatMs = 2000;
 
-describe("the qps of a deployment over PostgreSQL", () => {
+describe("the qps of a deployment on PostgreSQL", () => {
   // Each process has a separate clock, so one can stand still while the other advances.
   const clocks = { one: new ManualClock(), other: new ManualClock() };
   let one: Running;

@@ -22,7 +22,7 @@ export interface Field extends Words {
 /** The fields of a type, by name. */
 export type Fields = ReadonlyMap<string, Field>;
 
-/** A resource class, with its documentation. */
+/** Documentation of a resource class. */
 export interface Documented extends Words {
   readonly args: Fields;
   readonly outputs: Fields;
@@ -44,7 +44,7 @@ export class Sources {
     this.#exports = new Map(exported.map((symbol) => [symbol.name, this.#original(symbol)]));
   }
 
-  /** Returns the class of a resource, with the arguments of its constructor. */
+  /** Returns the TSDoc, the arguments and the outputs of a resource class. */
   resource(name: string): Documented {
     const symbol = this.#exported(name);
     const [declaration] = this.#checker

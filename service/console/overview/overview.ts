@@ -75,7 +75,7 @@ export async function overview(
   };
 }
 
-/** Removes orphans, because they need no attention. */
+/** Leaves out orphaned projects and datasets, which need no attention. */
 function withoutOrphans({ projects, datasets }: { projects: OverviewProject[]; datasets: DatasetSummary[] }) {
   return {
     projects: projects.filter(({ isOrphaned }) => !isOrphaned),

@@ -84,7 +84,7 @@ describe("a stack whose key changes", () => {
     for (const [key, row] of engine.held)
       engine.held.set(key, { ...row, state: { ...row.state, __service: theirs.service.url } });
     const other = withKeyOf(engine, theirs);
-    const words = /created with a different API key .* seems to be the key of another account/;
+    const words = /created with a different API key .* probably belongs to another account/;
     await expect(other.refresh()).rejects.toThrow(words);
     const [error] = await other.up([events, more]);
     expect(error?.message).toMatch(words);
