@@ -24,8 +24,8 @@ export interface PreparedRequest {
   readonly sent: Sent;
 }
 
-/** Texts, numbers and booleans in a request, by wire name. */
-export type Sent = Readonly<Record<string, string | number | boolean>>;
+/** Texts and numbers in a request, by wire name. A boolean in a reply is a result, and identifies nothing. */
+export type Sent = Readonly<Record<string, string | number>>;
 
 /** Builds requests with the address and key of a client. */
 export class Requests {
@@ -75,7 +75,7 @@ export class Requests {
 }
 
 function scalarsIn(request: Record<string, unknown>): Sent {
-  const isScalar = ([, value]: [string, unknown]) => ["string", "number", "boolean"].includes(typeof value);
+  const isScalar = ([, value]: [string, unknown]) => ["string", "number"].includes(typeof value);
   return Object.fromEntries(Object.entries(request).filter(isScalar)) as Sent;
 }
 

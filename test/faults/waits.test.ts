@@ -16,7 +16,7 @@ let stack: LocalStack;
 let world: World;
 
 beforeAll(async () => {
-  observed = await ObservedService.start();
+  observed = await ObservedService.start({ faults: true });
   proxy = await FaultProxy.start(observed.service);
   stack = new LocalStack(
     {
