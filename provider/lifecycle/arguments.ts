@@ -4,19 +4,12 @@ import { issuesText } from "../../contract/messages";
 import type { Properties } from "../run/state-entry";
 import { unknownValue } from "../run/unknown-value";
 import { logicalName } from "../run/urn";
+import type { Definition } from "./definition";
 import { hiddenInputs } from "./hidden";
 import type { Fault } from "./protocol";
 
-/** Parts of a resource definition that decide which differences matter. */
-interface Comparable {
-  readonly args: z.ZodObject;
-  readonly replaceOn: readonly string[];
-  readonly ignoreChanges?: readonly string[];
-  readonly adoptedWithout?: readonly string[];
-}
-
 /** Returns the arguments whose change has an effect, and which of them require a replacement. */
-export function compare(definition: Comparable, id: string, olds: Properties, news: Properties) {
+export function compare(definition: Definition, id: string, olds: Properties, news: Properties) {
   const changed = Object.keys(definition.args.shape).filter((key) => hasChanged(key, id, olds, news));
   const replaceOnChanges = news.__replaceOn ?? [];
   const forced = changed.filter((key) => replaceOnChanges.some((path) => differsAt(path, key, olds, news)));

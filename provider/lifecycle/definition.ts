@@ -78,6 +78,9 @@ export interface ResourceDefinition<Args extends object, Outputs extends object>
   leave?(id: string, state: Args & Outputs, context: Context): Promise<void>;
 }
 
+/** Definition without the types of its arguments and outputs, for the steps that all resource types share. */
+export type Definition = ResourceDefinition<Properties, Properties>;
+
 /** Resource in the state. */
 export interface StoredResource {
   readonly id: string;
@@ -119,9 +122,7 @@ export interface Rules {
 }
 
 /** Derives the static properties of a definition from its schemas. */
-export function rulesOf<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
-): Rules {
+export function rulesOf(definition: Definition): Rules {
   const { type, args, outputs, replaceOn, read, readWith } = definition;
   const named = Object.entries(outputs.shape).filter(([name]) => !name.startsWith("__"));
   return {

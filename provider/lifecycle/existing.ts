@@ -10,12 +10,12 @@ import { log } from "../run/engine";
 import { originHeaders } from "../run/origin";
 import type { Properties, StateEntry } from "../run/state-entry";
 import { explainingAbsence } from "./absence";
-import type { ResourceDefinition } from "./definition";
+import type { Definition } from "./definition";
 import { canRead } from "./observation";
 
 /** Returns the reason why the object of `existingId` cannot be adopted, if the service reports one. */
-export async function adoptionError<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+export async function adoptionError(
+  definition: Definition,
   inputs: Properties,
   open: () => Promise<Context>,
 ): Promise<string | undefined> {
@@ -23,7 +23,7 @@ export async function adoptionError<Args extends object, Outputs extends object>
   if (existingId === undefined || !definition.assertAdoptable) return undefined;
   const context = await open();
   try {
-    await definition.assertAdoptable(existingId, inputs as Args, context);
+    await definition.assertAdoptable(existingId, inputs, context);
   } catch (error) {
     const { message } = error as Error;
     if (isUnreachable(error)) throw error;
@@ -35,11 +35,11 @@ export async function adoptionError<Args extends object, Outputs extends object>
 }
 
 /** Creates the object of a resource, or adopts the object of `existingId` or RECOMMENDER_ADOPT. */
-export async function createOrAdopt<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
-  args: Args,
+export async function createOrAdopt(
+  definition: Definition,
+  args: Properties,
   context: Context,
-): Promise<Outputs & { id: string }> {
+): Promise<Properties & { id: string }> {
   const { existingId } = args as { existingId?: string };
   if (existingId && definition.adopt) return adoptGiven(definition, existingId, args, context);
   try {
@@ -52,12 +52,12 @@ export async function createOrAdopt<Args extends object, Outputs extends object>
   }
 }
 
-async function adoptGiven<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+async function adoptGiven(
+  definition: Definition,
   given: string,
-  args: Args,
+  args: Properties,
   context: Context,
-): Promise<Outputs & { id: string }> {
+): Promise<Properties & { id: string }> {
   if (!definition.adopt)
     throw new Error(`Cannot adopt ${truncate(given)}: this resource type does not support adoption`);
   if (!(await canRead(definition, context))) await warnUnverified(given, context);
@@ -82,10 +82,10 @@ export async function reportStillUsed({ urn }: StateEntry, id: string, context: 
 }
 
 /** Deletes the object of a resource, or leaves it in the service if the API cannot delete it. */
-export async function deleteOrOrphan<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+export async function deleteOrOrphan(
+  definition: Definition,
   id: string,
-  state: Args & Outputs,
+  state: Properties,
   context: Context,
 ): Promise<void> {
   if (!definition.delete) return orphan(id, definition.orphanType, context);

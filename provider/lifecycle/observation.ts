@@ -6,25 +6,26 @@ import type { Route } from "../../contract";
 import { truncate } from "../../contract/messages";
 import { lostCallOf } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
+import type { Properties } from "../run/state-entry";
 import { explainingAbsence } from "./absence";
-import type { ResourceDefinition } from "./definition";
+import type { Definition } from "./definition";
 import { withTitle } from "./titled";
 
 /** Whether the service supports reading objects of a resource type. */
-export async function canRead<Args extends object, Outputs extends object>(
-  { read, readWith }: Pick<ResourceDefinition<Args, Outputs>, "read" | "readWith">,
+export async function canRead(
+  { read, readWith }: Pick<Definition, "read" | "readWith">,
   { client }: Pick<Context, "client">,
 ): Promise<boolean> {
   return read !== undefined && (readWith === undefined || isOffered(client, readWith));
 }
 
 /** Reads the current state of an object. Returns "not seen" if the service cannot show it. */
-export async function observe<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+export async function observe(
+  definition: Definition,
   id: string,
-  state: Args & Outputs,
+  state: Properties,
   open: () => Promise<Context>,
-): Promise<(Args & Outputs) | "gone" | "not seen"> {
+): Promise<Properties | "gone" | "not seen"> {
   if (!definition.read || lostCallOf(id)) return "not seen";
   const context = await open();
   return withTitle(context, async () => {

@@ -4,7 +4,7 @@ import { isReplacedByCommand } from "../run/engine-command";
 import type { Properties } from "../run/state-entry";
 import { logicalName } from "../run/urn";
 import { containsUnknown } from "./arguments";
-import type { Declaration, ResourceDefinition } from "./definition";
+import type { Declaration, Definition } from "./definition";
 import { scopeFault } from "./scopes";
 import { adoptionText, changeTexts, deletionFaultText, replacementOf, unknownAdoptionText } from "./wording";
 
@@ -17,8 +17,8 @@ interface Change {
 }
 
 /** Warns of a replacement that the engine forces. The engine checks its new object as if the resource were new. */
-export async function warnOfForcedReplacement<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+export async function warnOfForcedReplacement(
+  definition: Definition,
   declaration: Declaration,
   inputs: Properties,
 ): Promise<void> {
@@ -30,8 +30,8 @@ export async function warnOfForcedReplacement<Args extends object, Outputs exten
 }
 
 /** Warns of the consequences if a change replaces the resource, and of an adoption that is not known yet. */
-export async function warnOfReplacement<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+export async function warnOfReplacement(
+  definition: Definition,
   declaration: Declaration & { readonly settings: Settings },
   change: Change,
 ): Promise<void> {
@@ -45,13 +45,13 @@ export async function warnOfReplacement<Args extends object, Outputs extends obj
   if (warning) await log.warn(urn, warning);
   run.replacing.add(urn);
   run.replacedByDiff.add(urn);
-  const { delete: calls } = definition.calls(olds as Args);
+  const { delete: calls } = definition.calls(olds);
   const fault = await scopeFault(calls, declaration, settings);
   if (fault) await log.warn(urn, deletionFaultText(id, fault));
 }
 
-function warningOf<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+function warningOf(
+  definition: Definition,
   { urn, title, run }: Declaration,
   { id, olds, news, replaces }: Change,
 ): string | undefined {
