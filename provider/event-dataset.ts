@@ -12,8 +12,7 @@ import { createOnce } from "./recovery/create-once";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 
-/** Schema of the arguments of a dataset. */
-export const datasetArgs = datasetFields.extend({ existingId: id.optional() });
+const datasetArgs = datasetFields.extend({ existingId: id.optional() });
 
 type DatasetState = z.output<typeof datasetArgs>;
 

@@ -1,9 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { z } from "zod";
-import { undefinedIfMissing } from "../../client/error-meaning";
 import { isGranted, isOffered } from "../../client/extensions";
 import type { Route } from "../../contract";
-import { truncate } from "../../contract/messages";
 import { lostCallOf } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import type { Properties } from "../run/state-entry";
@@ -67,56 +64,4 @@ export async function confirmedState<State extends object, Found extends object>
   );
   const found = isSame || !(await isGranted(client, route)) ? listed : await readAlone();
   return found && { ...state, ...reported(found) };
-}
-
-/** Extension of the API that reads objects. */
-interface Reading<Fields extends z.ZodObject> {
-  /** Object type in messages. */
-  readonly objectType: string;
-  readonly route: Route;
-  /** Arguments in the response. */
-  readonly fields: Fields;
-  /** Reads an object. Rejects with the service's error if it does not exist. */
-  get(id: string, args: z.output<Fields>, context: Context): Promise<object>;
-}
-
-/**
- * Returns the methods that read objects through an extension of the API. Adoption compares the object with its declaration,
- * because the object cannot be changed later.
- */
-export function readWithExtension<Fields extends z.ZodObject>({
-  objectType,
-  route,
-  fields,
-  get,
-}: Reading<Fields>) {
-  type Args = z.output<Fields>;
-  /** Returns the arguments and known outputs with a different value. Absent equals null. */
-  const differing = (found: object, known: object) =>
-    Object.entries(found).filter(([key, value]) => {
-      if (value === undefined || !(key in fields.shape || key in known)) return false;
-      return !isDeepStrictEqual(value ?? null, (known as Record<string, unknown>)[key] ?? null);
-    });
-  const find = (id: string, args: Args, context: Context) => undefinedIfMissing(get(id, args, context));
-  return {
-    readWith: route,
-
-    async read<State extends Args>(id: string, state: State, context: Context): Promise<State | undefined> {
-      const found = await find(id, state, context);
-      return found && { ...state, ...Object.fromEntries(differing(found, state)) };
-    },
-
-    async assertAdoptable(id: string, args: Args, context: Context): Promise<void> {
-      if (!(await isOffered(context.client, route))) return;
-      const shown = `existingId ${truncate(id)}`;
-      const found = await find(id, args, context);
-      if (!found) throw new Error(`${shown}: there is no such ${objectType} in this account`);
-      const changes = differing(found, args);
-      if (changes.length === 0) return;
-      const actual = changes.map(([key, value]) => `${key}: ${truncate(JSON.stringify(value ?? null))}`);
-      throw new Error(
-        `${shown}: the ${objectType} differs from the declaration and cannot be changed; declare ${actual.join(", ")}`,
-      );
-    },
-  };
 }

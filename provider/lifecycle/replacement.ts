@@ -1,4 +1,5 @@
 import type { Settings } from "../../client/settings";
+import { truncate } from "../../contract/messages";
 import { log } from "../run/engine";
 import { isReplacedByCommand } from "../run/engine-command";
 import type { Properties } from "../run/state-entry";
@@ -6,7 +7,7 @@ import { logicalName } from "../run/urn";
 import { containsUnknown } from "./arguments";
 import type { Declaration, Definition } from "./definition";
 import { scopeFault } from "./scopes";
-import { adoptionText, changeTexts, deletionFaultText, replacementOf, unknownAdoptionText } from "./wording";
+import { changeTexts } from "./wording";
 
 /** Change of a resource, and the arguments that replace it. */
 interface Change {
@@ -37,17 +38,26 @@ export async function warnOfReplacement(
 ): Promise<void> {
   const { run, urn, settings } = declaration;
   const { id, olds, news, replaces } = change;
-  if (containsUnknown(news.existingId)) await log.warn(urn, unknownAdoptionText(id));
+  const shown = truncate(id);
+  if (containsUnknown(news.existingId))
+    await log.warn(
+      urn,
+      `existingId is not known yet. If it is not ${shown}, ${shown} is replaced and then deleted or orphaned.`,
+    );
   if (replaces.length === 0) return;
   const warning = replaces.includes("existingId")
-    ? adoptionText(id, news.existingId)
+    ? `${shown} is replaced by the existing ${truncate(String(news.existingId))}, and is then deleted or orphaned.`
     : warningOf(definition, declaration, change);
   if (warning) await log.warn(urn, warning);
   run.replacing.add(urn);
   run.replacedByDiff.add(urn);
   const { delete: calls } = definition.calls(olds);
   const fault = await scopeFault(calls, declaration, settings);
-  if (fault) await log.warn(urn, deletionFaultText(id, fault));
+  if (fault)
+    await log.warn(
+      urn,
+      `Cannot delete ${shown} after its replacement, unless retainOnDelete is set: ${fault}`,
+    );
 }
 
 function warningOf(
@@ -57,5 +67,7 @@ function warningOf(
 ): string | undefined {
   const name = logicalName(urn);
   const changes = replaces.flatMap((key) => changeTexts(key, olds[key], news[key], run.sourceNames));
-  return definition.replacementWarning?.(replacementOf({ id, title, name, state: olds, changes }));
+  const forced = "requested by --replace, replaceOnChanges, replacementTrigger or replaceWith";
+  const reason = changes.join(", ") || forced;
+  return definition.replacementWarning?.({ id, title, name, state: olds, changes, reason });
 }

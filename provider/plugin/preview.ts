@@ -1,17 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
+import { idOutput } from "../lifecycle/definition";
 import type { Lifecycle } from "../lifecycle/protocol";
 import type { Properties } from "../run/state-entry";
 import { unknownValue } from "../run/unknown-value";
 
-/** Returns the name of the output with the id of the object, such as `eventDatasetId`. No update changes it. */
-export function idOutput({ type }: Pick<Lifecycle, "type">): string {
-  return `${type.charAt(0).toLowerCase()}${type.slice(1)}Id`;
-}
-
 /** Returns the outputs in the preview of a create: the arguments, and the id if an object is adopted. */
 export function previewOfCreate(definition: Lifecycle, inputs: Properties): Properties {
   const { existingId } = inputs;
-  const id = idOutput(definition);
+  const id = idOutput(definition.type);
   const isAdopted = definition.outputNames.includes(id) && existingId !== undefined;
   return { ...unknownOutputs(definition), ...inputs, ...(isAdopted && { [id]: existingId }) };
 }
@@ -22,7 +18,7 @@ export function previewOfUpdate(definition: Lifecycle, olds: Properties, news: P
     (key) => !isDeepStrictEqual(olds[key] ?? null, news[key] ?? null),
   );
   const isStable = (key: string) =>
-    !changes || key === idOutput(definition) || definition.stableOutputs.includes(key);
+    !changes || key === idOutput(definition.type) || definition.stableOutputs.includes(key);
   const outputs = definition.outputNames.map((key) => [key, isStable(key) ? olds[key] : unknownValue]);
   return { ...Object.fromEntries(outputs), ...news };
 }

@@ -16,6 +16,7 @@ import type { Client } from "../../client/client";
 import { truncate, unknownKeySentence } from "../../contract/messages";
 import { definitions } from "../definitions";
 import { stub } from "../dynamic/stub";
+import { idOutput } from "../lifecycle/definition";
 import { PartialStateError } from "../lifecycle/failure";
 import { reservedNameError } from "../lifecycle/hidden";
 import { propertiesWithSecrets } from "../lifecycle/masked-lifecycle";
@@ -27,7 +28,7 @@ import { checkFailure } from "./config";
 import { diffResponse } from "./diff";
 import { NotFoundError } from "./failure";
 import { assertReadable, importedState } from "./import";
-import { idOutput, previewOfCreate, previewOfUpdate } from "./preview";
+import { previewOfCreate, previewOfUpdate } from "./preview";
 import { rememberState } from "./stored";
 import { fromStruct, sealedLike, toStruct, unsealed, withoutNullProperties, withSealed } from "./values";
 
@@ -57,7 +58,7 @@ export async function diff(request: DiffRequest): Promise<DiffResponse> {
   const news = { ...unsealed(fromStruct(request.getNews())), __urn: urn };
   const difference = await definition.diff(request.getId(), olds, news);
   const reply = diffResponse(difference, olds, news);
-  const stable = definition.outputNames.filter((key) => key === idOutput(definition));
+  const stable = definition.outputNames.filter((key) => key === idOutput(definition.type));
   if (difference.replaces.length === 0) reply.setStablesList(stable);
   return reply;
 }
