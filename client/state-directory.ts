@@ -1,4 +1,5 @@
-import { mkdirSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -7,6 +8,20 @@ export function stateDirectory(part: string): string {
   const { XDG_STATE_HOME, LOCALAPPDATA } = process.env;
   const base = XDG_STATE_HOME || LOCALAPPDATA || join(homedir(), ".local", "state");
   return join(base, "pulumi-recommender", part);
+}
+
+/** Returns a digest of any JSON value, for the names of files. */
+export function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+}
+
+/** Reads a text file. Returns undefined if it does not exist or cannot be read. */
+export function readIfPossible(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
 }
 
 /** Creates a directory that only its owner can read, and its parents. */

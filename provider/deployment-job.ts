@@ -10,8 +10,9 @@ import { readBack } from "./jobs/read-back";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
-import { type Pinned, pinnedAt } from "./run/pinned";
+import { type Pinned, pinnedIn } from "./run/pinned";
 import type { Properties } from "./run/state-entry";
+import { logicalName } from "./run/urn";
 
 /** Arguments of a deployment job, as a lifecycle receives them. */
 export type DeploymentState = z.output<typeof deploymentFields>;
@@ -41,7 +42,7 @@ export const deploymentJob = lifecycle({
   redo: true,
   ...readBack,
 
-  complete: async (given, { urn, config }) => withPinned(given, pinnedAt(urn, config)),
+  complete: async (given, { urn, config }) => withPinned(given, pinnedIn(config, logicalName(urn))),
 
   calls: () => ({ create: [routes.submitDeploymentJob], update: [routes.submitDeploymentJob] }),
 

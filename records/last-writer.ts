@@ -1,9 +1,9 @@
-import { createHash, randomUUID } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { possibleAddresses } from "../client/address";
 import type { Client } from "../client/client";
-import { createDirectory, stateDirectory } from "../client/state-directory";
+import { createDirectory, digest, readIfPossible, stateDirectory } from "../client/state-directory";
 
 /**
  * Local files with the token of the upload or deletion that last changed the records of a dataset. There is one file for
@@ -13,12 +13,9 @@ export class LastWriter {
   readonly #paths: readonly string[];
 
   constructor({ service }: Pick<Client, "service">, datasetId: string) {
-    this.#paths = possibleAddresses(service).map((address) => {
-      const name = createHash("sha256")
-        .update(JSON.stringify([address, datasetId]))
-        .digest("hex");
-      return join(stateDirectory("uploads"), `${name.slice(0, 32)}.writer`);
-    });
+    this.#paths = possibleAddresses(service).map((address) =>
+      join(stateDirectory("uploads"), `${digest([address, datasetId])}.writer`),
+    );
   }
 
   /** Token of the last upload. A deletion writes a token that no upload has, and so does a writer at another address. */
@@ -41,9 +38,5 @@ export class LastWriter {
 }
 
 function tokenIn(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return undefined;
-  }
+  return readIfPossible(path)?.trim();
 }

@@ -1,3 +1,4 @@
+import type { Reply } from "../contract";
 import type { Batch } from "./batch";
 import type { RecordKind } from "./kind";
 import type { Reject } from "./rejects";
@@ -5,17 +6,10 @@ import type { Reject } from "./rejects";
 /** Record that the service rejected. */
 export type RejectedRecord = Reject & { readonly id: string };
 
-/** Response to a batch. */
-interface BatchReply {
-  readonly succeedIds: readonly string[];
-  readonly failedIds: readonly string[];
-  readonly failures?: readonly { readonly index: number; readonly reason: string }[] | null | undefined;
-}
-
 /** Returns the records of a batch that the service did not accept. A record in neither list counts as rejected. */
 export function rejectedRecords(
   batch: Batch,
-  { succeedIds, failedIds, failures }: BatchReply,
+  { succeedIds, failedIds, failures }: Reply<RecordKind["route"]>,
   kind: RecordKind,
 ): RejectedRecord[] {
   if (failedIds.length === 0 && !failures?.length && succeedIds.length >= batch.ids.size) return [];

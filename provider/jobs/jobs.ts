@@ -11,11 +11,11 @@ import {
   usualTime,
   watchJob,
 } from "../../client/job";
+import { digest } from "../../client/state-directory";
 import { type Input, type Route, routes } from "../../contract";
 import { truncate } from "../../contract/messages";
 import { createOnce } from "../recovery/create-once";
 import type { Creation } from "../recovery/creation";
-import { digest } from "../recovery/journal";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { isJobOfOtherProject, withWayOut } from "./other-project";

@@ -60,19 +60,19 @@ async function adoptGiven(
 ): Promise<Properties & { id: string }> {
   if (!definition.adopt)
     throw new Error(`Cannot adopt ${truncate(given)}: this resource type does not support adoption`);
-  if (!(await canRead(definition, context))) await warnUnverified(given, context);
+  if (!(await canRead(definition, context)))
+    await log.warn(
+      context.urn,
+      `${context.title}: ${truncate(given)} is adopted without verification: the API cannot read it.`,
+    );
   await definition.assertAdoptable?.(given, args, context);
   const adopted = { id: given, ...(await definition.adopt(given, args, context)) };
   await reportOrphans(context, given);
-  await unorphan(adopted.id, definition.orphanType, context);
+  if (definition.orphanType) await recordUse(adopted.id, definition.orphanType, false, context);
   // By adopting, the user has decided about the call without a response.
   const lost = lostCallOf(context.run.placeholders.get(context.urn ?? ""));
   if (lost) context.run.resolvedCalls.add(lost.key);
   return adopted;
-}
-
-async function warnUnverified(id: string, { urn, title }: Context): Promise<void> {
-  await log.warn(urn, `${title}: ${truncate(id)} is adopted without verification: the API cannot read it.`);
 }
 
 /** Reports that an object is kept because another state entry of the stack references it. */
@@ -122,11 +122,6 @@ export async function orphanLostCreation(lost: LostCall, entry: StateEntry, cont
     context.urn,
     `${context.title}: ${what}; if it succeeded and you have not adopted its object, the object is orphaned`,
   );
-}
-
-/** Records at the service that this stack uses an adopted object, so it is no orphan. */
-async function unorphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
-  if (type) await recordUse(id, type, false, context);
 }
 
 /** Records whether this stack uses an object. Returns undefined if the service has no list of orphans, or on failure. */

@@ -89,7 +89,7 @@ class ResourceLifecycle implements Steps {
     if (isNew) {
       await warnOfForcedReplacement(definition, declaration, inputs);
       const reason = failures.length === 0 && (await this.#creationFault(given, inputs, declaration));
-      if (reason) failures.push({ property: "", reason });
+      if (reason) failures.push(reason);
     }
     return { inputs, failures };
   }
@@ -110,7 +110,7 @@ class ResourceLifecycle implements Steps {
       run.replacedByDiff.add(urn);
       run.placeholders.set(urn ?? "", id);
       const replaces = this.#argKeys.slice(0, 1);
-      return { changes: true, changed: replaces, replaces, deleteBeforeReplace: false };
+      return { changes: true, changed: replaces, replaces };
     }
     const { effective, replaces } = compare(definition, id, olds, news);
     await warnOfReplacement(
@@ -129,7 +129,7 @@ class ResourceLifecycle implements Steps {
     const fault = await scopeFault(calls, declaration, this.#settings());
     if (fault) throw new Error(fault);
     const changes = isUpdated || location === "moved";
-    return { changes, changed: effective, replaces, deleteBeforeReplace: false };
+    return { changes, changed: effective, replaces };
   }
 
   async create(given: Properties, call?: Call) {

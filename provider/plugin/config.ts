@@ -20,7 +20,6 @@ import {
   settingKeys,
 } from "../../client/settings";
 import { containsUnknown } from "../lifecycle/arguments";
-import type { Fault } from "../lifecycle/protocol";
 import { bindingSetting, configurationKeys, unknownKeyError } from "../run/configuration";
 import { masked } from "../run/masking";
 import { pinnedModelsKey } from "../run/pinned";
@@ -66,8 +65,7 @@ export function diffConfig(request: DiffRequest): DiffResponse {
   const news = unsealed(fromStruct(request.getNews()));
   const keys = new Set([...Object.keys(olds), ...Object.keys(news)]);
   const changed = [...keys].filter((key) => JSON.stringify(olds[key]) !== JSON.stringify(news[key]));
-  const difference = { changes: changed.length > 0, changed, replaces: [], deleteBeforeReplace: false };
-  return diffResponse(difference, olds, news);
+  return diffResponse({ changes: changed.length > 0, changed, replaces: [] }, olds, news);
 }
 
 /** Applies the configuration to this process. The engine starts one process for each provider of a program. */
@@ -96,10 +94,9 @@ export function configureResponse(): ConfigureResponse {
   return reply;
 }
 
-/** Converts a fault to the engine's format. */
-export function checkFailure({ property, reason }: Fault): CheckFailure {
+/** Converts a fault to the engine's format. It names no property, whose value may be secret and would be printed. */
+export function checkFailure(reason: string): CheckFailure {
   const failure = new CheckFailure();
-  failure.setProperty(property);
   failure.setReason(masked(reason));
   return failure;
 }
@@ -135,7 +132,7 @@ function isDefault(urn: string | undefined): boolean {
   return urn !== undefined && isDefaultProvider(urn);
 }
 
-function unknownKeys(inputs: Properties, urn: string): Fault[] {
+function unknownKeys(inputs: Properties, urn: string): string[] {
   return Object.keys(inputs)
     .filter((key) => !engineInputs.includes(key))
     .flatMap((key) => {
@@ -147,19 +144,18 @@ function unknownKeys(inputs: Properties, urn: string): Fault[] {
           }
         : // Only the stack selects the binding and pins models.
           { known: settingKeys, project: undefined, remedy: "Remove it from the provider's inputs." };
-      const reason = unknownKeyError(key, place);
-      return reason ? [{ property: "", reason }] : [];
+      return unknownKeyError(key, place) ?? [];
     });
 }
 
-function contradictions(inputs: Properties, urn: string): Fault[] {
+function contradictions(inputs: Properties, urn: string): string[] {
   const baseUrl = textOf(inputs.baseUrl);
   // The environment may have a key, but it belongs to the address in the environment.
   if (!isDefault(urn) && baseUrl && inputs.apiKey == null && embeddedDirectory(baseUrl) === undefined) {
-    const reason =
+    return [
       "recommender:apiKey is not set, and RECOMMENDER_API_KEY is not sent to an address that the program sets. " +
-      "Set apiKey as an input of the provider.";
-    return [{ property: "", reason }];
+        "Set apiKey as an input of the provider.",
+    ];
   }
   try {
     const environment = environmentFor(inputs, urn);
@@ -171,7 +167,7 @@ function contradictions(inputs: Properties, urn: string): Fault[] {
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     const remedy = isDefault(urn) ? "" : " In a program, set it as an input of the provider.";
-    return [{ property: "", reason: error.message + remedy }];
+    return [error.message + remedy];
   }
 }
 

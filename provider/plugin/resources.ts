@@ -20,7 +20,7 @@ import { idOutput } from "../lifecycle/definition";
 import { PartialStateError } from "../lifecycle/failure";
 import { reservedNameError } from "../lifecycle/hidden";
 import { propertiesWithSecrets } from "../lifecycle/masked-lifecycle";
-import type { Fault, Lifecycle } from "../lifecycle/protocol";
+import type { Lifecycle } from "../lifecycle/protocol";
 import { type Properties, packUrn, unpackUrn } from "../run/state-entry";
 import { logicalName, partsOf, pluginTypePrefix, resourceTypeOf } from "../run/urn";
 import { components } from "./components";
@@ -40,14 +40,14 @@ export async function check(request: CheckRequest): Promise<CheckResponse> {
   const hidden = hiddenFaults(olds, given);
   const news: Properties = { ...given, __urn: urn };
   const { inputs, failures } =
-    hidden.length > 0 ? { inputs: given, failures: hidden } : await lifecycleOf(urn).check(olds, news);
+    hidden.length > 0 ? { inputs: given, failures: [] } : await lifecycleOf(urn).check(olds, news);
   // Stores whether the program sets the name, so an alias with a new logical name renames nothing.
   const named = { ...inputs, ...(news.name !== undefined && { __named: true }) };
   const reply = new CheckResponse();
   // A hash of secret content is secret too, because the content could be guessed from it.
   const origin = { ...raw, contentHash: raw.contentHash ?? [raw.source, raw.mapping] };
   reply.setInputs(toStruct(sealedLike(engineInputs(named), origin)));
-  reply.setFailuresList(failures.map(checkFailure));
+  reply.setFailuresList([...hidden, ...failures.map(({ reason }) => reason)].map(checkFailure));
   return reply;
 }
 
@@ -172,11 +172,10 @@ function lifecycleOf(urn: string): Lifecycle {
  * Rejects hidden arguments. Allows those that the classes of this package add, and those in the old inputs, because an
  * import and `ignoreChanges` pass them back.
  */
-function hiddenFaults(olds: Properties, given: Properties): Fault[] {
+function hiddenFaults(olds: Properties, given: Properties): string[] {
   const own = ({ __unresolved: _, ...rest }: Properties) => Object.entries(rest);
   const added = own(given).filter(([name, value]) => !isDeepStrictEqual(olds[name], value));
-  const reasons = added.flatMap(([name]) => reservedNameError(name) ?? []);
-  return reasons.map((reason) => ({ property: "", reason }));
+  return added.flatMap(([name]) => reservedNameError(name) ?? []);
 }
 
 /** Converts state for a lifecycle. State without a token, from an earlier version, uses its URN as the token. */

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createDirectory, stateDirectory } from "../../client/state-directory";
+import { createDirectory, digest, stateDirectory } from "../../client/state-directory";
 import { canonicalUrn } from "../run/urn";
-import { digest, type JournalEntry, retentionMs } from "./journal";
+import { type JournalEntry, retentionMs } from "./journal";
 
 /**
  * Records the user's decision that a journal entry of another stack is not about this resource. The entry stays in the

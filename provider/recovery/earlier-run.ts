@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import type { Client } from "../../client/client";
+import { digest } from "../../client/state-directory";
 import type { Context } from "../run/context";
 import { engineAddress, isEngineRunning, log } from "../run/engine";
 import type { Run } from "../run/session";
@@ -9,7 +10,6 @@ import type { AnyCreation } from "./creation";
 import { isDisowned } from "./disowned";
 import { isAlive } from "./entry-writer";
 import {
-  digest,
   entriesOf,
   entriesOfOtherStacks,
   erase,
