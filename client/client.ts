@@ -280,7 +280,9 @@ export class Client {
     if (isOwn) this.#responded.add(url.origin);
     const hint = hintOf(
       {
-        ...{ status, isRecognised: isOwn, isPage: errorBody.shape === "HTML" },
+        status,
+        isRecognised: isOwn,
+        isPage: errorBody.shape === "HTML",
         location: this.#redact(header(response, "location") ?? ""),
       },
       { origin: url.origin, ids, tokensFrom: this.#tokens.source.origin, whoami: this.whoami },

@@ -2,8 +2,8 @@ import { type Input, type Reply, routes } from "../contract";
 import { ApiError, type Client, ReplyError } from "./client";
 import type { Clock } from "./clock";
 import { meansNotServing } from "./error-meaning";
+import { isUnreachable } from "./errors";
 import { isFinal, isForeign, isOwnFailure, isUndecided, mayBeWrongAddress } from "./finality";
-import { isUnreachable } from "./unreachable";
 
 /** Input of the recommendation call. */
 export type RecommendationInput = Input<typeof routes.recommendItemsToUser>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { isUnreachable } from "../client/errors";
 import { runCheck } from "../client/serving";
-import { isUnreachable } from "../client/unreachable";
 import { deploymentFields, limits } from "../contract";
 import { atMost, id } from "../contract/field";
 import { submitDeployment } from "./deployment-job";

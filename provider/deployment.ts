@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { deleteObject } from "../client/deletion";
 import { meansAbsentOrNotServing, undefinedIfMissing } from "../client/error-meaning";
+import { isUnreachable } from "../client/errors";
 import { isOffered } from "../client/extensions";
 import { currentServingUri, isServing, runCheck } from "../client/serving";
-import { isUnreachable } from "../client/unreachable";
 import { type Reply, routes } from "../contract";
 import { truncate } from "../contract/messages";
 import { requestOf, withPinned } from "./deployment-job";

@@ -7,8 +7,7 @@ import { fieldsOf } from "../lifecycle/arguments";
 import { type ObjectSchema, secret } from "../lifecycle/definition";
 import { lifecycle } from "../lifecycle/lifecycle";
 import { log } from "../run/engine";
-import { finishJob, type Job, type JobKind, missingJobError, submitJob } from "./jobs";
-import { readBack } from "./read-back";
+import { finishJob, type Job, type JobKind, missingJobError, readBack, submitJob } from "./jobs";
 
 const resultOutputs = z.object({
   jobId: id,

@@ -1,5 +1,4 @@
-import { isOutage } from "../../client/errors";
-import { isUnreachable } from "../../client/unreachable";
+import { isOutage, isUnreachable } from "../../client/errors";
 import { type OrphanType, type Reply, routes } from "../../contract";
 import { truncate } from "../../contract/messages";
 import { AdoptionByUser } from "../recovery/adoption";
@@ -9,9 +8,8 @@ import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { originHeaders } from "../run/origin";
 import type { Properties, StateEntry } from "../run/state-entry";
-import { explainingAbsence } from "./absence";
 import type { Definition } from "./definition";
-import { canRead } from "./observation";
+import { canRead, explainingAbsence } from "./observation";
 
 /** Returns the reason why the object of `existingId` cannot be adopted, if the service reports one. */
 export async function adoptionError(

@@ -1,6 +1,5 @@
-import { TokenError } from "../../client/errors";
+import { isUnreachable, TokenError } from "../../client/errors";
 import { embeddedDirectory, type Settings } from "../../client/settings";
-import { isUnreachable } from "../../client/unreachable";
 import type { Route } from "../../contract";
 import type { Urn } from "../run/engine";
 import { openSession, type Session } from "../run/session";

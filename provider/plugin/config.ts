@@ -26,7 +26,6 @@ import { pinnedModelsKey } from "../run/pinned";
 import type { Properties } from "../run/state-entry";
 import { isDefaultProvider } from "../run/urn";
 import { diffResponse } from "./diff";
-import { strictestRequirements } from "./requirements";
 import { fromStruct, sealedLike, secretsIn, toStruct, unsealed, withSealed } from "./values";
 
 /** Inputs that the engine adds to every provider. */
@@ -175,4 +174,41 @@ function contradictions(inputs: Properties, urn: string): string[] {
 function textOf(value: unknown): string | undefined {
   if (value == null) return undefined;
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/**
+ * Returns the stricter requirements for models and deployments from the environment and the inputs of a provider, as
+ * variables. `recommender promote` sets its requirements in the environment, and they apply to explicit providers too.
+ */
+export function strictestRequirements(
+  input: (key: SettingKey) => string | undefined,
+  environment: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
+  const variable = (key: SettingKey) => environment[environmentName(key)] || undefined;
+  const [inputFloors, variableFloors] = [floorsIn(input("minQuality")), floorsIn(variable("minQuality"))];
+  const isRolledBack = [input("rollback"), variable("rollback")].includes("true");
+  return {
+    ...(inputFloors &&
+      variableFloors && {
+        [environmentName("minQuality")]: JSON.stringify(highest(inputFloors, variableFloors)),
+      }),
+    ...(isRolledBack && { [environmentName("rollback")]: "true" }),
+  };
+}
+
+/** Returns the higher floor of each model in either argument, and of `*`, which means all other models. */
+function highest(one: Settings["minQuality"], other: Settings["minQuality"]): Settings["minQuality"] {
+  const of = (floors: Settings["minQuality"], model: string) => floors[model] ?? floors["*"] ?? 0;
+  const models = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return Object.fromEntries([...models].map((model) => [model, Math.max(of(one, model), of(other, model))]));
+}
+
+/** Parses the floors. Undefined if there are none or the text is invalid, which reading the settings reports. */
+function floorsIn(text: string | undefined): Settings["minQuality"] | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return readSettings((key) => (key === "minQuality" ? text : undefined), {}).minQuality;
+  } catch {
+    return undefined;
+  }
 }

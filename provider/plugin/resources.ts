@@ -22,13 +22,13 @@ import { reservedNameError } from "../lifecycle/hidden";
 import { propertiesWithSecrets } from "../lifecycle/masked-lifecycle";
 import type { Lifecycle } from "../lifecycle/protocol";
 import { type Properties, packUrn, unpackUrn } from "../run/state-entry";
+import { unknownValue } from "../run/unknown-value";
 import { logicalName, partsOf, pluginTypePrefix, resourceTypeOf } from "../run/urn";
 import { components } from "./components";
 import { checkFailure } from "./config";
 import { diffResponse } from "./diff";
 import { NotFoundError } from "./failure";
 import { assertReadable, importedState } from "./import";
-import { previewOfCreate, previewOfUpdate } from "./preview";
 import { rememberState } from "./stored";
 import { fromStruct, sealedLike, toStruct, unsealed, withoutNullProperties, withSealed } from "./values";
 
@@ -144,6 +144,26 @@ export async function update(request: UpdateRequest, maySwitchBack: boolean): Pr
   rememberState(definition.type, urn, id, outs);
   reply.setProperties(toStruct(state(outs)));
   return reply;
+}
+
+/** Returns the outputs in the preview of a create: the arguments, and the id if an object is adopted. */
+function previewOfCreate(definition: Lifecycle, inputs: Properties): Properties {
+  const { existingId } = inputs;
+  const id = idOutput(definition.type);
+  const unknown = Object.fromEntries(definition.outputNames.map((key) => [key, unknownValue]));
+  const isAdopted = definition.outputNames.includes(id) && existingId !== undefined;
+  return { ...unknown, ...inputs, ...(isAdopted && { [id]: existingId }) };
+}
+
+/** Returns the outputs in the preview of an update. They are unknown if an argument changes, except stable ones. */
+function previewOfUpdate(definition: Lifecycle, olds: Properties, news: Properties): Properties {
+  const changes = definition.argumentNames.some(
+    (key) => !isDeepStrictEqual(olds[key] ?? null, news[key] ?? null),
+  );
+  const isStable = (key: string) =>
+    !changes || key === idOutput(definition.type) || definition.stableOutputs.includes(key);
+  const outputs = definition.outputNames.map((key) => [key, isStable(key) ? olds[key] : unknownValue]);
+  return { ...Object.fromEntries(outputs), ...news };
 }
 
 /** Deletes a resource. `customTimeouts` does not apply, because no delete waits for a job. */
