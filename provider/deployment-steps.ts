@@ -45,12 +45,7 @@ export type State = z.output<typeof deploymentArgs>;
 export type Outputs = z.output<typeof deploymentOutputs>;
 
 /** Picks the addresses from a job's result or from the state. */
-export function addressesIn(
-  from:
-    | { readonly [Key in "servingUri" | "stableServingUri"]?: string | null | undefined }
-    | null
-    | undefined,
-): Pick<Outputs, "servingUri" | "stableServingUri"> {
+export function addressesIn(from: Job["jobResult"]): Pick<Outputs, "servingUri" | "stableServingUri"> {
   const { servingUri, stableServingUri } = from ?? {};
   return { ...(servingUri && { servingUri }), ...(stableServingUri && { stableServingUri }) };
 }

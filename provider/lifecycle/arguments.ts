@@ -133,6 +133,12 @@ export function argumentsIn(properties: Properties, keys: readonly string[]): Pr
   return Object.fromEntries(wanted.map((key) => [key, properties[key]]));
 }
 
+/** Returns the fields that have a value. Services may omit fields or return null. */
+export function knownFields<T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[Key]> } {
+  const known = Object.entries(fields).filter(([, value]) => value != null);
+  return Object.fromEntries(known) as { [Key in keyof T]?: NonNullable<T[Key]> };
+}
+
 /** Returns the arguments that a schema contains, without hidden properties. */
 export function fieldsOf<S extends z.ZodObject>({ shape }: S, args: z.output<S> | object): z.output<S> {
   return Object.fromEntries(Object.entries(args).filter(([key]) => key in shape)) as z.output<S>;

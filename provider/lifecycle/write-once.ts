@@ -8,7 +8,7 @@ import { truncate } from "../../contract/messages";
 import { createOnce } from "../recovery/create-once";
 import type { Context } from "../run/context";
 import type { Properties } from "../run/state-entry";
-import { fieldsOf, withDefaults } from "./arguments";
+import { fieldsOf, knownFields, withDefaults } from "./arguments";
 import { type Definition, idOutput } from "./definition";
 import { lifecycle } from "./lifecycle";
 import type { Lifecycle } from "./protocol";
@@ -65,10 +65,8 @@ export function writeOnce(resource: WriteOnce): Lifecycle {
         request: fieldsOf(fields, withDefaults(fields, args)),
         idOf: (created) => (created as Properties)[idKey] as string,
       });
-      const reported = Object.entries(fieldsOf(outputs, reply as object)).filter(
-        ([, value]) => value != null,
-      );
-      return { id: (reply as Properties)[idKey] as string, ...Object.fromEntries(reported) };
+      const reported = knownFields(fieldsOf(outputs, reply as object)) as Properties;
+      return { ...reported, id: reported[idKey] as string };
     },
 
     readWith: get,

@@ -2,6 +2,7 @@ import { isOutage } from "../../client/errors";
 import { isEnabled } from "../../client/settings";
 import type { Route } from "../../contract";
 import type { Context } from "../run/context";
+import { sharedPromise } from "../run/listing";
 import type { Run } from "../run/session";
 import { mayBeSameService } from "../run/state-entry";
 import { canonicalUrn, logicalName } from "../run/urn";
@@ -51,13 +52,8 @@ export async function matchesBefore(
   { findLost, idOf, request, route }: AnyCreation,
 ): Promise<string[] | undefined> {
   if (!findLost || (await client.honoursKeys())) return undefined;
-  let list = run.listedBefore.get(findLost.name) as Promise<readonly unknown[]> | undefined;
-  if (!list) {
-    list = findLost.list();
-    list.catch(() => run.listedBefore.delete(findLost.name));
-    run.listedBefore.set(findLost.name, list);
-  }
-  const ids = (await list).flatMap((listed) => findLost.match(listed, request.name) ?? []).map(idOf);
+  const list = await sharedPromise(run.listedBefore, findLost.name, () => findLost.list());
+  const ids = list.flatMap((listed) => findLost.match(listed, request.name) ?? []).map(idOf);
   return [...ids, ...createdBy(run, route)];
 }
 
