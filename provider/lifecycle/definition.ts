@@ -18,9 +18,6 @@ export function secret<S extends z.ZodType>(schema: S): S {
 
 const secrets = new WeakSet<z.ZodType>();
 
-/** Calls that each step of a resource always sends. */
-export type StepCalls = Partial<Record<"create" | "adopt" | "update" | "delete", readonly Route[]>>;
-
 /** Definition of a resource type: its arguments, and how the API creates, reads, updates and deletes its objects. */
 export interface ResourceDefinition<Args extends object, Outputs extends object> {
   readonly type: string;
@@ -46,8 +43,8 @@ export interface ResourceDefinition<Args extends object, Outputs extends object>
   predictFailure?(args: Args, declaration: Declaration): Promise<string | undefined>;
   /** Returns a warning about the consequences of a replacement. Undefined if nothing is lost. */
   replacementWarning?(replacement: Replacement): string | undefined;
-  /** Returns the calls of each step. A preview requests tokens for them. Arguments may be unknown. */
-  calls(args: Args): StepCalls;
+  /** Returns the calls that each step always sends. A preview requests tokens for them. Arguments may be unknown. */
+  calls(args: Args): Partial<Record<"create" | "adopt" | "update" | "delete", readonly Route[]>>;
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
   /** Throws if an object cannot be adopted. Changes nothing, so a preview calls it too. */
   assertAdoptable?(id: string, args: Args, context: Context): Promise<void>;
