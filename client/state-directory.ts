@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -21,6 +21,23 @@ export function readIfPossible(path: string): string | undefined {
     return readFileSync(path, "utf8");
   } catch {
     return undefined;
+  }
+}
+
+/** Writes a text file that only its owner can read, and creates its directory. No reader sees a part of the text. */
+export function replaceFile(path: string, text: string): void {
+  createDirectory(dirname(path));
+  const next = `${path}.${process.pid}`;
+  writeFileSync(next, text, { mode: 0o600 });
+  renameSync(next, path);
+}
+
+/** Removes the files of a directory that are older than a time. */
+export function removeOldFiles(directory: string, maxAgeMs: number): void {
+  for (const name of readdirSync(directory)) {
+    const file = join(directory, name);
+    const { mtimeMs = Date.now() } = statSync(file, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > maxAgeMs) rmSync(file, { force: true });
   }
 }
 

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { possibleAddresses } from "../client/address";
 import type { Client } from "../client/client";
-import { createDirectory, digest, readIfPossible, stateDirectory } from "../client/state-directory";
+import { digest, readIfPossible, replaceFile, stateDirectory } from "../client/state-directory";
 
 /**
  * Local files with the token of the upload or deletion that last changed the records of a dataset. There is one file for
@@ -27,13 +26,7 @@ export class LastWriter {
 
   /** Writes the token of an upload. Pass no token for any other change of the records. */
   write(token: string = randomUUID()): void {
-    for (const path of this.#paths) {
-      if (tokenIn(path) === token) continue;
-      createDirectory(dirname(path));
-      const next = `${path}.${process.pid}`;
-      writeFileSync(next, `${token}\n`, { mode: 0o600 });
-      renameSync(next, path);
-    }
+    for (const path of this.#paths) if (tokenIn(path) !== token) replaceFile(path, `${token}\n`);
   }
 }
 

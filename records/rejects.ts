@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, lstatSync, openSync, writeSync } from "node:fs";
 import { basename, relative, resolve } from "node:path";
+import { parseJson } from "../client/parse";
 import { chooseFile, rejectLine, removeRejectsFile } from "./rejects-file";
 import type { SourceFile } from "./source";
 
@@ -100,9 +101,6 @@ export function generalised(reason: string): string {
 }
 
 function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = parseJson(text);
+  return value === undefined ? text : value;
 }

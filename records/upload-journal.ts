@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { createDirectory, digest, readIfPossible, stateDirectory } from "../client/state-directory";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { digest, readIfPossible, replaceFile, stateDirectory } from "../client/state-directory";
 import { lineOf, type Outcome, readSections, type Section, type Totals } from "./journal-format";
 import type { JournaledUpload, SkipMode } from "./skip-mode";
 
@@ -135,10 +135,7 @@ export class UploadJournal {
   }
 
   #write(sections: readonly Section[]): void {
-    const next = `${this.#path}.next`;
-    createDirectory(dirname(this.#path));
-    writeFileSync(next, sections.flatMap(linesOf).join(""), { mode: 0o600 });
-    renameSync(next, this.#path);
+    replaceFile(this.#path, sections.flatMap(linesOf).join(""));
   }
 
   #attempt(write: () => void): void {
