@@ -133,7 +133,7 @@ export function argumentsIn(properties: Properties, keys: readonly string[]): Pr
   return Object.fromEntries(wanted.map((key) => [key, properties[key]]));
 }
 
-/** Returns the fields that have a value. Services may omit fields or return null. */
+/** Returns the fields that have a value. For services, the engine and programs, null means absent. */
 export function knownFields<T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[Key]> } {
   const known = Object.entries(fields).filter(([, value]) => value != null);
   return Object.fromEntries(known) as { [Key in keyof T]?: NonNullable<T[Key]> };

@@ -16,6 +16,7 @@ import type { Client } from "../../client/client";
 import { truncate, unknownKeySentence } from "../../contract/messages";
 import { definitions } from "../definitions";
 import { stub } from "../dynamic/stub";
+import { knownFields } from "../lifecycle/arguments";
 import { idOutput } from "../lifecycle/definition";
 import { PartialStateError } from "../lifecycle/failure";
 import { reservedNameError } from "../lifecycle/hidden";
@@ -30,13 +31,13 @@ import { diffResponse } from "./diff";
 import { NotFoundError } from "./failure";
 import { assertReadable, importedState } from "./import";
 import { rememberState } from "./stored";
-import { fromStruct, sealedLike, toStruct, unsealed, withoutNullProperties, withSealed } from "./values";
+import { fromStruct, sealedLike, toStruct, unsealed, withSealed } from "./values";
 
 export async function check(request: CheckRequest): Promise<CheckResponse> {
   const urn = request.getUrn();
   const raw = fromStruct(request.getNews());
   const olds = unsealed(fromStruct(request.getOlds()));
-  const given = withoutNullProperties(unsealed(raw));
+  const given = knownFields(unsealed(raw));
   const hidden = hiddenFaults(olds, given);
   const news: Properties = { ...given, __urn: urn };
   const { inputs, failures } =
@@ -233,7 +234,7 @@ function nameOrigin(before: Properties, now: Properties): Properties {
 
 /** Converts inputs for the engine. */
 function engineInputs({ __urn, __provider, ...rest }: Properties): Properties {
-  return withoutNullProperties(rest);
+  return knownFields(rest);
 }
 
 /** Marks secrets in the state of a PartialStateError, as in any other state. */

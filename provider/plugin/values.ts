@@ -13,11 +13,6 @@ export function toStruct(values: object): Struct {
   return Struct.fromJavaScript(JSON.parse(JSON.stringify(values)) as Record<string, JavaScriptValue>);
 }
 
-/** Removes top-level properties that are null: the engine and other languages treat null as absent. */
-export function withoutNullProperties(properties: Properties): Properties {
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== null));
-}
-
 /** Unwraps sealed values, for the lifecycles. */
 export function unsealed<T>(value: T): T;
 export function unsealed(value: unknown): unknown {
