@@ -5,7 +5,7 @@ import { type Route, routes } from "../../contract";
 import { lostCallOf } from "../recovery/unknown-creation";
 import { accountOf, type VisibleObjects } from "../run/account";
 import { log } from "../run/engine";
-import { sharedPromise } from "../run/listing";
+import { sharedPromise } from "../run/promises";
 import { openSession, type Session } from "../run/session";
 import type { Properties, StateEntry } from "../run/state-entry";
 import { type Location, locationOf } from "./location";

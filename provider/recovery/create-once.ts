@@ -5,6 +5,7 @@ import { accountOf } from "../run/account";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { originHeaders } from "../run/origin";
+import { queued } from "../run/promises";
 import { logicalName, partsOf } from "../run/urn";
 import { AdoptionByUser, idNamedByUser, rejectHeld } from "./adoption";
 import type { AnyCreation, Created, Creation } from "./creation";
@@ -44,8 +45,7 @@ export async function createOnce<R extends Route, Listed = never>(
     return sendCreate(context, route, request, { idempotencyKey: key }) as Promise<Created<R>>;
   const identities = identitiesOf(creation.identity ?? request);
   const earlier = await findInterrupted(context, creation, identities);
-  const attempt = { context, creation, identity: identities[0], earlier };
-  return queued(attempt, () => execute(attempt)) as Promise<Created<R>>;
+  return inTurn({ context, creation, identity: identities[0], earlier }) as Promise<Created<R>>;
 }
 
 /** Collects evidence, decides and acts, until the created object is known or the user must decide. */
@@ -251,15 +251,9 @@ function unrequestedFields(request: object, reply: object): Record<string, unkno
 }
 
 /** Runs creates with the same name one after the other, because the object of one would look like a candidate of the other. */
-async function queued<T>({ context, creation }: Attempt, work: () => Promise<T>): Promise<T> {
-  const { client, run } = context;
-  const { request, findLost } = creation;
-  if (!findLost || (await client.honoursKeys())) return work();
-  const name = `${findLost.name} ${request.name}`;
-  const queue = (run.creationQueues.get(name) ?? Promise.resolve()).then(work);
-  run.creationQueues.set(
-    name,
-    queue.catch(() => undefined),
-  );
-  return queue;
+async function inTurn(attempt: Attempt): Promise<Created<Route>> {
+  const { client, run } = attempt.context;
+  const { request, findLost } = attempt.creation;
+  if (!findLost || (await client.honoursKeys())) return execute(attempt);
+  return queued(run.creationQueues, `${findLost.name} ${request.name}`, () => execute(attempt));
 }

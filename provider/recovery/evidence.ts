@@ -2,7 +2,7 @@ import { isOutage } from "../../client/errors";
 import { isEnabled } from "../../client/settings";
 import type { Route } from "../../contract";
 import type { Context } from "../run/context";
-import { sharedPromise } from "../run/listing";
+import { sharedPromise } from "../run/promises";
 import type { Run } from "../run/session";
 import { mayBeSameService } from "../run/state-entry";
 import { canonicalUrn, logicalName } from "../run/urn";

@@ -1,19 +1,5 @@
 import type { Clock } from "../../client/clock";
 
-/** Returns the stored promise of a key, or stores the promise of `make`. A rejected promise is not kept. */
-export function sharedPromise<Key, T>(
-  promises: Map<Key, Promise<T>>,
-  key: Key,
-  make: () => Promise<T>,
-): Promise<T> {
-  const known = promises.get(key);
-  if (known) return known;
-  const made = make();
-  made.catch(() => promises.delete(key));
-  promises.set(key, made);
-  return made;
-}
-
 /** Time for which the reads of a refresh share one list. */
 const cachedMs = 60_000;
 
