@@ -19,7 +19,6 @@ import {
   errorReplyFailure,
   type Failure,
   type ReadLimits,
-  type RetryPolicy,
   retryAfterMs,
   retryRead,
   thrownFailure,
@@ -50,8 +49,6 @@ export class Client {
   readonly #agent: Agent;
   readonly #tokens: TokenCache;
   readonly #clock: Clock;
-  readonly #random: () => number;
-  readonly #retry: RetryPolicy;
   readonly #timeouts: Timeouts;
   /** Whether each address honours idempotency keys. Addresses that have not responded yet are missing. */
   readonly #honoursKeys = new Map<string, boolean>();
@@ -68,17 +65,14 @@ export class Client {
     this.service = options.instanceId ? `embedded:${options.instanceId}` : canonicalAddress(this.baseUrl);
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#random = options.random ?? Math.random;
-    this.#retry = { ...defaultRetry, ...options.retry };
     this.#requests = new Requests(options);
     this.serving = new ServingAddresses(this.baseUrl);
-    const { whoami } = this;
     this.#limits = {
-      policy: this.#retry,
+      policy: { ...defaultRetry, ...options.retry },
       clock: this.#clock,
-      random: this.#random,
+      random: options.random ?? Math.random,
       stop: options.stop,
-      whoami,
+      whoami: this.whoami,
     };
     this.#waitNotice = new WaitNotice(this.#clock, options.onWait);
     this.#timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000, ...options.timeouts };
@@ -109,6 +103,7 @@ export class Client {
     prepared: PreparedRequest,
     options: CallOptions,
   ): Promise<Reply<R>> {
+    const { policy, random } = this.#limits;
     const began = this.#clock.now();
     const { origin } = prepared.url;
     const waitSignal = prepared.signal ?? this.#options.stop;
@@ -137,9 +132,9 @@ export class Client {
       const isTransient = failure.transient || (mayBeWrongAddress && this.#responded.has(origin));
       if (!isTransient || waitSignal?.aborted) throw finalError();
       if (mayHaveRun && !(await this.honoursKeys(prepared.signal).catch(() => false))) throw finalError();
-      const delay = delayMs(this.#retry, attempt, failure, this.#random);
+      const delay = delayMs(policy, attempt, failure, random);
       const spent = this.#clock.now() - began;
-      const budget = budgetMs(this.#retry, failure, this.#responded.has(origin));
+      const budget = budgetMs(policy, failure, this.#responded.has(origin));
       if (spent + delay > budget)
         throw finalError(giveUpError(failure.error, attempt + 1, spent, this.whoami));
       options.onRetry?.(failure.error);
@@ -171,7 +166,7 @@ export class Client {
       () => fetchExtensions(this.baseUrl, this.#agent, () => this.#mayHaveExtensions()),
       (error) => healthFailure(route, origin, error),
       this.#limits,
-      (failure) => healthBudgetMs(this.#retry, failure, this.#responded.has(origin)),
+      (failure) => healthBudgetMs(this.#limits.policy, failure, this.#responded.has(origin)),
     ).catch((error) => {
       this.#extensions = undefined;
       throw error;
@@ -280,7 +275,9 @@ export class Client {
     if (isOwn) this.#responded.add(url.origin);
     const hint = hintOf(
       {
-        ...{ status, isRecognised: isOwn, isPage: errorBody.shape === "HTML" },
+        status,
+        isRecognised: isOwn,
+        isPage: errorBody.shape === "HTML",
         location: this.#redact(header(response, "location") ?? ""),
       },
       { origin: url.origin, ids, tokensFrom: this.#tokens.source.origin, whoami: this.whoami },

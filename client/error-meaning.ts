@@ -6,34 +6,19 @@ const idle = /\b(not|no|nothing|never)\b.{0,40}\b(deployed|deployment|serving|se
 const user = /(\b|_)users?(\b|_)/i;
 const inUse = /\b(deployed|serving|serves|in[ _]use)\b|DEPLOYED|IN_USE/i;
 
-/** Checks in another way that an object does not exist, for services whose 404 does not name the missing object. */
-export type ConfirmAbsence = () => Promise<boolean>;
-
 /**
  * Returns the reply of a call, or undefined if the object does not exist. A 404 that may come from a gateway counts only
- * if `confirm` returns true.
+ * if `confirm` returns true, which checks the absence in another way.
  */
-export function undefinedIfMissing<T>(
+export async function undefinedIfMissing<T>(
   call: Promise<T>,
-  confirm?: ConfirmAbsence | undefined,
-): Promise<T | undefined> {
-  return undefinedIf(meansAbsent, call, confirm);
-}
-
-/** Returns the reply of a call, or undefined if the project or its deployment does not exist. */
-export function undefinedIfNotServing<T>(call: Promise<T>): Promise<T | undefined> {
-  return undefinedIf(meansAbsentOrNotServing, call);
-}
-
-async function undefinedIf<T>(
-  meansAbsence: (error: ApiError) => boolean,
-  call: Promise<T>,
-  confirm: ConfirmAbsence = async () => false,
+  confirm: () => Promise<boolean> = async () => false,
+  meansMissing: (error: ApiError) => boolean = meansAbsent,
 ): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof ApiError && meansAbsence(error)) return undefined;
+    if (error instanceof ApiError && meansMissing(error)) return undefined;
     if (mayMeanAbsent(error) && (await confirm().catch(() => false))) return undefined;
     throw error;
   }

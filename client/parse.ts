@@ -9,6 +9,15 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Decodes percent-encoded text. Returns text that is not valid unchanged. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Parses a duration with a unit, such as 90m, to milliseconds. Returns undefined if it is not valid. */
 export function parseDuration(text: string): number | undefined {
   const value = /^\d+$/.test(text) ? undefined : ms(text as StringValue);

@@ -2,8 +2,8 @@ import { type Input, type Reply, routes } from "../contract";
 import { ApiError, type Client, ReplyError } from "./client";
 import type { Clock } from "./clock";
 import { meansNotServing } from "./error-meaning";
-import { isFinal, isForeign, isOwnFailure, mayBeWrongAddress } from "./finality";
-import { isUnreachable } from "./unreachable";
+import { isUnreachable } from "./errors";
+import { isFinal, isForeign, isOwnFailure, isUndecided, mayBeWrongAddress } from "./finality";
 
 /** Input of the recommendation call. */
 export type RecommendationInput = Input<typeof routes.recommendItemsToUser>;
@@ -111,42 +111,18 @@ interface CheckFailure {
 }
 
 /**
- * Runs the check of a deployment. Returns the reason why it failed, or undefined if it passed or none is declared.
- * Throws if that is unknown: the credentials are rejected, the service is overloaded or cannot be reached, or something
- * else responds.
+ * Runs the check of a deployment. Returns why it failed, or undefined if it passed or none is declared. Throws if that is
+ * unknown: the credentials are rejected, or the service is overloaded or cannot be reached.
  * The reason refers to users by their index, because it is stored in the stack state and user ids are personal data.
+ *
+ * @param isRefresh whether a refresh runs it. Latency then does not count, and neither does an internal error of the
+ * service. A response of something else counts as `foreign`, and throws otherwise
  */
 export async function runCheck(
-  deployment: CheckedDeployment,
-  servingUri: string | undefined,
-  context: { readonly client: Client; readonly clock: Clock },
-): Promise<string | undefined> {
-  const kindOf = (error: unknown) => (isOwnFailure(error) ? "refused" : undefined);
-  return (await failureOf(deployment, servingUri, context, kindOf))?.reason;
-}
-
-/**
- * Returns why the recommendation calls of a check fail or return too few results, or undefined if they succeed.
- * Throws if that is unknown: the credentials are rejected, or the service is overloaded or cannot be reached.
- */
-export async function findServingFault(
-  { check, qps }: { readonly check: ServingCheck; readonly qps: number },
-  servingUri: string | undefined,
-  context: { readonly client: Client; readonly clock: Clock },
-): Promise<CheckFailure | undefined> {
-  const { maxLatencyMs: _, ...timeless } = check;
-  return failureOf({ check: timeless, qps }, servingUri, context, (error) => {
-    if (isFinal(error)) return "refused";
-    return isForeign(error) || error instanceof ReplyError ? "foreign" : undefined;
-  });
-}
-
-/** @param kindOf the kind of failure that an error means, or undefined if it means nothing about the deployment */
-async function failureOf(
   { check, qps }: CheckedDeployment,
   servingUri: string | undefined,
   { client, clock }: { readonly client: Client; readonly clock: Clock },
-  kindOf: (error: unknown) => CheckFailure["kind"] | undefined,
+  isRefresh = false,
 ): Promise<CheckFailure | undefined> {
   if (!check) return undefined;
   const { userIds, minResults = 1, maxLatencyMs } = check;
@@ -167,12 +143,12 @@ async function failureOf(
         const reason = `the check failed: ${place} got ${got}, but at least ${minResults} are required`;
         return { kind: "few", reason };
       }
-      if (maxLatencyMs !== undefined && tookMs > maxLatencyMs) {
+      if (!isRefresh && maxLatencyMs !== undefined && tookMs > maxLatencyMs) {
         const reason = `the check failed: the response for ${place} took ${tookMs} ms, but the limit is ${maxLatencyMs} ms`;
         return { kind: "slow", reason };
       }
     } catch (error) {
-      const kind = kindOf(error);
+      const kind = failureKind(error, isRefresh);
       if (isUnreachable(error)) throw error;
       const text = `${place}: ${errorText(error as Error, userId)}`;
       if (!kind) throw new Error(text, { cause: error });
@@ -180,6 +156,13 @@ async function failureOf(
     }
   }
   return undefined;
+}
+
+/** Returns the kind of failure that an error means, or undefined if it means nothing about the deployment. */
+function failureKind(error: unknown, isRefresh: boolean): CheckFailure["kind"] | undefined {
+  if (!isRefresh) return isOwnFailure(error) ? "refused" : undefined;
+  if (isFinal(error)) return "refused";
+  return isUndecided(error) ? "foreign" : undefined;
 }
 
 /** Describes the error of a call, without the message of the service if that contains the user id. */

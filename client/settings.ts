@@ -24,7 +24,12 @@ const count = (fallback: number, unit: string) =>
 
 const floor = z.number().min(0).max(1);
 const qualityFloors = z.union([floor, z.record(z.string(), floor)]);
-const isTrue = (text: "true" | "false") => text === "true";
+
+const flag = (fallback: "true" | "false") =>
+  z
+    .enum(["true", "false"], { error: "expected true or false" })
+    .default(fallback)
+    .transform((text) => text === "true");
 
 /** Default address: an embedded service on this machine. */
 export const defaultBaseUrl = "embedded:.recommender";
@@ -85,12 +90,9 @@ const schema = z.object({
       return z.NEVER;
     }),
   /** Whether every deployment rolls back to the previous models if its check fails, not only those that declare it. */
-  rollback: z.enum(["true", "false"], { error: "expected true or false" }).default("false").transform(isTrue),
+  rollback: flag("false"),
   /** Whether to send the stack and resource that create an object or submit a job to the service. */
-  tellOrigin: z
-    .enum(["true", "false"], { error: "expected true or false" })
-    .default("true")
-    .transform(isTrue),
+  tellOrigin: flag("true"),
   /** Maximum number of connections to the service. */
   parallel: count(64, "a whole number of connections"),
 });
@@ -109,6 +111,7 @@ export const secretKeys = ["apiKey", "accessToken", "clientSecret"] as const sat
 
 const tokenKeys = ["accessToken", "tokenCommand", "tokenUrl"] as const;
 const endpointKeys = ["clientId", "clientSecret"] as const;
+const tokenParts: readonly SettingKey[] = [...tokenKeys, ...endpointKeys];
 
 const environmentNames = new Map(
   settingKeys.map((key) => [
@@ -143,10 +146,9 @@ export function environmentWithout(
   given: readonly SettingKey[],
   environment: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
-  const ofTokens = [...tokenKeys, ...endpointKeys];
-  const replaced: SettingKey[] = tokenKeys.some((key) => given.includes(key)) ? [...ofTokens] : [];
+  const replaced = tokenKeys.some((key) => given.includes(key)) ? [...tokenParts] : [];
   // Credentials in the environment belong to the address in the environment.
-  if (given.includes("baseUrl")) replaced.push("apiKey", ...ofTokens);
+  if (given.includes("baseUrl")) replaced.push("apiKey", ...tokenParts);
   const names = [...given, ...replaced].map(environmentName);
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)));
 }
@@ -170,7 +172,7 @@ export function readSettings(
   // the other would be a contradiction.
   const hasEnvironmentToken = tokenKeys.some(fromEnvironment);
   const usesStack = (key: SettingKey) =>
-    isTokenPart(key) ? !hasEnvironmentToken && !isOtherAddress : key !== "apiKey" || !isOtherAddress;
+    tokenParts.includes(key) ? !hasEnvironmentToken && !isOtherAddress : key !== "apiKey" || !isOtherAddress;
   for (const key of settingKeys)
     values[key] = fromEnvironment(key) ?? (usesStack(key) ? fromStack(key) : undefined);
   if (values.baseUrl === undefined && isCiRunner(environment)) throw new SettingsError(noAddressOnCi);
@@ -187,10 +189,6 @@ export function readSettings(
   const unused = endpointKeys.filter((key) => !read.data[key] && fromStack(key));
   checkCredentials(read.data, unused);
   return read.data;
-}
-
-function isTokenPart(key: SettingKey): boolean {
-  return [...tokenKeys, ...endpointKeys].some((part) => part === key);
 }
 
 function noCredentialsFor(baseUrl: string, addressFrom: string): string {
@@ -264,19 +262,16 @@ function howToSet(key: SettingKey): string {
   return `Set it with \`pulumi config set ${secret}recommender:${key} VALUE\` or ${environmentName(key)}.`;
 }
 
-/** Prefix of the address of an embedded service. The rest is its data directory. */
-const embeddedPrefix = "embedded:";
-
 /** Returns the data directory of an embedded service, or undefined for the address of another service. */
 export function embeddedDirectory(baseUrl: string): string | undefined {
-  return baseUrl.startsWith(embeddedPrefix) ? baseUrl.slice(embeddedPrefix.length) : undefined;
+  return /^embedded:(.*)$/s.exec(baseUrl)?.[1];
 }
 
 /** Resolves the data directory of an embedded service relative to the directory of the program. */
 export function relativeToProgram(settings: Settings, programDirectory: string): Settings {
   const directory = embeddedDirectory(settings.baseUrl);
   if (directory === undefined) return settings;
-  return { ...settings, baseUrl: embeddedPrefix + resolve(programDirectory, directory) };
+  return { ...settings, baseUrl: `embedded:${resolve(programDirectory, directory)}` };
 }
 
 /** Returns the schema that applies to a service. Only the limits of an embedded service are known. */

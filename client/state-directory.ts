@@ -1,4 +1,5 @@
-import { mkdirSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -7,6 +8,37 @@ export function stateDirectory(part: string): string {
   const { XDG_STATE_HOME, LOCALAPPDATA } = process.env;
   const base = XDG_STATE_HOME || LOCALAPPDATA || join(homedir(), ".local", "state");
   return join(base, "pulumi-recommender", part);
+}
+
+/** Returns a digest of any JSON value, for the names of files. */
+export function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+}
+
+/** Reads a text file. Returns undefined if it does not exist or cannot be read. */
+export function readIfPossible(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a text file that only its owner can read, and creates its directory. No reader sees a part of the text. */
+export function replaceFile(path: string, text: string): void {
+  createDirectory(dirname(path));
+  const next = `${path}.${process.pid}`;
+  writeFileSync(next, text, { mode: 0o600 });
+  renameSync(next, path);
+}
+
+/** Removes the files of a directory that are older than a time. */
+export function removeOldFiles(directory: string, maxAgeMs: number): void {
+  for (const name of readdirSync(directory)) {
+    const file = join(directory, name);
+    const { mtimeMs = Date.now() } = statSync(file, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > maxAgeMs) rmSync(file, { force: true });
+  }
 }
 
 /** Creates a directory that only its owner can read, and its parents. */

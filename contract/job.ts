@@ -136,48 +136,41 @@ export function isUncertain(heldOutPairs: number | null | undefined): boolean {
   return heldOutPairs != null && heldOutPairs < certainPairs;
 }
 
+const metric = (text: string) => maybe(z.number()).describe(text);
+const count = (text: string) => maybe(z.int()).describe(text);
+
 /** Quality that a training measured on held-out pairs of users who were not used to choose parameters. */
 export const quality = z.object({
-  recallAt20: maybe(z.number()).describe("Share of held-out items among the top 20 recommendations."),
-  ndcgAt20: maybe(z.number()).describe(
+  recallAt20: metric("Share of held-out items among the top 20 recommendations."),
+  ndcgAt20: metric(
     "NDCG of the top 20 recommendations. Like recall, but counts items more if they rank higher.",
   ),
-  popularityRecallAt20: maybe(z.number()).describe(
-    "Recall@20 of a baseline that recommends the most popular items to everyone.",
-  ),
-  popularityNdcgAt20: maybe(z.number()).describe(
-    "NDCG@20 of a baseline that recommends the most popular items to everyone.",
-  ),
-  heldOutPairs: maybe(z.int()).describe(
+  popularityRecallAt20: metric("Recall@20 of a baseline that recommends the most popular items to everyone."),
+  popularityNdcgAt20: metric("NDCG@20 of a baseline that recommends the most popular items to everyone."),
+  heldOutPairs: count(
     `Number of held-out user-item pairs. The metrics are uncertain if it is below ${certainPairs}.`,
   ),
-  heldOutUsers: maybe(z.int()).describe(
-    "Number of users with held-out pairs. None of them was used to choose parameters.",
-  ),
+  heldOutUsers: count("Number of users with held-out pairs. None of them was used to choose parameters."),
   holdOut: maybe(z.string()).describe(
     "Which pairs were held out: `latest` (the latest of each user), or `random` if events have no time.",
   ),
-  learnedOnUsers: maybe(z.int()).describe(
+  learnedOnUsers: count(
     "Number of users from whose events the item vectors were learned, if there are too many events to use all.",
   ),
-  allUsers: maybe(z.int()).describe("Number of all users. Users not among learnedOnUsers were folded in."),
-  unrankedNdcgAt20: maybe(z.number()).describe("NDCG@20 on the latest pairs, without a ranker."),
-  rankedNdcgAt20: maybe(z.number()).describe(
+  allUsers: count("Number of all users. Users not among learnedOnUsers were folded in."),
+  unrankedNdcgAt20: metric("NDCG@20 on the latest pairs, without a ranker."),
+  rankedNdcgAt20: metric(
     "NDCG@20 on the latest pairs, with this model as the ranker. Equal to unrankedNdcgAt20 if the gain is not significant, because the ranker then changes nothing.",
   ),
-  coverageAt20: maybe(z.number()).describe(
-    "Share of all items that are in the top 20 of at least one of up to 1,000 users.",
-  ),
-  coldItemsAt20: maybe(z.number()).describe(
-    "Share of these recommendations whose items have fewer than 5 users.",
-  ),
-  diversityAt20: maybe(z.number()).describe(
+  coverageAt20: metric("Share of all items that are in the top 20 of at least one of up to 1,000 users."),
+  coldItemsAt20: metric("Share of these recommendations whose items have fewer than 5 users."),
+  diversityAt20: metric(
     "Mean dissimilarity of a user's top 20 items: 0 if all are the same, about 1 if they have nothing in common.",
   ),
-  shownPopularityAt20: maybe(z.number()).describe(
+  shownPopularityAt20: metric(
     "Mean popularity rank of these recommendations: 0 for the least popular item, 1 for the most popular.",
   ),
-  chosenPopularity: maybe(z.number()).describe("Mean popularity rank of the items that these users chose."),
+  chosenPopularity: metric("Mean popularity rank of the items that these users chose."),
 });
 
 /** Progress of a running training, as the service in this package reports it. */
@@ -185,9 +178,9 @@ export const progress = z.object({
   phase: maybe(z.string()).describe(
     "Current phase: read, weights (of other event types), search, train or attributes.",
   ),
-  fraction: maybe(z.number()).describe("Completed share of the phase, from 0 to 1."),
-  recallAt20: maybe(z.number()).describe("Best Recall@20 so far."),
-  ndcgAt20: maybe(z.number()).describe("Best NDCG@20 so far."),
+  fraction: metric("Completed share of the phase, from 0 to 1."),
+  recallAt20: metric("Best Recall@20 so far."),
+  ndcgAt20: metric("Best NDCG@20 so far."),
 });
 
 const replyValue = {

@@ -1,19 +1,16 @@
 import { z } from "zod";
 import { tolerantVariants } from "./field";
-import { innerSchema, withInnerSchema } from "./wire";
-
-const tolerantSchemas = new WeakMap<z.ZodType, z.ZodType>();
+import { innerSchema, oncePerSchema, withInnerSchema } from "./wire";
 
 /** Returns a schema without the rules that only the service in this package has. Other services may accept more. */
 export function tolerant<T extends z.ZodType>(schema: T): T {
-  let twin = tolerantSchemas.get(schema);
-  if (!twin) {
-    const variant = variantOf(schema);
-    twin = variant ? tolerant(variant) : withTolerantParts(schema);
-    tolerantSchemas.set(schema, twin);
-  }
-  return twin as T;
+  return tolerantTwin(schema) as T;
 }
+
+const tolerantTwin = oncePerSchema((schema) => {
+  const variant = variantOf(schema);
+  return variant ? tolerant(variant) : withTolerantParts(schema);
+});
 
 /** Looks up the wider schema. `describe` creates a copy whose parent is the registered schema. */
 function variantOf(schema: z.core.$ZodType): z.ZodType | undefined {

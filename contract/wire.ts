@@ -5,8 +5,20 @@ type Convert = (value: unknown) => unknown;
 type Direction = "encode" | "decode";
 type Names = [string, ...string[]];
 
-const converters = { encode: new WeakMap<z.ZodType, Convert>(), decode: new WeakMap<z.ZodType, Convert>() };
-const wireSchemas = new WeakMap<z.ZodType, z.ZodType>();
+const converters = {
+  encode: oncePerSchema((schema) => makeConverter("encode", schema)),
+  decode: oncePerSchema((schema) => makeConverter("decode", schema)),
+};
+
+/** Caches the results of a function of schemas. */
+export function oncePerSchema<T extends object>(make: (schema: z.ZodType) => T): (schema: z.ZodType) => T {
+  const results = new WeakMap<z.ZodType, T>();
+  return (schema) => {
+    const result = results.get(schema) ?? make(schema);
+    results.set(schema, result);
+    return result;
+  };
+}
 
 /** Returns the name of a field on the wire: `num_shards` for `numShards`. */
 export function wireName(key: string): string {
@@ -15,43 +27,27 @@ export function wireName(key: string): string {
 
 /** Converts a validated value to its wire format. */
 export function encode<T extends z.ZodType>(schema: T, value: z.output<T>): unknown {
-  return converter("encode", schema)(value);
+  return converters.encode(schema)(value);
 }
 
 /** Converts a value from the wire to the field names of programs. Unknown fields are dropped. */
 export function decode(schema: z.ZodType, value: unknown): unknown {
-  return converter("decode", schema)(value);
+  return converters.decode(schema)(value);
 }
 
 /** Returns the schema with wire names, to validate request bodies and to generate the OpenAPI document. */
-export function wireSchema(schema: z.ZodType): z.ZodType {
-  let twin = wireSchemas.get(schema);
-  if (!twin) {
-    twin = makeWireSchema(schema);
-    wireSchemas.set(schema, twin);
-  }
-  return twin;
-}
-
-function converter(direction: Direction, schema: z.ZodType): Convert {
-  let convert = converters[direction].get(schema);
-  if (!convert) {
-    convert = makeConverter(direction, schema);
-    converters[direction].set(schema, convert);
-  }
-  return convert;
-}
+export const wireSchema = oncePerSchema(makeWireSchema);
 
 /** Renames fields of objects, also in arrays, unions and wrappers. Other values, including maps with user-chosen keys, stay unchanged. */
 function makeConverter(direction: Direction, schema: z.ZodType): Convert {
   if (schema instanceof z.ZodObject) return objectConverter(direction, schema);
   if (schema instanceof z.ZodArray) {
-    const element = converter(direction, schema.element as z.ZodType);
+    const element = converters[direction](schema.element as z.ZodType);
     return (value) => (Array.isArray(value) ? value.map(element) : value);
   }
   if (schema instanceof z.ZodDiscriminatedUnion) return unionConverter(direction, schema);
   const inner = innerSchema(schema);
-  if (inner) return converter(direction, inner);
+  if (inner) return converters[direction](inner);
   return (value) => value;
 }
 
@@ -60,7 +56,7 @@ function objectConverter(direction: Direction, schema: z.ZodObject): Convert {
     .filter(([, field]) => !inlined.has(field))
     .map(([key, field]) => {
       const wire: Names = [wireName(key), ...aliasesOf(field)];
-      const convert = converter(direction, field);
+      const convert = converters[direction](field);
       return direction === "encode"
         ? { from: [key] as Names, to: wire[0], convert }
         : { from: wire, to: key, convert };
@@ -94,7 +90,7 @@ function unionConverter(direction: Direction, schema: z.ZodDiscriminatedUnion): 
   const branches = options.flatMap((option) =>
     [...((option.shape[key] as z.ZodLiteral).values as Set<unknown>)].map((literal) => ({
       literal,
-      convert: converter(direction, option),
+      convert: converters[direction](option),
     })),
   );
   const from = direction === "encode" ? key : wireName(key);

@@ -1,38 +1,13 @@
-import { z } from "zod";
 import { algorithmFields, routes } from "../contract";
-import { id } from "../contract/field";
-import { lifecycle } from "./lifecycle/lifecycle";
-import { readWithExtension } from "./lifecycle/observation";
 import { writeOnce } from "./lifecycle/write-once";
-import { createOnce } from "./recovery/create-once";
 
-/** The specification has no call to read, change or delete an algorithm. The service of this package can read it. */
-export const algorithm = lifecycle({
+/** Algorithm that models of a project are trained with. */
+export const algorithm = writeOnce({
   type: "Algorithm",
-  args: algorithmFields.extend({ existingId: id.optional() }),
-  outputs: z.object({ algorithmId: id }),
+  objectType: "algorithm",
   orphanType: "ALGORITHM",
-  ...writeOnce(algorithmFields, "Its models are trained again."),
-  ...readWithExtension({
-    objectType: "algorithm",
-    route: routes.getAlgorithm,
-    fields: algorithmFields,
-    get: (algorithmId, { projectId }, { client }) =>
-      client.call(routes.getAlgorithm, { projectId, algorithmId }),
-  }),
-
-  calls: () => ({ create: [routes.createAlgorithm] }),
-
-  async create({ projectId, name, algorithmType, algorithmParameters }, context) {
-    const { reply } = await createOnce(context, {
-      route: routes.createAlgorithm,
-      request: { projectId, name, algorithmType, algorithmParameters },
-      idOf: ({ algorithmId }) => algorithmId,
-    });
-    return { id: reply.algorithmId, algorithmId: reply.algorithmId };
-  },
-
-  async adopt(algorithmId) {
-    return { algorithmId };
-  },
+  fields: algorithmFields,
+  create: routes.createAlgorithm,
+  get: routes.getAlgorithm,
+  consequence: "Its models are trained again.",
 });

@@ -4,14 +4,14 @@ import { hasFailed, hasSucceeded, type Job } from "../client/job";
 import { isServing } from "../client/serving";
 import { deploymentFields, routes } from "../contract";
 import { id } from "../contract/field";
-import { submitJob } from "./jobs/jobs";
+import { readBack, submitJob } from "./jobs/jobs";
 import { ownJob } from "./jobs/other-project";
-import { readBack } from "./jobs/read-back";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
-import { type Pinned, pinnedAt } from "./run/pinned";
+import { type Pinned, pinnedIn } from "./run/pinned";
 import type { Properties } from "./run/state-entry";
+import { logicalName } from "./run/urn";
 
 /** Arguments of a deployment job, as a lifecycle receives them. */
 export type DeploymentState = z.output<typeof deploymentFields>;
@@ -41,7 +41,7 @@ export const deploymentJob = lifecycle({
   redo: true,
   ...readBack,
 
-  complete: async (given, { urn, config }) => withPinned(given, pinnedAt(urn, config)),
+  complete: async (given, { urn, config }) => withPinned(given, pinnedIn(config, logicalName(urn))),
 
   calls: () => ({ create: [routes.submitDeploymentJob], update: [routes.submitDeploymentJob] }),
 

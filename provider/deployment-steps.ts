@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { isUnreachable } from "../client/errors";
+import { runCheck } from "../client/serving";
 import { deploymentFields, limits } from "../contract";
 import { atMost, id } from "../contract/field";
 import { submitDeployment } from "./deployment-job";
@@ -43,12 +45,7 @@ export type State = z.output<typeof deploymentArgs>;
 export type Outputs = z.output<typeof deploymentOutputs>;
 
 /** Picks the addresses from a job's result or from the state. */
-export function addressesIn(
-  from:
-    | { readonly [Key in "servingUri" | "stableServingUri"]?: string | null | undefined }
-    | null
-    | undefined,
-): Pick<Outputs, "servingUri" | "stableServingUri"> {
+export function addressesIn(from: Job["jobResult"]): Pick<Outputs, "servingUri" | "stableServingUri"> {
   const { servingUri, stableServingUri } = from ?? {};
   return { ...(servingUri && { servingUri }), ...(stableServingUri && { stableServingUri }) };
 }
@@ -92,6 +89,35 @@ function checkRecord({ id: jobId, jobData }: Job & { id: string }, args: State, 
     ? ""
     : `. The job is from an earlier run: target the DeploymentJob too, with --target '${jobUrn}'`;
   throw new Error(`job ${jobId} did not deploy the declared values: ${differing.join(", ")}${fix}`);
+}
+
+/**
+ * Returns why the check of a new deployment failed, or undefined if it passed.
+ *
+ * @param failed the error to throw if the check could not be completed, which says nothing about the models
+ */
+export async function faultOf(
+  args: State,
+  { servingUri }: Outputs,
+  context: Context,
+  failed: (reason: string) => Error,
+): Promise<string | undefined> {
+  try {
+    return (await runCheck(args, servingUri, context))?.reason;
+  } catch (error) {
+    if (isUnreachable(error)) throw error;
+    const reason = "it is deployed, but its check could not be completed; `pulumi up` repeats it";
+    throw Object.assign(failed(`${reason}: ${(error as Error).message}`), { cause: error });
+  }
+}
+
+/** Returns what was deployed if its check passes. Otherwise the state keeps it, and the next run checks it again. */
+export async function checked(args: State, outputs: Outputs, context: Context): Promise<Outputs> {
+  const state = { ...args, ...outputs, checkFailed: true as const };
+  const failed = (reason: string) => new PartialStateError(args.projectId, state, reason);
+  const fault = await faultOf(args, outputs, context, failed);
+  if (fault) throw failed(`it is deployed, but ${fault}`);
+  return outputs;
 }
 
 /** Deployment whose check failed. */

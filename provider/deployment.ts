@@ -1,30 +1,31 @@
 import { isDeepStrictEqual } from "node:util";
 import { deleteObject } from "../client/deletion";
-import { meansAbsentOrNotServing, undefinedIfMissing, undefinedIfNotServing } from "../client/error-meaning";
+import { meansAbsentOrNotServing, undefinedIfMissing } from "../client/error-meaning";
+import { isUnreachable } from "../client/errors";
 import { isOffered } from "../client/extensions";
-import { currentServingUri, findServingFault, isServing, runCheck } from "../client/serving";
-import { isUnreachable } from "../client/unreachable";
+import { currentServingUri, isServing, runCheck } from "../client/serving";
 import { type Reply, routes } from "../contract";
 import { truncate } from "../contract/messages";
 import { requestOf, withPinned } from "./deployment-job";
 import {
   addressesIn,
+  checked,
   deploy,
   deploymentArgs,
   deploymentOutputs,
+  faultOf,
   jobToWaitFor,
   type Outputs,
   rollBack,
   type State,
 } from "./deployment-steps";
 import { missingJobError } from "./jobs/jobs";
-import { checked, faultOf } from "./jobs/serving-check";
 import { containsUnknown } from "./lifecycle/arguments";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
-import { pinnedAt } from "./run/pinned";
-import { partsOf, titleOf } from "./run/urn";
+import { pinnedIn } from "./run/pinned";
+import { logicalName, partsOf, titleOf } from "./run/urn";
 
 /** Live deployment of a project. The API has one for each project. */
 export const deployment = lifecycle({
@@ -36,7 +37,7 @@ export const deployment = lifecycle({
   ignoreChanges: ["name"],
 
   async complete(given, { urn, run, config }) {
-    const pinned = pinnedAt(urn, config);
+    const pinned = pinnedIn(config, logicalName(urn));
     if (pinned) {
       await run.warnOnce(
         urn,
@@ -109,7 +110,7 @@ export const deployment = lifecycle({
     if (!(await isOffered(context.client, routes.getDeployment)))
       await log.warn(context.urn, "the API does not report the live models; assuming the declared ones");
     const fault = await runCheck(args, undefined, context);
-    if (fault) throw new Error(`existingId ${truncate(projectId)}: ${fault}`);
+    if (fault) throw new Error(`existingId ${truncate(projectId)}: ${fault.reason}`);
     return { servingUri: context.client.baseUrl };
   },
 
@@ -119,7 +120,7 @@ export const deployment = lifecycle({
    */
   async read(projectId, state, context) {
     const { client, urn } = context;
-    const { check, qps, deploymentJobId: jobId } = state;
+    const { deploymentJobId: jobId } = state;
     const live = await liveAt(projectId, context);
     if (live === "not serving") {
       await log.warn(urn, `project ${projectId} serves no recommendations: nothing is deployed`);
@@ -130,7 +131,7 @@ export const deployment = lifecycle({
       : undefined;
     const addresses = { ...addressesIn(state), ...addressesIn(job?.jobResult) };
     const { servingUri } = addresses;
-    const fault = check && (await findServingFault({ check, qps }, servingUri, context).catch(failUnknown));
+    const fault = await runCheck(state, servingUri, context, true).catch(failUnknown);
     // A check that failed during `up` was reported already, and `up` repeats it.
     const isKnown = state.checkFailed && (fault?.kind === "few" || fault?.kind === "foreign");
     const isForeign = fault?.kind === "foreign";
@@ -198,7 +199,7 @@ type Live = Reply<typeof routes.getDeployment>;
 async function liveAt(projectId: string, { client }: Context): Promise<Live | "not serving" | undefined> {
   if (!(await isOffered(client, routes.getDeployment))) return undefined;
   const read = client.call(routes.getDeployment, { projectId });
-  return (await undefinedIfNotServing(read)) ?? "not serving";
+  return (await undefinedIfMissing(read, undefined, meansAbsentOrNotServing)) ?? "not serving";
 }
 
 /** Returns the arguments that differ in the live deployment, with their live values. */

@@ -5,6 +5,7 @@ import { isMissingNextTo, undefinedIfMissing } from "../client/error-meaning";
 import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
 import { truncate } from "../contract/messages";
+import { knownFields } from "./lifecycle/arguments";
 import { applyDeclared } from "./lifecycle/change";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { confirmedState } from "./lifecycle/observation";
@@ -12,8 +13,7 @@ import { createOnce } from "./recovery/create-once";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 
-/** Schema of the arguments of a dataset. */
-export const datasetArgs = datasetFields.extend({ existingId: id.optional() });
+const datasetArgs = datasetFields.extend({ existingId: id.optional() });
 
 type DatasetState = z.output<typeof datasetArgs>;
 
@@ -116,12 +116,9 @@ type Schema = DatasetState["attributeSchema"] & object;
 
 /** Returns the properties that the service reports. The state keeps the declared value of all others. */
 function reported(found: Found, declared: DatasetState & Partial<Outputs>): Partial<DatasetState> {
-  return {
-    ...(found.name != null && { name: found.name }),
-    ...(found.numShards != null && { numShards: found.numShards }),
-    ...(found.attributeSchema !== undefined &&
-      reportedSchema(found.attributeSchema as Schema | null, declared)),
-  };
+  const { name, numShards, attributeSchema } = found;
+  const schema = attributeSchema !== undefined && reportedSchema(attributeSchema as Schema | null, declared);
+  return { ...knownFields({ name, numShards }), ...schema };
 }
 
 /** Returns the reported schema. A schema that the service inferred itself is not a change. */

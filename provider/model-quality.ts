@@ -1,4 +1,5 @@
 import { isUncertain } from "../contract";
+import { knownFields } from "./lifecycle/arguments";
 import type { Context } from "./run/context";
 
 /** Quality that a training measured on held-out pairs of users who were not used to choose parameters. */
@@ -66,6 +67,6 @@ export function qualityText({ ndcgAt20, popularityNdcgAt20, heldOutPairs }: Qual
 
 /** Returns the figures that the service reported, or undefined if there are none. */
 export function knownFigures(quality: object | null | undefined): Quality | undefined {
-  const entries = Object.entries(quality ?? {}).filter(([, value]) => value != null);
-  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+  const known = knownFields(quality ?? {});
+  return Object.keys(known).length > 0 ? known : undefined;
 }

@@ -7,6 +7,7 @@ import { quality, type Reply, routes } from "../contract";
 import { id, jsonMap, label } from "../contract/field";
 import { truncate } from "../contract/messages";
 import { finishJob, jobKinds, missingJobError, submitJob } from "./jobs/jobs";
+import { fieldsOf, knownFields } from "./lifecycle/arguments";
 import { applyDeclared } from "./lifecycle/change";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { confirmedState } from "./lifecycle/observation";
@@ -117,7 +118,7 @@ export const model = lifecycle({
     run.created.get(routes.submitTrainingJob.path)?.add(lostJobOf(modelId));
     // The declared name may have changed after the job was submitted.
     if (found?.name != null && found.name !== name) await rename({ projectId, modelId, name }, context);
-    if (modelOfLostJob(job.id) !== undefined) return { id: modelId, modelId, ...(found && described(found)) };
+    if (modelOfLostJob(job.id) !== undefined) return { id: modelId, modelId, ...described(found) };
     const quality = knownFigures(job.jobData?.quality);
     const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;
     const text = quality && qualityText(quality);
@@ -127,7 +128,7 @@ export const model = lifecycle({
       id: modelId,
       modelId,
       trainingJobId: job.id,
-      ...(found && described(found)),
+      ...described(found),
       ...(parameters && { algorithmParameters: parameters }),
       ...(quality && { quality }),
       ...(job.tookMs !== undefined && { __trainedMs: job.tookMs }),
@@ -144,7 +145,7 @@ export const model = lifecycle({
   async adopt(modelId, { projectId, name }, context) {
     const found = await find(modelId, projectId, context);
     if (found?.name !== name) await rename({ projectId, modelId, name }, context);
-    return { modelId, ...(found && described(found)) };
+    return { modelId, ...described(found) };
   },
 
   async read(modelId, state, context) {
@@ -152,24 +153,15 @@ export const model = lifecycle({
     return confirmedState(context, {
       state,
       listed: await find(modelId, projectId, context),
-      reported: ({ name }) => (name == null ? {} : { name }),
+      reported: ({ name }) => knownFields({ name }),
       readAlone: () => readAlone(modelId, projectId, context),
       route: routes.getModel,
     });
   },
 
-  async update(
-    modelId,
-    { trainingJobId, algorithmType, algorithmParameters, quality, __trainedMs },
-    { projectId, name },
-    context,
-  ) {
+  async update(modelId, olds, { projectId, name }, context) {
     await rename({ projectId, modelId, name }, context);
-    const kept = { trainingJobId, algorithmType, algorithmParameters, quality, __trainedMs };
-    return {
-      modelId,
-      ...(Object.fromEntries(Object.entries(kept).filter(([, value]) => value)) as object),
-    };
+    return { ...fieldsOf(modelOutputs, olds), modelId };
   },
 
   async delete(modelId, { projectId }, context) {
@@ -199,16 +191,13 @@ async function rename(
     sent: { name },
     send: (options) => client.call(routes.updateModel, { projectId, modelId, name }, options),
     read: () => client.call(routes.getModel, { projectId, modelId }),
-    reported: (found) => (found.name == null ? {} : { name: found.name }),
+    reported: (found) => knownFields({ name: found.name }),
   });
   run.models.forget();
 }
 
-function described(found: Found): Partial<z.output<typeof modelOutputs>> {
-  return {
-    ...(found.algorithmType != null && { algorithmType: found.algorithmType }),
-    ...(found.algorithmParameters != null && { algorithmParameters: found.algorithmParameters }),
-  };
+function described({ algorithmType, algorithmParameters }: Partial<Found> = {}) {
+  return knownFields({ algorithmType, algorithmParameters });
 }
 
 /** Explains which deployment uses a model that cannot be deleted, and what to do. */

@@ -1,3 +1,4 @@
+import { parseJson } from "../client/parse";
 import type { JournaledUpload } from "./skip-mode";
 
 /** Counts of an upload. */
@@ -75,9 +76,5 @@ export function readSections(text: string): { finished?: Section | undefined; op
 }
 
 function parsed(line: string): { readonly version?: number } & Partial<Totals> {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return {};
-  }
+  return parseJson(line) ?? {};
 }

@@ -1,9 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { possibleAddresses } from "../client/address";
 import type { Client } from "../client/client";
-import { createDirectory, stateDirectory } from "../client/state-directory";
+import { digest, readIfPossible, replaceFile, stateDirectory } from "../client/state-directory";
 
 /**
  * Local files with the token of the upload or deletion that last changed the records of a dataset. There is one file for
@@ -13,12 +12,9 @@ export class LastWriter {
   readonly #paths: readonly string[];
 
   constructor({ service }: Pick<Client, "service">, datasetId: string) {
-    this.#paths = possibleAddresses(service).map((address) => {
-      const name = createHash("sha256")
-        .update(JSON.stringify([address, datasetId]))
-        .digest("hex");
-      return join(stateDirectory("uploads"), `${name.slice(0, 32)}.writer`);
-    });
+    this.#paths = possibleAddresses(service).map((address) =>
+      join(stateDirectory("uploads"), `${digest([address, datasetId])}.writer`),
+    );
   }
 
   /** Token of the last upload. A deletion writes a token that no upload has, and so does a writer at another address. */
@@ -30,20 +26,10 @@ export class LastWriter {
 
   /** Writes the token of an upload. Pass no token for any other change of the records. */
   write(token: string = randomUUID()): void {
-    for (const path of this.#paths) {
-      if (tokenIn(path) === token) continue;
-      createDirectory(dirname(path));
-      const next = `${path}.${process.pid}`;
-      writeFileSync(next, `${token}\n`, { mode: 0o600 });
-      renameSync(next, path);
-    }
+    for (const path of this.#paths) if (tokenIn(path) !== token) replaceFile(path, `${token}\n`);
   }
 }
 
 function tokenIn(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return undefined;
-  }
+  return readIfPossible(path)?.trim();
 }

@@ -1,9 +1,9 @@
 import { ApiError } from "../client/errors";
-import { wireName } from "../contract";
+import { type Reply, wireName } from "../contract";
 import { type Batch, batchesOf } from "./batch";
 import { ConcurrencyLimit } from "./concurrency-limit";
+import type { RecordKind } from "./kind";
 import type { Plan } from "./plan";
-import { rejectedRecords } from "./rejected";
 import { type Reject, Rejects } from "./rejects";
 import { assertUnchanged, bytesIn } from "./source";
 import { TooManyFailuresError, type UploadOptions, type UploadResult } from "./upload-options";
@@ -147,4 +147,30 @@ export class Pass {
 function rejectCount(count: number, isStopped: boolean): string {
   if (count === 1) return "1 record was rejected";
   return `${count.toLocaleString("en")}${isStopped ? " or more" : ""} records were rejected`;
+}
+
+/** Record that the service rejected. */
+type RejectedRecord = Reject & { readonly id: string };
+
+/** Returns the records of a batch that the service did not accept. A record in neither list counts as rejected. */
+function rejectedRecords(
+  batch: Batch,
+  { succeedIds, failedIds, failures }: Reply<RecordKind["route"]>,
+  kind: RecordKind,
+): RejectedRecord[] {
+  if (failedIds.length === 0 && !failures?.length && succeedIds.length >= batch.ids.size) return [];
+  const reasons = new Map((failures ?? []).map(({ index, reason }) => [batch.entries[index]?.id, reason]));
+  const failed = new Set(failedIds);
+  const accepted = new Set(succeedIds);
+  const records = JSON.parse(batch.body.toString())[`${kind.type}s`] as unknown[];
+  // If a batch has an id twice, the last record counts.
+  const last = new Map(batch.entries.map((entry, at) => [entry.id, { ...entry, record: records[at] }]));
+  return [...last.values()]
+    .filter(({ id }) => failed.has(id) || reasons.has(id) || !accepted.has(id))
+    .map((entry) => {
+      const fallback = failed.has(entry.id)
+        ? "the service gave no reason"
+        : "the service did not report a result";
+      return { ...entry, reason: reasons.get(entry.id) ?? fallback, record: JSON.stringify(entry.record) };
+    });
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, lstatSync, openSync, writeSync } from "node:fs";
 import { basename, relative, resolve } from "node:path";
+import { parseJson } from "../client/parse";
 import { chooseFile, rejectLine, removeRejectsFile } from "./rejects-file";
 import type { SourceFile } from "./source";
 
@@ -63,19 +64,23 @@ export class Rejects {
 
   add(given: Reject): void {
     this.count++;
-    const reject = this.#redacted(given);
+    const { source, line: at, reason } = given;
+    const reject: Omit<Reject, "record"> & Partial<Reject> = this.redact
+      ? { source, line: at, reason: this.redact(reason) }
+      : given;
     this.first ??= reject;
     const { record, ...rest } = reject;
     const line = rejectLine({ ...rest, ...(record !== undefined && { record: jsonOf(record) }) });
-    this.#attempt(() => {
+    try {
       this.#file ??= this.#create();
       writeSync(this.#file, `${line}\n`);
-    });
-  }
-
-  #redacted(reject: Reject): Omit<Reject, "record"> & Partial<Reject> {
-    const { source, line, reason } = reject;
-    return this.redact ? { source, line, reason: this.redact(reason) } : reject;
+    } catch (error) {
+      const { first } = this;
+      const problem = `cannot write the rejects file: ${(error as Error).message}`;
+      throw new Error(
+        `${first.source}:${first.line} was rejected (${first.reason}), but ${problem}. ${chooseFile}`,
+      );
+    }
   }
 
   close(): void {
@@ -88,17 +93,6 @@ export class Rejects {
     // A file that appeared after the check must not be overwritten. Devices and links exist already.
     return openSync(this.path, !found || found.isFile() ? "wx" : "w", 0o600);
   }
-
-  #attempt(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      const { first } = this;
-      const rejected = first ? `${first.source}:${first.line} was rejected (${first.reason}), but ` : "";
-      const problem = `cannot write the rejects file: ${(error as Error).message}`;
-      throw new Error(`${rejected}${problem}. ${chooseFile}`);
-    }
-  }
 }
 
 /** Replaces the values in a reason, to group reasons and to hide secrets. */
@@ -107,9 +101,6 @@ export function generalised(reason: string): string {
 }
 
 function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = parseJson(text);
+  return value === undefined ? text : value;
 }

@@ -33,26 +33,24 @@ export async function findFiles(source: string, format?: Format): Promise<Source
     const example = join(displayPath(source), "*.csv");
     throw new SourceError(
       displayPath(source),
-      undefined,
       `is a directory; use a pattern for its files, such as ${example}`,
     );
   }
   if (found) {
     throw new SourceError(
       displayPath(source),
-      undefined,
       "is a pipe or a device, but a source is read more than once; write it to a file first",
     );
   }
   const { glob, isDynamicPattern } = require("tinyglobby") as typeof import("tinyglobby");
   if (!isDynamicPattern(source)) {
-    throw new SourceError(displayPath(source), undefined, `no such file in ${process.cwd()}`);
+    throw new SourceError(displayPath(source), `no such file in ${process.cwd()}`);
   }
   const matching = (await glob(source, { absolute: true })).sort();
   const areRejects = await Promise.all(matching.map(isLikeRejectsFile));
   const paths = matching.filter((_, at) => !areRejects[at]);
   if (paths.length === 0) {
-    throw new SourceError(source, undefined, `no file in ${process.cwd()} matches this pattern`);
+    throw new SourceError(source, `no file in ${process.cwd()} matches this pattern`);
   }
   return Promise.all(paths.map((path) => describeFile(path, displayPath(path), format)));
 }
@@ -114,7 +112,7 @@ export async function assertUnchanged(files: readonly SourceFile[]): Promise<voi
     const now = await stat(file.path).catch(() => undefined);
     if (now?.size === file.bytes && now.mtimeMs === file.changedMs) continue;
     const what = now ? "was changed" : "was removed";
-    throw new SourceError(file.displayName, undefined, `${what} while it was read; run the command again`);
+    throw new SourceError(file.displayName, `${what} while it was read; run the command again`);
   }
 }
 
@@ -158,11 +156,7 @@ async function describeFile(
     Date.now() - ctimeMs > timestampStepMs ? [path, ino, size, mtimeMs, ctimeMs].join(" ") : undefined;
   if (found) return { path, displayName, format: found, gzip, bytes: size, changedMs: mtimeMs, version };
   const known = Object.keys(extensions).join(", ");
-  throw new SourceError(
-    displayName,
-    undefined,
-    `unknown file extension; use one of ${known}, or set the format`,
-  );
+  throw new SourceError(displayName, `unknown file extension; use one of ${known}, or set the format`);
 }
 
 async function isGzip(path: string): Promise<boolean> {

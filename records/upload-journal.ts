@@ -1,7 +1,7 @@
-import { createHash, randomUUID } from "node:crypto";
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { createDirectory, stateDirectory } from "../client/state-directory";
+import { randomUUID } from "node:crypto";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { digest, readIfPossible, replaceFile, stateDirectory } from "../client/state-directory";
 import { lineOf, type Outcome, readSections, type Section, type Totals } from "./journal-format";
 import type { JournaledUpload, SkipMode } from "./skip-mode";
 
@@ -35,9 +35,9 @@ export class UploadJournal {
     /** Called once with the reason if the journal cannot be written. The upload continues without it. */
     readonly onLost: (problem: string) => void = () => undefined,
   ) {
-    const name = createHash("sha256").update(JSON.stringify([owner.service, owner.datasetId, owner.source]));
-    this.#path = join(stateDirectory("uploads"), `${name.digest("hex").slice(0, 32)}.journal`);
-    ({ finished: this.#finished, open: this.#open } = readSections(textOf(this.#path)));
+    const name = digest([owner.service, owner.datasetId, owner.source]);
+    this.#path = join(stateDirectory("uploads"), `${name}.journal`);
+    ({ finished: this.#finished, open: this.#open } = readSections(readIfPossible(this.#path) ?? ""));
   }
 
   /** Last complete upload. */
@@ -135,10 +135,7 @@ export class UploadJournal {
   }
 
   #write(sections: readonly Section[]): void {
-    const next = `${this.#path}.next`;
-    createDirectory(dirname(this.#path));
-    writeFileSync(next, sections.flatMap(linesOf).join(""), { mode: 0o600 });
-    renameSync(next, this.#path);
+    replaceFile(this.#path, sections.flatMap(linesOf).join(""));
   }
 
   #attempt(write: () => void): void {
@@ -160,14 +157,6 @@ function linesOf(section: Section): string[] {
   for (const [index, outcome] of batches) lines.push(lineOf(index, outcome));
   if (totals) lines.push(JSON.stringify(totals));
   return lines.map((line) => `${line}\n`);
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }
 
 function tryTo(work: () => void): void {

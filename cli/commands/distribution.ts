@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { type Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
+import { digest } from "../../client/state-directory";
 import { limits, routes } from "../../contract";
 import { fetchResult } from "../jobs/job-result";
 import {
@@ -130,10 +130,7 @@ function svgStem({ attribute, value }: AttributeValue): string {
   const safe = (text: string) => text.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 60);
   const stem = `distribution-${safe(attribute)}-${safe(value)}`;
   if (safe(attribute) === attribute && safe(value) === value && !attribute.includes("-")) return stem;
-  const digest = createHash("sha256")
-    .update(JSON.stringify([attribute, value]))
-    .digest("hex");
-  return `${stem}-${digest.slice(0, 8)}`;
+  return `${stem}-${digest([attribute, value]).slice(0, 8)}`;
 }
 
 function attributeValue(text: string, earlier: readonly AttributeValue[] = []): AttributeValue[] {

@@ -1,3 +1,4 @@
+import { submitters } from "../../provider/jobs/other-project";
 import { resourceTypeOf, titleOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import type { Preview, Step } from "../stack/preview";
@@ -5,7 +6,7 @@ import { consequenceOfChange, consequenceOfDrift, type Operation } from "./conse
 import { effects, type Finding, type Location, type ResourceRef } from "./finding";
 import { argumentOf, type FixCommands } from "./fix-commands";
 import { differences, secretProperties } from "./property-diff";
-import { definitionOf, jobTypes, refOf } from "./resource";
+import { definitionOf, refOf } from "./resource";
 
 /** Everything that turns engine steps into findings. */
 export interface FindingContext {
@@ -138,7 +139,7 @@ function mergeJobs(findings: readonly Finding[]): (Finding & { readonly isUndone
   const byUrn = new Map(findings.map((finding) => [finding.resource.urn, finding]));
   const mergedJobs = new Set<string>();
   const merged = findings.map((finding) => {
-    const jobType = jobTypes[finding.resource.type];
+    const jobType = submitters[finding.resource.type];
     const jobUrn = jobType && finding.resource.urn.replace(`:${finding.resource.type}::`, `:${jobType}::`);
     const job = jobUrn ? byUrn.get(jobUrn) : undefined;
     const own = finding.properties.filter(({ path }) => path !== "submittedJobId");
@@ -161,7 +162,7 @@ function dependentsOf(urn: string, state: readonly StateResource[]): ResourceRef
   for (const { urn: own, dependencies = [] } of state) {
     if (dependencies.some((dependency) => reached.has(dependency))) reached.add(own);
   }
-  const jobs = Object.values(jobTypes);
+  const jobs = Object.values(submitters);
   return state
     .filter((resource) => resource.urn !== urn && reached.has(resource.urn))
     .map(refOf)

@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { globSync } from "tinyglobby";
+import { submitters } from "../../provider/jobs/other-project";
 import { components } from "../../provider/plugin/components";
 import { partsOf, resourceTypeOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import type { Location } from "./finding";
 import type { Language } from "./language";
-import { jobTypes } from "./resource";
 
 /** Type of the resource that declares each job. */
-const declarerOf = Object.fromEntries(Object.entries(jobTypes).map(([type, job]) => [job, type]));
+const declarerOf = Object.fromEntries(Object.entries(submitters).map(([type, job]) => [job, type]));
 
 const ignored = ["**/{node_modules,site-packages,venv,vendor,target,bin,obj}/**", "**/.*/**", "**/*.d.ts"];
 

@@ -4,14 +4,6 @@ import { logicalName, resourceTypeOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import type { ResourceRef } from "./finding";
 
-/** Job type of each resource type that waits for a job. Both resources have the same name. */
-export const jobTypes: Readonly<Record<string, string>> = {
-  Model: "TrainingJob",
-  Deployment: "DeploymentJob",
-  UserQuery: "QueryingJob",
-  UserClustering: "ClusteringJob",
-};
-
 /** Returns how a report names a resource. */
 export function refOf({ urn, type, id }: { urn: string; type: string; id?: string }): ResourceRef {
   return { urn, type: resourceTypeOf(type) ?? type, name: logicalName(urn), ...(id && { id }) };

@@ -1,10 +1,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseJson } from "../../client/parse";
-import { createDirectory, stateDirectory } from "../../client/state-directory";
+import {
+  createDirectory,
+  readIfPossible,
+  removeOldFiles,
+  stateDirectory,
+} from "../../client/state-directory";
 
 /** Record of an engine that a command on this machine started. */
 interface Started {
@@ -46,7 +51,7 @@ export function wasStartedHere(
   stack: string,
   { pid, since }: { readonly pid: number; readonly since: string },
 ): boolean {
-  const started = read(fileOf(pid));
+  const started = parseJson(readIfPossible(fileOf(pid)) ?? "") as Started | undefined;
   const after = Date.parse(since) - (started?.at ?? Number.NaN);
   return started?.stack === stack && after >= -skewMs && after <= lockWithinMs;
 }
@@ -57,7 +62,7 @@ function record(stack: string, child: ChildProcess): void {
     if (pid === undefined || !/^pulumi(\.\w+)?$/.test(basename(spawnfile))) return;
     try {
       createDirectory(stateDirectory("engines"));
-      deleteOldRecords();
+      removeOldFiles(stateDirectory("engines"), maxAgeMs);
       writeFileSync(fileOf(pid), JSON.stringify({ stack, at: Date.now() } satisfies Started), {
         mode: 0o600,
       });
@@ -72,20 +77,4 @@ function record(stack: string, child: ChildProcess): void {
 
 function fileOf(pid: number): string {
   return join(stateDirectory("engines"), `${pid}.json`);
-}
-
-function read(file: string): Started | undefined {
-  try {
-    return parseJson(readFileSync(file, "utf8")) as Started | undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function deleteOldRecords(): void {
-  for (const name of readdirSync(stateDirectory("engines"))) {
-    const file = join(stateDirectory("engines"), name);
-    const { mtimeMs = Date.now() } = statSync(file, { throwIfNoEntry: false }) ?? {};
-    if (Date.now() - mtimeMs > maxAgeMs) rmSync(file, { force: true });
-  }
 }

@@ -29,7 +29,7 @@ export async function runChecks(
     const failure = await open.withClient(
       async (client) => {
         const servingUri = await currentServingUri(client, deployment);
-        return runCheck({ check, qps }, servingUri, { client, clock: systemClock });
+        return (await runCheck({ check, qps }, servingUri, { client, clock: systemClock }))?.reason;
       },
       providerSettings(resource, resources, open),
     );

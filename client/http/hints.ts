@@ -1,6 +1,5 @@
 import type { Clock } from "../clock";
-import { ConnectionError, TokenError } from "../errors";
-import { isUnreachable } from "../unreachable";
+import { ConnectionError, isUnreachable, TokenError } from "../errors";
 
 /** Properties of an error reply that determine its hint. */
 interface ErrorReply {

@@ -1,8 +1,7 @@
 import type { Route } from "../../contract";
 import type { Clock } from "../clock";
-import { type ApiError, ConnectionError, ReplyError, TokenError } from "../errors";
+import { type ApiError, ConnectionError, isUnreachable, ReplyError, TokenError } from "../errors";
 import { isUndecided, outcomeOf } from "../finality";
-import { isUnreachable } from "../unreachable";
 import { giveUpError } from "./hints";
 
 /** How long and how often a call is retried. */

@@ -11,11 +11,11 @@ import {
   usualTime,
   watchJob,
 } from "../../client/job";
+import { digest } from "../../client/state-directory";
 import { type Input, type Route, routes } from "../../contract";
 import { truncate } from "../../contract/messages";
 import { createOnce } from "../recovery/create-once";
 import type { Creation } from "../recovery/creation";
-import { digest } from "../recovery/journal";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { isJobOfOtherProject, withWayOut } from "./other-project";
@@ -218,3 +218,27 @@ async function waitFor(
 function retriesOf({ retryCount }: Job): string {
   return retryCount ? `, retried ${retryCount}×` : "";
 }
+
+/**
+ * Refreshes a submitted job. A job is a record of the past, so its state entry always stays and nothing is trained or
+ * deployed again. Only its project is read, once for all of its jobs.
+ */
+export const readBack = {
+  readWith: routes.getProject,
+
+  async read<State extends { readonly projectId: string; readonly jobId: string }>(
+    _id: string,
+    state: State,
+    context: Context,
+  ): Promise<State> {
+    const { client, clock, run, urn } = context;
+    const { projectId, jobId } = state;
+    const found = await run.projects.get(projectId, clock, async () => {
+      const project = await undefinedIfMissing(client.call(routes.getProject, { projectId }));
+      return new Map(project ? [[projectId, project]] : []);
+    });
+    if (!found.has(projectId))
+      await log.warn(urn, `project ${projectId} and its job ${jobId} no longer exist in the service`);
+    return state;
+  },
+};

@@ -4,8 +4,8 @@ import { truncate } from "../../contract/messages";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 
-/** Resource that submits the job, by the resource that waits for it. */
-const submitters: Readonly<Record<string, string>> = {
+/** Type of the resource that submits a job, by the type of the resource that waits for it. Both have the same name. */
+export const submitters: Readonly<Record<string, string>> = {
   Model: "TrainingJob",
   Deployment: "DeploymentJob",
   UserQuery: "QueryingJob",

@@ -3,12 +3,11 @@ import { undefinedIfMissing } from "../../client/error-meaning";
 import { type Input, routes } from "../../contract";
 import { id } from "../../contract/field";
 import { truncate } from "../../contract/messages";
-import { fieldsOf } from "../lifecycle/arguments";
+import { fieldsOf, knownFields } from "../lifecycle/arguments";
 import { type ObjectSchema, secret } from "../lifecycle/definition";
 import { lifecycle } from "../lifecycle/lifecycle";
 import { log } from "../run/engine";
-import { finishJob, type Job, type JobKind, missingJobError, submitJob } from "./jobs";
-import { readBack } from "./read-back";
+import { finishJob, type Job, type JobKind, missingJobError, readBack, submitJob } from "./jobs";
 
 const resultOutputs = z.object({
   jobId: id,
@@ -117,10 +116,5 @@ export function finishedJob(type: string, job: string, result: ResultKind) {
 
 function outputs({ jobResult }: Job, jobId: string): ResultOutputs {
   const { downloadUrl, expiredAtSec, message } = jobResult ?? {};
-  return {
-    jobId,
-    ...(downloadUrl != null && { downloadUrl }),
-    ...(expiredAtSec != null && { expiredAtSec }),
-    ...(message != null && { message }),
-  };
+  return { jobId, ...knownFields({ downloadUrl, expiredAtSec, message }) };
 }

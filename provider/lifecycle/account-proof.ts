@@ -5,6 +5,7 @@ import { type Route, routes } from "../../contract";
 import { lostCallOf } from "../recovery/unknown-creation";
 import { accountOf, type VisibleObjects } from "../run/account";
 import { log } from "../run/engine";
+import { sharedPromise } from "../run/promises";
 import { openSession, type Session } from "../run/session";
 import type { Properties, StateEntry } from "../run/state-entry";
 import { type Location, locationOf } from "./location";
@@ -69,11 +70,9 @@ async function rejectOtherAccount(entry: StateEntry, settings: Settings): Promis
   let verdict = accountVerdict(evidence);
   if (verdict === "search") {
     const session = await openSession(settings);
-    const { visibleByAccount } = session.run;
-    const proof = visibleByAccount.get(then as string) ?? findObjects(session, entry);
-    visibleByAccount.set(then as string, proof);
-    proof.catch(() => visibleByAccount.delete(then as string));
-    verdict = accountVerdict({ ...evidence, visible: await proof });
+    const search = () => findObjects(session, entry);
+    const visible = await sharedPromise(session.run.visibleByAccount, then as string, search);
+    verdict = accountVerdict({ ...evidence, visible });
   }
   if (verdict === "same") return;
   throw new Error(

@@ -4,19 +4,11 @@ import { issuesText } from "../../contract/messages";
 import type { Properties } from "../run/state-entry";
 import { unknownValue } from "../run/unknown-value";
 import { logicalName } from "../run/urn";
+import type { Definition } from "./definition";
 import { hiddenInputs } from "./hidden";
-import type { Fault } from "./protocol";
-
-/** Parts of a resource definition that decide which differences matter. */
-interface Comparable {
-  readonly args: z.ZodObject;
-  readonly replaceOn: readonly string[];
-  readonly ignoreChanges?: readonly string[];
-  readonly adoptedWithout?: readonly string[];
-}
 
 /** Returns the arguments whose change has an effect, and which of them require a replacement. */
-export function compare(definition: Comparable, id: string, olds: Properties, news: Properties) {
+export function compare(definition: Definition, id: string, olds: Properties, news: Properties) {
   const changed = Object.keys(definition.args.shape).filter((key) => hasChanged(key, id, olds, news));
   const replaceOnChanges = news.__replaceOn ?? [];
   const forced = changed.filter((key) => replaceOnChanges.some((path) => differsAt(path, key, olds, news)));
@@ -104,11 +96,8 @@ export function withoutUnknown(given: Properties): Properties {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => !containsUnknown(value)));
 }
 
-/**
- * Validates arguments, except for unknown values. The faults name no property, because the engine would print the
- * property's value, which may be secret.
- */
-export function schemaFaults(schema: z.ZodObject, given: Properties): Fault[] {
+/** Validates arguments, except for unknown values. */
+function schemaFaults(schema: z.ZodObject, given: Properties): string[] {
   const args = Object.fromEntries(Object.entries(given).filter(([key]) => !hiddenInputs.includes(key)));
   const issues = schema.safeParse(args).error?.issues ?? [];
   return issues
@@ -117,15 +106,15 @@ export function schemaFaults(schema: z.ZodObject, given: Properties): Fault[] {
         issue.code === "unrecognized_keys" ||
         !containsUnknown(issue.path.reduce<unknown>((value, key) => member(value, key), args)),
     )
-    .map((issue) => ({ property: "", reason: issuesText([issue], schema) }));
+    .map((issue) => issuesText([issue], schema));
 }
 
 /** Returns all faults of the arguments: the error of the resource itself, and schema faults that it does not mention. */
-export function checkFailures(schema: z.ZodObject, given: Properties, error: string | undefined): Fault[] {
-  const further = schemaFaults(schema, given).filter(
-    ({ reason }) => !error?.includes(reason.split(/\W/, 1)[0] as string),
-  );
-  return error ? [{ property: "", reason: error }, ...further] : further;
+export function checkFailures(schema: z.ZodObject, given: Properties, error: string | undefined): string[] {
+  const faults = schemaFaults(schema, given);
+  return error
+    ? [error, ...faults.filter((fault) => !error.includes(fault.split(/\W/, 1)[0] as string))]
+    : faults;
 }
 
 function member(value: unknown, key: PropertyKey): unknown {
@@ -142,6 +131,12 @@ export function containsUnknown(value: unknown): boolean {
 export function argumentsIn(properties: Properties, keys: readonly string[]): Properties {
   const wanted = [...keys, "__urn", "__firstName"].filter((key) => properties[key] !== undefined);
   return Object.fromEntries(wanted.map((key) => [key, properties[key]]));
+}
+
+/** Returns the fields that have a value. For services, the engine and programs, null means absent. */
+export function knownFields<T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[Key]> } {
+  const known = Object.entries(fields).filter(([, value]) => value != null);
+  return Object.fromEntries(known) as { [Key in keyof T]?: NonNullable<T[Key]> };
 }
 
 /** Returns the arguments that a schema contains, without hidden properties. */

@@ -18,9 +18,6 @@ export function secret<S extends z.ZodType>(schema: S): S {
 
 const secrets = new WeakSet<z.ZodType>();
 
-/** Calls that each step of a resource always sends. */
-export type StepCalls = Partial<Record<"create" | "adopt" | "update" | "delete", readonly Route[]>>;
-
 /** Definition of a resource type: its arguments, and how the API creates, reads, updates and deletes its objects. */
 export interface ResourceDefinition<Args extends object, Outputs extends object> {
   readonly type: string;
@@ -46,8 +43,8 @@ export interface ResourceDefinition<Args extends object, Outputs extends object>
   predictFailure?(args: Args, declaration: Declaration): Promise<string | undefined>;
   /** Returns a warning about the consequences of a replacement. Undefined if nothing is lost. */
   replacementWarning?(replacement: Replacement): string | undefined;
-  /** Returns the calls of each step. A preview requests tokens for them. Arguments may be unknown. */
-  calls(args: Args): StepCalls;
+  /** Returns the calls that each step always sends. A preview requests tokens for them. Arguments may be unknown. */
+  calls(args: Args): Partial<Record<"create" | "adopt" | "update" | "delete", readonly Route[]>>;
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
   /** Throws if an object cannot be adopted. Changes nothing, so a preview calls it too. */
   assertAdoptable?(id: string, args: Args, context: Context): Promise<void>;
@@ -78,6 +75,9 @@ export interface ResourceDefinition<Args extends object, Outputs extends object>
   leave?(id: string, state: Args & Outputs, context: Context): Promise<void>;
 }
 
+/** Definition without the types of its arguments and outputs, for the steps that all resource types share. */
+export type Definition = ResourceDefinition<Properties, Properties>;
+
 /** Resource in the state. */
 export interface StoredResource {
   readonly id: string;
@@ -97,44 +97,32 @@ export interface Declaration {
   config(key: string): string | undefined;
 }
 
-/** Static properties of a resource definition. */
-export interface Rules {
-  readonly type: string;
-  readonly args: z.ZodObject;
-  readonly outputs: z.ZodObject;
-  readonly argumentNames: readonly string[];
-  readonly outputNames: readonly string[];
-  /** Outputs that are secret in every program. */
-  readonly secretOutputs: readonly string[];
-  /** Arguments that require a replacement. */
-  readonly replaceOn: readonly string[];
-  /** Arguments whose change alone causes no update. */
-  readonly ignoreChanges: readonly string[];
-  /** Outputs that no update changes. */
-  readonly stableOutputs: readonly string[];
-  /** Whether the object can be read, on a service with `readWith`. */
-  readonly readable: boolean;
-  /** Extension of the API that reading needs. */
-  readonly readWith?: Route;
+/** Returns the name of the output with the id of the object, such as `eventDatasetId`. No update changes it. */
+export function idOutput(type: string): string {
+  return `${type.charAt(0).toLowerCase()}${type.slice(1)}Id`;
 }
 
-/** Derives the static properties of a definition from its schemas. */
-export function rulesOf<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
-): Rules {
-  const { type, args, outputs, replaceOn, read, readWith } = definition;
+/** Static properties of a resource type, which follow from its definition. */
+export type Rules = Readonly<ReturnType<typeof rulesOf>>;
+
+/** Derives the static properties of a resource type from its definition. */
+export function rulesOf(definition: Definition) {
+  const { type, args, outputs, replaceOn, ignoreChanges = [], stableOutputs = [] } = definition;
+  const { read, readWith } = definition;
   const named = Object.entries(outputs.shape).filter(([name]) => !name.startsWith("__"));
   return {
     type,
-    args,
-    outputs,
+    args: args as z.ZodObject,
+    outputs: outputs as z.ZodObject,
     argumentNames: Object.keys(args.shape),
     outputNames: named.map(([name]) => name),
+    /** Outputs that are secret in every program. */
     secretOutputs: named.flatMap(([name, schema]) => (secrets.has(schema as z.ZodType) ? [name] : [])),
     replaceOn,
-    ignoreChanges: definition.ignoreChanges ?? [],
-    stableOutputs: definition.stableOutputs ?? [],
+    ignoreChanges,
+    stableOutputs,
+    /** Whether the object can be read, on a service with `readWith`. */
     readable: read !== undefined,
-    ...(readWith && { readWith }),
+    readWith,
   };
 }

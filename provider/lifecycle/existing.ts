@@ -1,5 +1,4 @@
-import { isOutage } from "../../client/errors";
-import { isUnreachable } from "../../client/unreachable";
+import { isOutage, isUnreachable } from "../../client/errors";
 import { type OrphanType, type Reply, routes } from "../../contract";
 import { truncate } from "../../contract/messages";
 import { AdoptionByUser } from "../recovery/adoption";
@@ -9,13 +8,12 @@ import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { originHeaders } from "../run/origin";
 import type { Properties, StateEntry } from "../run/state-entry";
-import { explainingAbsence } from "./absence";
-import type { ResourceDefinition } from "./definition";
-import { canRead } from "./observation";
+import type { Definition } from "./definition";
+import { canRead, explainingAbsence } from "./observation";
 
 /** Returns the reason why the object of `existingId` cannot be adopted, if the service reports one. */
-export async function adoptionError<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+export async function adoptionError(
+  definition: Definition,
   inputs: Properties,
   open: () => Promise<Context>,
 ): Promise<string | undefined> {
@@ -23,7 +21,7 @@ export async function adoptionError<Args extends object, Outputs extends object>
   if (existingId === undefined || !definition.assertAdoptable) return undefined;
   const context = await open();
   try {
-    await definition.assertAdoptable(existingId, inputs as Args, context);
+    await definition.assertAdoptable(existingId, inputs, context);
   } catch (error) {
     const { message } = error as Error;
     if (isUnreachable(error)) throw error;
@@ -35,11 +33,11 @@ export async function adoptionError<Args extends object, Outputs extends object>
 }
 
 /** Creates the object of a resource, or adopts the object of `existingId` or RECOMMENDER_ADOPT. */
-export async function createOrAdopt<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
-  args: Args,
+export async function createOrAdopt(
+  definition: Definition,
+  args: Properties,
   context: Context,
-): Promise<Outputs & { id: string }> {
+): Promise<Properties & { id: string }> {
   const { existingId } = args as { existingId?: string };
   if (existingId && definition.adopt) return adoptGiven(definition, existingId, args, context);
   try {
@@ -52,27 +50,27 @@ export async function createOrAdopt<Args extends object, Outputs extends object>
   }
 }
 
-async function adoptGiven<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+async function adoptGiven(
+  definition: Definition,
   given: string,
-  args: Args,
+  args: Properties,
   context: Context,
-): Promise<Outputs & { id: string }> {
+): Promise<Properties & { id: string }> {
   if (!definition.adopt)
     throw new Error(`Cannot adopt ${truncate(given)}: this resource type does not support adoption`);
-  if (!(await canRead(definition, context))) await warnUnverified(given, context);
+  if (!(await canRead(definition, context)))
+    await log.warn(
+      context.urn,
+      `${context.title}: ${truncate(given)} is adopted without verification: the API cannot read it.`,
+    );
   await definition.assertAdoptable?.(given, args, context);
   const adopted = { id: given, ...(await definition.adopt(given, args, context)) };
   await reportOrphans(context, given);
-  await unorphan(adopted.id, definition.orphanType, context);
+  if (definition.orphanType) await recordUse(adopted.id, definition.orphanType, false, context);
   // By adopting, the user has decided about the call without a response.
   const lost = lostCallOf(context.run.placeholders.get(context.urn ?? ""));
   if (lost) context.run.resolvedCalls.add(lost.key);
   return adopted;
-}
-
-async function warnUnverified(id: string, { urn, title }: Context): Promise<void> {
-  await log.warn(urn, `${title}: ${truncate(id)} is adopted without verification: the API cannot read it.`);
 }
 
 /** Reports that an object is kept because another state entry of the stack references it. */
@@ -82,10 +80,10 @@ export async function reportStillUsed({ urn }: StateEntry, id: string, context: 
 }
 
 /** Deletes the object of a resource, or leaves it in the service if the API cannot delete it. */
-export async function deleteOrOrphan<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+export async function deleteOrOrphan(
+  definition: Definition,
   id: string,
-  state: Args & Outputs,
+  state: Properties,
   context: Context,
 ): Promise<void> {
   if (!definition.delete) return orphan(id, definition.orphanType, context);
@@ -122,11 +120,6 @@ export async function orphanLostCreation(lost: LostCall, entry: StateEntry, cont
     context.urn,
     `${context.title}: ${what}; if it succeeded and you have not adopted its object, the object is orphaned`,
   );
-}
-
-/** Records at the service that this stack uses an adopted object, so it is no orphan. */
-async function unorphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
-  if (type) await recordUse(id, type, false, context);
 }
 
 /** Records whether this stack uses an object. Returns undefined if the service has no list of orphans, or on failure. */

@@ -21,7 +21,7 @@ import {
   withoutUnknown,
   withUnresolved,
 } from "./arguments";
-import { type Declaration, type ResourceDefinition, rulesOf } from "./definition";
+import { type Declaration, type Definition, type ResourceDefinition, rulesOf } from "./definition";
 import {
   adoptionError,
   createOrAdopt,
@@ -40,19 +40,21 @@ import { reportOnce, withTitle } from "./titled";
 
 /** Creates the lifecycle of a resource definition, with secrets masked. The schemas of the definition type its methods. */
 export function lifecycle<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+  typed: ResourceDefinition<Args, Outputs>,
 ): Lifecycle {
+  // The engine passes properties of any type. The schemas check them before a method gets them.
+  const definition = typed as unknown as Definition;
   return maskedLifecycle(new ResourceLifecycle(definition), rulesOf(definition));
 }
 
 /** Steps that all resource types share. `hiddenProperties` documents the `__…` properties that they store. */
-class ResourceLifecycle<Args extends object, Outputs extends object> implements Steps {
+class ResourceLifecycle implements Steps {
   config: Declaration["config"] = () => {
     throw new Error("the provider is not configured yet");
   };
   #read: Settings | undefined;
 
-  constructor(private readonly definition: ResourceDefinition<Args, Outputs>) {}
+  constructor(private readonly definition: Definition) {}
 
   get #argKeys(): readonly string[] {
     return Object.keys(this.definition.args.shape);
@@ -83,11 +85,11 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     const completed = withDefaults(schema, given);
     // In an update, the engine aborts the whole run on an unknown value.
     const inputs = news.__unresolved ? withoutUnknown(completed) : completed;
-    const failures = checkFailures(schema, given, definition.validate?.(given as Args, declaration));
+    const failures = checkFailures(schema, given, definition.validate?.(given, declaration));
     if (isNew) {
       await warnOfForcedReplacement(definition, declaration, inputs);
       const reason = failures.length === 0 && (await this.#creationFault(given, inputs, declaration));
-      if (reason) failures.push({ property: "", reason });
+      if (reason) failures.push(reason);
     }
     return { inputs, failures };
   }
@@ -108,7 +110,7 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
       run.replacedByDiff.add(urn);
       run.placeholders.set(urn ?? "", id);
       const replaces = this.#argKeys.slice(0, 1);
-      return { changes: true, changed: replaces, replaces, deleteBeforeReplace: false };
+      return { changes: true, changed: replaces, replaces };
     }
     const { effective, replaces } = compare(definition, id, olds, news);
     await warnOfReplacement(
@@ -123,11 +125,11 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
       effective.length > 0 ||
       (isReverted && definition.redo === true) ||
       (await this.#unsettled(id, olds, news)) !== undefined;
-    const calls = isUpdated && replaces.length === 0 ? definition.calls(news as Args).update : [];
+    const calls = isUpdated && replaces.length === 0 ? definition.calls(news).update : [];
     const fault = await scopeFault(calls, declaration, this.#settings());
     if (fault) throw new Error(fault);
     const changes = isUpdated || location === "moved";
-    return { changes, changed: effective, replaces, deleteBeforeReplace: false };
+    return { changes, changed: effective, replaces };
   }
 
   async create(given: Properties, call?: Call) {
@@ -139,7 +141,7 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
       const { id, ...outputs } = await this.#keepingState(
         inputs,
         (placeholder, message) => new PartialStateError(placeholder, inputs, message),
-        () => createOrAdopt(this.definition, inputs as Args, context),
+        () => createOrAdopt(this.definition, inputs, context),
       );
       const outs = this.#stored(inputs, outputs);
       context.run.claims.add(stateEntryOf(this.definition.type, id, outs));
@@ -151,8 +153,7 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     const gone = { id: "", props: {} };
     await this.#leftoversOf(id, properties);
     if ((await this.#locate(id, properties)) === "gone") return gone;
-    const state = properties as Args & Outputs;
-    const found = await observe(this.definition, id, state, () => this.#context(properties));
+    const found = await observe(this.definition, id, properties, () => this.#context(properties));
     if (found === "gone") return gone;
     const observed: Properties = { ...properties, ...(found === "not seen" ? {} : found) };
     const props = this.#stored({ ...observed, ...(await this.#unsettled(id, observed)) }, {});
@@ -175,7 +176,7 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
       const outputs = await this.#keepingState(
         own,
         (__unknown, message) => new PartialStateError(id, { ...olds, __unknown }, message),
-        async () => definition.update?.(id, olds as Args & Outputs, news as Args, context),
+        async () => definition.update?.(id, olds, news, context),
       );
       return { outs: this.#stored(own, outputs ?? {}) };
     });
@@ -190,14 +191,13 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     const { service, ...stateEntry } = stateEntryOf(definition.type, id, properties);
     const lost = lostCallOf(id);
     if (lost) return orphanLostCreation(lost, { ...stateEntry, service }, context);
-    const state = properties as Args & Outputs;
     // Entries may have the old or the new address of a service that has moved.
     const claim = location === "moved" ? stateEntry : { ...stateEntry, service };
     await withTitle(context, async () => {
-      if (definition.leave) return definition.leave(id, state, context);
+      if (definition.leave) return definition.leave(id, properties, context);
       return context.run.claims.release(claim, async (user) => {
         if (user) return reportStillUsed(user, id, context);
-        return deleteOrOrphan(definition, id, state, context);
+        return deleteOrOrphan(definition, id, properties, context);
       });
     });
   }
@@ -236,7 +236,7 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     declared?: Properties,
   ): Promise<Properties | undefined> | undefined {
     const resource = { id, urn: state.__urn, run: runOf(this.#settings()), settings: this.#settings() };
-    return this.definition.unsettled?.(state as Args & Outputs, resource, declared as Args | undefined);
+    return this.definition.unsettled?.(state, resource, declared);
   }
 
   #locate(id: string, state: Properties): Promise<Location> {
@@ -285,8 +285,8 @@ class ResourceLifecycle<Args extends object, Outputs extends object> implements 
     const { definition } = this;
     const step = given.existingId === undefined ? "create" : "adopt";
     const fault =
-      (await definition.predictFailure?.(given as Args, declaration)) ??
-      (await scopeFault(definition.calls(given as Args)[step], declaration, this.#settings()));
+      (await definition.predictFailure?.(given, declaration)) ??
+      (await scopeFault(definition.calls(given)[step], declaration, this.#settings()));
     if (fault !== undefined || containsUnknown(inputs)) return fault;
     return reportOnce(declaration, () => adoptionError(definition, inputs, () => this.#context(inputs)));
   }

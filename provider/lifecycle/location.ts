@@ -79,29 +79,22 @@ function embeddedInstance(baseUrl: string): string | undefined {
   return read(directory);
 }
 
-/** Id of a remote service's data, or the reason why it is unknown. */
-interface RemoteInstance {
-  readonly id?: string | undefined;
-  readonly failure?: string;
-}
+const instanceRequests = new Map<string, ReturnType<typeof fetchInstance>>();
 
-const instanceRequests = new Map<string, Promise<RemoteInstance>>();
-
-/** Requests the id of a remote service's data, once per process. */
-function remoteInstance(baseUrl: string): Promise<RemoteInstance> {
+/** Returns the id of a remote service's data, or the reason why it is unknown. It is requested once per process. */
+function remoteInstance(baseUrl: string) {
   const address = `${baseUrl.replace(/\/+$/, "")}/healthz`;
-  const request =
-    instanceRequests.get(address) ??
-    fetchInstance(address).catch(({ message }: Error) => ({
-      failure: `cannot read the id of its data from ${address}: ${message}`,
-    }));
+  const request = instanceRequests.get(address) ?? fetchInstance(address);
   instanceRequests.set(address, request);
   return request;
 }
 
-async function fetchInstance(address: string): Promise<RemoteInstance> {
-  const reply = await fetch(address, { signal: AbortSignal.timeout(10_000) });
-  if (!reply.ok) throw new Error(`status ${reply.status}`);
-  const { instance_id: id } = (await reply.json()) as { instance_id?: unknown };
-  return { id: typeof id === "string" ? id : undefined };
+async function fetchInstance(address: string): Promise<{ readonly id?: unknown; readonly failure?: string }> {
+  try {
+    const reply = await fetch(address, { signal: AbortSignal.timeout(10_000) });
+    if (!reply.ok) throw new Error(`status ${reply.status}`);
+    return { id: ((await reply.json()) as { instance_id?: unknown }).instance_id };
+  } catch (error) {
+    return { failure: `cannot read the id of its data from ${address}: ${(error as Error).message}` };
+  }
 }

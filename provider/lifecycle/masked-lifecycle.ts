@@ -42,7 +42,7 @@ export function maskedLifecycle(own: Steps, rules: Rules): Lifecycle {
       withoutStack(() =>
         masking([olds, news], async () => {
           const { inputs, failures } = await own.check(olds, news);
-          return { inputs, failures: failures.map((fault) => ({ ...fault, reason: masked(fault.reason) })) };
+          return { inputs, failures: failures.map((reason) => ({ property: "", reason: masked(reason) })) };
         }),
       ),
     diff: (id, olds, news) =>

@@ -1,30 +1,31 @@
 import { isDeepStrictEqual } from "node:util";
-import type { z } from "zod";
-import { undefinedIfMissing } from "../../client/error-meaning";
+import { ApiError } from "../../client/errors";
 import { isGranted, isOffered } from "../../client/extensions";
+import { mayMeanAbsent } from "../../client/finality";
+import { shellQuote } from "../../client/shell-quote";
 import type { Route } from "../../contract";
-import { truncate } from "../../contract/messages";
 import { lostCallOf } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
-import { explainingAbsence } from "./absence";
-import type { ResourceDefinition } from "./definition";
+import type { Urn } from "../run/engine";
+import type { Properties } from "../run/state-entry";
+import type { Definition } from "./definition";
 import { withTitle } from "./titled";
 
 /** Whether the service supports reading objects of a resource type. */
-export async function canRead<Args extends object, Outputs extends object>(
-  { read, readWith }: Pick<ResourceDefinition<Args, Outputs>, "read" | "readWith">,
+export async function canRead(
+  { read, readWith }: Pick<Definition, "read" | "readWith">,
   { client }: Pick<Context, "client">,
 ): Promise<boolean> {
   return read !== undefined && (readWith === undefined || isOffered(client, readWith));
 }
 
 /** Reads the current state of an object. Returns "not seen" if the service cannot show it. */
-export async function observe<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+export async function observe(
+  definition: Definition,
   id: string,
-  state: Args & Outputs,
+  state: Properties,
   open: () => Promise<Context>,
-): Promise<(Args & Outputs) | "gone" | "not seen"> {
+): Promise<Properties | "gone" | "not seen"> {
   if (!definition.read || lostCallOf(id)) return "not seen";
   const context = await open();
   return withTitle(context, async () => {
@@ -35,6 +36,22 @@ export async function observe<Args extends object, Outputs extends object>(
       async () => (await definition.read?.(id, state, context)) ?? "gone",
     );
   });
+}
+
+/**
+ * Runs a step that reads or deletes an object. If it stays unknown whether the object exists, the error explains how to
+ * remove the object from the state. The error is copied, because resources may share a failed call.
+ */
+export async function explainingAbsence<T>(id: string, urn: Urn, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // Errors of lists, jobs and `/healthz` do not name the object.
+    const isAboutObject = error instanceof ApiError && error.message.includes(id);
+    if (!isAboutObject || !mayMeanAbsent(error)) throw error;
+    const fix = `If it no longer exists, remove it from the state: \`pulumi state delete ${shellQuote(urn ?? "URN")}\`.`;
+    throw new Error(`${error.message.replace(/\.?$/, ".")} ${fix}`, { cause: error });
+  }
 }
 
 /** Sources of an object's current values. */
@@ -66,56 +83,4 @@ export async function confirmedState<State extends object, Found extends object>
   );
   const found = isSame || !(await isGranted(client, route)) ? listed : await readAlone();
   return found && { ...state, ...reported(found) };
-}
-
-/** Extension of the API that reads objects. */
-interface Reading<Fields extends z.ZodObject> {
-  /** Object type in messages. */
-  readonly objectType: string;
-  readonly route: Route;
-  /** Arguments in the response. */
-  readonly fields: Fields;
-  /** Reads an object. Rejects with the service's error if it does not exist. */
-  get(id: string, args: z.output<Fields>, context: Context): Promise<object>;
-}
-
-/**
- * Returns the methods that read objects through an extension of the API. Adoption compares the object with its declaration,
- * because the object cannot be changed later.
- */
-export function readWithExtension<Fields extends z.ZodObject>({
-  objectType,
-  route,
-  fields,
-  get,
-}: Reading<Fields>) {
-  type Args = z.output<Fields>;
-  /** Returns the arguments and known outputs with a different value. Absent equals null. */
-  const differing = (found: object, known: object) =>
-    Object.entries(found).filter(([key, value]) => {
-      if (value === undefined || !(key in fields.shape || key in known)) return false;
-      return !isDeepStrictEqual(value ?? null, (known as Record<string, unknown>)[key] ?? null);
-    });
-  const find = (id: string, args: Args, context: Context) => undefinedIfMissing(get(id, args, context));
-  return {
-    readWith: route,
-
-    async read<State extends Args>(id: string, state: State, context: Context): Promise<State | undefined> {
-      const found = await find(id, state, context);
-      return found && { ...state, ...Object.fromEntries(differing(found, state)) };
-    },
-
-    async assertAdoptable(id: string, args: Args, context: Context): Promise<void> {
-      if (!(await isOffered(context.client, route))) return;
-      const shown = `existingId ${truncate(id)}`;
-      const found = await find(id, args, context);
-      if (!found) throw new Error(`${shown}: there is no such ${objectType} in this account`);
-      const changes = differing(found, args);
-      if (changes.length === 0) return;
-      const actual = changes.map(([key, value]) => `${key}: ${truncate(JSON.stringify(value ?? null))}`);
-      throw new Error(
-        `${shown}: the ${objectType} differs from the declaration and cannot be changed; declare ${actual.join(", ")}`,
-      );
-    },
-  };
 }

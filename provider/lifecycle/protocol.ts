@@ -21,7 +21,6 @@ export interface Difference {
   readonly changed: string[];
   /** Changed arguments that require a replacement. */
   readonly replaces: string[];
-  readonly deleteBeforeReplace: boolean;
 }
 
 /** Source of the configuration. */
@@ -43,4 +42,7 @@ export interface Lifecycle extends Rules {
 }
 
 /** Lifecycle without masking of secrets. */
-export type Steps = Omit<Lifecycle, keyof Rules> & Pick<Declaration, "config">;
+export interface Steps extends Omit<Lifecycle, keyof Rules | "check">, Pick<Declaration, "config"> {
+  /** The failures are the reasons only. */
+  check(olds: Properties, news: Properties): Promise<{ inputs: Properties; failures: string[] }>;
+}

@@ -1,12 +1,13 @@
 import type { Settings } from "../../client/settings";
+import { truncate } from "../../contract/messages";
 import { log } from "../run/engine";
 import { isReplacedByCommand } from "../run/engine-command";
 import type { Properties } from "../run/state-entry";
 import { logicalName } from "../run/urn";
 import { containsUnknown } from "./arguments";
-import type { Declaration, ResourceDefinition } from "./definition";
+import type { Declaration, Definition } from "./definition";
 import { scopeFault } from "./scopes";
-import { adoptionText, changeTexts, deletionFaultText, replacementOf, unknownAdoptionText } from "./wording";
+import { changeTexts } from "./wording";
 
 /** Change of a resource, and the arguments that replace it. */
 interface Change {
@@ -17,8 +18,8 @@ interface Change {
 }
 
 /** Warns of a replacement that the engine forces. The engine checks its new object as if the resource were new. */
-export async function warnOfForcedReplacement<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+export async function warnOfForcedReplacement(
+  definition: Definition,
   declaration: Declaration,
   inputs: Properties,
 ): Promise<void> {
@@ -30,32 +31,43 @@ export async function warnOfForcedReplacement<Args extends object, Outputs exten
 }
 
 /** Warns of the consequences if a change replaces the resource, and of an adoption that is not known yet. */
-export async function warnOfReplacement<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+export async function warnOfReplacement(
+  definition: Definition,
   declaration: Declaration & { readonly settings: Settings },
   change: Change,
 ): Promise<void> {
   const { run, urn, settings } = declaration;
   const { id, olds, news, replaces } = change;
-  if (containsUnknown(news.existingId)) await log.warn(urn, unknownAdoptionText(id));
+  const shown = truncate(id);
+  if (containsUnknown(news.existingId))
+    await log.warn(
+      urn,
+      `existingId is not known yet. If it is not ${shown}, ${shown} is replaced and then deleted or orphaned.`,
+    );
   if (replaces.length === 0) return;
   const warning = replaces.includes("existingId")
-    ? adoptionText(id, news.existingId)
+    ? `${shown} is replaced by the existing ${truncate(String(news.existingId))}, and is then deleted or orphaned.`
     : warningOf(definition, declaration, change);
   if (warning) await log.warn(urn, warning);
   run.replacing.add(urn);
   run.replacedByDiff.add(urn);
-  const { delete: calls } = definition.calls(olds as Args);
+  const { delete: calls } = definition.calls(olds);
   const fault = await scopeFault(calls, declaration, settings);
-  if (fault) await log.warn(urn, deletionFaultText(id, fault));
+  if (fault)
+    await log.warn(
+      urn,
+      `Cannot delete ${shown} after its replacement, unless retainOnDelete is set: ${fault}`,
+    );
 }
 
-function warningOf<Args extends object, Outputs extends object>(
-  definition: ResourceDefinition<Args, Outputs>,
+function warningOf(
+  definition: Definition,
   { urn, title, run }: Declaration,
   { id, olds, news, replaces }: Change,
 ): string | undefined {
   const name = logicalName(urn);
   const changes = replaces.flatMap((key) => changeTexts(key, olds[key], news[key], run.sourceNames));
-  return definition.replacementWarning?.(replacementOf({ id, title, name, state: olds, changes }));
+  const forced = "requested by --replace, replaceOnChanges, replacementTrigger or replaceWith";
+  const reason = changes.join(", ") || forced;
+  return definition.replacementWarning?.({ id, title, name, state: olds, changes, reason });
 }

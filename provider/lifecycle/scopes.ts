@@ -1,6 +1,5 @@
-import { TokenError } from "../../client/errors";
+import { isUnreachable, TokenError } from "../../client/errors";
 import { embeddedDirectory, type Settings } from "../../client/settings";
-import { isUnreachable } from "../../client/unreachable";
 import type { Route } from "../../contract";
 import type { Urn } from "../run/engine";
 import { openSession, type Session } from "../run/session";
@@ -8,18 +7,13 @@ import { type ReportedResource, reportOnce } from "./titled";
 
 const list = new Intl.ListFormat("en");
 
-/** Declared resource. */
-interface Declared extends ReportedResource {
-  readonly urn: Urn;
-}
-
 /**
  * Returns an error if the credentials lack a scope for the calls of a step. Each scope is requested once per run and
  * reported in full by the first resource that needs it. Works only with token sources that reject individual scopes.
  */
 export async function scopeFault(
   calls: readonly Route[] = [],
-  declared: Declared,
+  declared: ReportedResource & { readonly urn: Urn },
   settings: Settings,
 ): Promise<string | undefined> {
   // The key of an embedded service has all scopes, and a preview must not start the service.

@@ -1,5 +1,5 @@
+import { isUnreachable } from "../../client/errors";
 import { isHealthError } from "../../client/extensions";
-import { isUnreachable } from "../../client/unreachable";
 import type { Run } from "../run/session";
 import { PartialStateError } from "./failure";
 

@@ -1,4 +1,3 @@
-import { truncate } from "../../contract/messages";
 import { isSecret } from "../run/secrecy";
 import type { Properties } from "../run/state-entry";
 import { unknownValue } from "../run/unknown-value";
@@ -16,28 +15,6 @@ export interface Replacement {
   readonly state: Properties;
   /** Changes, or the cause of a forced replacement. */
   readonly reason: string;
-}
-
-/** Describes a replacement and its reason. */
-export function replacementOf(of: Omit<Replacement, "reason">): Replacement {
-  const forced = "requested by --replace, replaceOnChanges, replacementTrigger or replaceWith";
-  return { ...of, reason: of.changes.join(", ") || forced };
-}
-
-/** Returns a warning that an existing object replaces the current one. */
-export function adoptionText(id: string, existingId: unknown): string {
-  const next = truncate(String(existingId));
-  return `${truncate(id)} is replaced by the existing ${next}, and is then deleted or orphaned.`;
-}
-
-/** Returns a warning that an object may be replaced by one whose id is not known yet. */
-export function unknownAdoptionText(id: string): string {
-  return `existingId is not known yet. If it is not ${truncate(id)}, ${truncate(id)} is replaced and then deleted or orphaned.`;
-}
-
-/** Returns a warning that a replaced object cannot be deleted. */
-export function deletionFaultText(id: string, fault: string): string {
-  return `Cannot delete ${truncate(id)} after its replacement, unless retainOnDelete is set: ${fault}`;
 }
 
 /** Arguments whose values are numbers or enums, so messages may show them. */

@@ -10,36 +10,20 @@ export interface Component {
 
 /** All components of the plugin. */
 export const components: readonly Component[] = [
-  {
-    type: "TrainedModel",
-    job: "TrainingJob",
-    result: "Model",
-    description:
-      "A model and the job that trains it: a `TrainingJob` and a `Model` in one declaration. See these two resources for " +
-      "details. In TypeScript, use `Model`.",
-  },
-  {
-    type: "DeployedModel",
-    job: "DeploymentJob",
-    result: "Deployment",
-    description:
-      "A deployment and its job: a `DeploymentJob` and a `Deployment` in one declaration. See these two resources for " +
-      "details. In TypeScript, use `Deployment`.",
-  },
-  {
-    type: "UserQueryResult",
-    job: "QueryingJob",
-    result: "UserQuery",
-    description:
-      "A query about users and its result: a `QueryingJob` and a `UserQuery` in one declaration. See these two resources " +
-      "for details. In TypeScript, use `UserQuery`.",
-  },
-  {
-    type: "UserClusteringResult",
-    job: "ClusteringJob",
-    result: "UserClustering",
-    description:
-      "A clustering of users and its result: a `ClusteringJob` and a `UserClustering` in one declaration. See these two " +
-      "resources for details. In TypeScript, use `UserClustering`.",
-  },
+  component("TrainedModel", "TrainingJob", "Model", "A model and the job that trains it"),
+  component("DeployedModel", "DeploymentJob", "Deployment", "A deployment and its job"),
+  component("UserQueryResult", "QueryingJob", "UserQuery", "A query about users and its result"),
+  component(
+    "UserClusteringResult",
+    "ClusteringJob",
+    "UserClustering",
+    "A clustering of users and its result",
+  ),
 ];
+
+function component(type: string, job: string, result: string, contents: string): Component {
+  const description =
+    `${contents}: a \`${job}\` and a \`${result}\` in one declaration. See these two resources for details. ` +
+    `In TypeScript, use \`${result}\`.`;
+  return { type, job, result, description };
+}

@@ -20,14 +20,12 @@ import {
   settingKeys,
 } from "../../client/settings";
 import { containsUnknown } from "../lifecycle/arguments";
-import type { Fault } from "../lifecycle/protocol";
 import { bindingSetting, configurationKeys, unknownKeyError } from "../run/configuration";
 import { masked } from "../run/masking";
 import { pinnedModelsKey } from "../run/pinned";
 import type { Properties } from "../run/state-entry";
 import { isDefaultProvider } from "../run/urn";
 import { diffResponse } from "./diff";
-import { strictestRequirements } from "./requirements";
 import { fromStruct, sealedLike, secretsIn, toStruct, unsealed, withSealed } from "./values";
 
 /** Inputs that the engine adds to every provider. */
@@ -66,8 +64,7 @@ export function diffConfig(request: DiffRequest): DiffResponse {
   const news = unsealed(fromStruct(request.getNews()));
   const keys = new Set([...Object.keys(olds), ...Object.keys(news)]);
   const changed = [...keys].filter((key) => JSON.stringify(olds[key]) !== JSON.stringify(news[key]));
-  const difference = { changes: changed.length > 0, changed, replaces: [], deleteBeforeReplace: false };
-  return diffResponse(difference, olds, news);
+  return diffResponse({ changes: changed.length > 0, changed, replaces: [] }, olds, news);
 }
 
 /** Applies the configuration to this process. The engine starts one process for each provider of a program. */
@@ -96,10 +93,9 @@ export function configureResponse(): ConfigureResponse {
   return reply;
 }
 
-/** Converts a fault to the engine's format. */
-export function checkFailure({ property, reason }: Fault): CheckFailure {
+/** Converts a fault to the engine's format. It names no property, whose value may be secret and would be printed. */
+export function checkFailure(reason: string): CheckFailure {
   const failure = new CheckFailure();
-  failure.setProperty(property);
   failure.setReason(masked(reason));
   return failure;
 }
@@ -135,7 +131,7 @@ function isDefault(urn: string | undefined): boolean {
   return urn !== undefined && isDefaultProvider(urn);
 }
 
-function unknownKeys(inputs: Properties, urn: string): Fault[] {
+function unknownKeys(inputs: Properties, urn: string): string[] {
   return Object.keys(inputs)
     .filter((key) => !engineInputs.includes(key))
     .flatMap((key) => {
@@ -147,19 +143,18 @@ function unknownKeys(inputs: Properties, urn: string): Fault[] {
           }
         : // Only the stack selects the binding and pins models.
           { known: settingKeys, project: undefined, remedy: "Remove it from the provider's inputs." };
-      const reason = unknownKeyError(key, place);
-      return reason ? [{ property: "", reason }] : [];
+      return unknownKeyError(key, place) ?? [];
     });
 }
 
-function contradictions(inputs: Properties, urn: string): Fault[] {
+function contradictions(inputs: Properties, urn: string): string[] {
   const baseUrl = textOf(inputs.baseUrl);
   // The environment may have a key, but it belongs to the address in the environment.
   if (!isDefault(urn) && baseUrl && inputs.apiKey == null && embeddedDirectory(baseUrl) === undefined) {
-    const reason =
+    return [
       "recommender:apiKey is not set, and RECOMMENDER_API_KEY is not sent to an address that the program sets. " +
-      "Set apiKey as an input of the provider.";
-    return [{ property: "", reason }];
+        "Set apiKey as an input of the provider.",
+    ];
   }
   try {
     const environment = environmentFor(inputs, urn);
@@ -171,7 +166,7 @@ function contradictions(inputs: Properties, urn: string): Fault[] {
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     const remedy = isDefault(urn) ? "" : " In a program, set it as an input of the provider.";
-    return [{ property: "", reason: error.message + remedy }];
+    return [error.message + remedy];
   }
 }
 
@@ -179,4 +174,41 @@ function contradictions(inputs: Properties, urn: string): Fault[] {
 function textOf(value: unknown): string | undefined {
   if (value == null) return undefined;
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/**
+ * Returns the stricter requirements for models and deployments from the environment and the inputs of a provider, as
+ * variables. `recommender promote` sets its requirements in the environment, and they apply to explicit providers too.
+ */
+export function strictestRequirements(
+  input: (key: SettingKey) => string | undefined,
+  environment: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
+  const variable = (key: SettingKey) => environment[environmentName(key)] || undefined;
+  const [inputFloors, variableFloors] = [floorsIn(input("minQuality")), floorsIn(variable("minQuality"))];
+  const isRolledBack = [input("rollback"), variable("rollback")].includes("true");
+  return {
+    ...(inputFloors &&
+      variableFloors && {
+        [environmentName("minQuality")]: JSON.stringify(highest(inputFloors, variableFloors)),
+      }),
+    ...(isRolledBack && { [environmentName("rollback")]: "true" }),
+  };
+}
+
+/** Returns the higher floor of each model in either argument, and of `*`, which means all other models. */
+function highest(one: Settings["minQuality"], other: Settings["minQuality"]): Settings["minQuality"] {
+  const of = (floors: Settings["minQuality"], model: string) => floors[model] ?? floors["*"] ?? 0;
+  const models = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return Object.fromEntries([...models].map((model) => [model, Math.max(of(one, model), of(other, model))]));
+}
+
+/** Parses the floors. Undefined if there are none or the text is invalid, which reading the settings reports. */
+function floorsIn(text: string | undefined): Settings["minQuality"] | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return readSettings((key) => (key === "minQuality" ? text : undefined), {}).minQuality;
+  } catch {
+    return undefined;
+  }
 }

@@ -9,13 +9,12 @@ type Kind = "ADD" | "DELETE" | "UPDATE";
 
 /** Converts a difference to the engine's format, with the path of each changed value. */
 export function diffResponse(difference: Difference, olds: Properties, news: Properties): DiffResponse {
-  const { changes, changed, replaces, deleteBeforeReplace } = difference;
+  const { changes, changed, replaces } = difference;
   const { DIFF_SOME, DIFF_NONE } = DiffResponse.DiffChanges;
   const reply = new DiffResponse();
   reply.setChanges(changes ? DIFF_SOME : DIFF_NONE);
   reply.setDiffsList(changed);
   reply.setReplacesList(replaces);
-  reply.setDeletebeforereplace(deleteBeforeReplace);
   reply.setHasdetaileddiff(true);
   for (const key of changed) {
     // The keys inside a secret are secret too.

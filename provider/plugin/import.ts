@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "../../client/client";
 import { undefinedIfMissing } from "../../client/error-meaning";
-import { hasSucceeded, type Job } from "../../client/job";
+import { hasSucceeded } from "../../client/job";
 import { routes } from "../../contract";
 import { truncate } from "../../contract/messages";
 import { withDefaults } from "../lifecycle/arguments";
@@ -20,6 +20,16 @@ interface Importer {
   readonly form: string;
   find(client: Client, ...ids: readonly string[]): Promise<Imported | undefined>;
 }
+
+/** Returns the id and the properties of a resource that belongs to a job. */
+type Place = (projectId: string, jobId: string) => Imported;
+
+const submitted: Place = (_, jobId) => ({ id: jobId, state: { jobId } });
+const finished: Place = (_, jobId) => ({ id: jobId, state: { jobId, existingId: jobId } });
+const deployed: Place = (projectId, jobId) => ({
+  id: projectId,
+  state: { deploymentJobId: jobId, existingId: projectId },
+});
 
 /** Importers of the resource types that the API can read. They return enough properties for an empty next preview. */
 const importers: Readonly<Record<string, Importer>> = {
@@ -44,14 +54,11 @@ const importers: Readonly<Record<string, Importer>> = {
       return { id: modelId, state };
     },
   },
-  Deployment: ofEndedJob(["generatorModelId", "rankerModelId", "qps"], (projectId, jobId) => ({
-    id: projectId,
-    state: { deploymentJobId: jobId, existingId: projectId },
-  })),
+  Deployment: ofJob(["generatorModelId", "rankerModelId", "qps"], deployed, true),
   DeploymentJob: ofJob(["generatorModelId", "rankerModelId", "qps"], submitted),
-  UserQuery: ofEndedJob(["queryType", "modelId", "queries"], finished),
+  UserQuery: ofJob(["queryType", "modelId", "queries"], finished, true),
   QueryingJob: ofJob(["queryType", "modelId", "queries"], submitted),
-  UserClustering: ofEndedJob(["clusterType", "modelId", "parameters"], finished),
+  UserClustering: ofJob(["clusterType", "modelId", "parameters"], finished, true),
   ClusteringJob: ofJob(["clusterType", "modelId", "parameters"], submitted),
 };
 
@@ -100,18 +107,8 @@ function remedyOf({ type, argumentNames }: Lifecycle, shown: string): string {
   );
 }
 
-type Place = (projectId: string, jobId: string) => Imported;
-
-/** Importer of a resource with the result of a job, which must have succeeded. */
-function ofEndedJob(fields: readonly string[], place: Place): Importer {
-  return ofJob(fields, place, (job) => {
-    if (!hasSucceeded(job))
-      throw new Error(`job ${job.jobId} has not succeeded: its status is ${job.jobStatus}`);
-  });
-}
-
-/** Importer of a job or of its result. Only the expected kind of job has the first field. */
-function ofJob(fields: readonly string[], place: Place, assertJob: (job: Job) => void = () => {}): Importer {
+/** Importer of a job, or of its result if the job has succeeded. Only the expected kind of job has the first field. */
+function ofJob(fields: readonly string[], place: Place, isResult = false): Importer {
   return {
     form: "PROJECT_ID/JOB_ID",
     async find(client, projectId = "", jobId = "") {
@@ -122,19 +119,12 @@ function ofJob(fields: readonly string[], place: Place, assertJob: (job: Job) =>
         throw new Error(
           `job ${truncate(jobId)} of project ${truncate(projectId)} is a different kind of job: ${job.jobType}`,
         );
-      assertJob(job);
+      if (isResult && !hasSucceeded(job))
+        throw new Error(`job ${job.jobId} has not succeeded: its status is ${job.jobStatus}`);
       const { id, state } = place(projectId, jobId);
       return { id, state: { projectId, name: job.name, ...Object.fromEntries(data), ...state } };
     },
   };
-}
-
-function submitted(_projectId: string, jobId: string): Imported {
-  return { id: jobId, state: { jobId } };
-}
-
-function finished(_projectId: string, jobId: string): Imported {
-  return { id: jobId, state: { jobId, existingId: jobId } };
 }
 
 /** Removes properties that are null or undefined at any depth: the service has no value for them. */

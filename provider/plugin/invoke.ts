@@ -1,12 +1,13 @@
 import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import type { Client } from "../../client/client";
 import { truncate, unknownKeySentence } from "../../contract/messages";
+import { knownFields } from "../lifecycle/arguments";
 import { lookUp, lookups } from "../lookups";
 import { log } from "../run/engine";
 import { seal } from "../run/sealed-value";
 import { pluginTypePrefix } from "../run/urn";
 import { NotFoundError } from "./failure";
-import { fromStruct, toStruct, unsealed, withoutNullProperties } from "./values";
+import { fromStruct, toStruct, unsealed } from "./values";
 
 /** Runs a lookup of a program. */
 export async function invoke(
@@ -19,7 +20,7 @@ export async function invoke(
     throw new NotFoundError(
       `The function ${truncate(token)}: ${unknownKeySentence(name, Object.keys(lookups))}`,
     );
-  const args = withoutNullProperties(unsealed(fromStruct(request.getArgs())));
+  const args = knownFields(unsealed(fromStruct(request.getArgs())));
   const reply = new InvokeResponse();
   const warn = (text: string) => log.warn(undefined, text);
   const found = await lookUp(await clientHere(), name as keyof typeof lookups, args, warn);

@@ -8,12 +8,7 @@ import {
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 
 /** Resource monitor of the engine, where programs register resources. */
-export interface Monitor {
-  /** Registers a resource. Resolves when it is in the state, or in a preview when its change is known. */
-  register(registration: RegisterResourceRequest): Promise<RegisterResourceResponse>;
-  /** Registers the outputs of a component, which completes it. */
-  registerOutputs(urn: string, outputs: Struct): Promise<void>;
-}
+export type Monitor = ReturnType<typeof connectTo>;
 
 const monitors = new Map<string, Monitor>();
 
@@ -24,7 +19,7 @@ export function monitorAt(address: string): Monitor {
   return monitor;
 }
 
-function connectTo(address: string): Monitor {
+function connectTo(address: string) {
   const unlimited = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
   const client = new ResourceMonitorClient(address, credentials.createInsecure(), unlimited);
   const call = <T>(send: (callback: (error: ServiceError | null, reply: T) => void) => void) =>
@@ -32,8 +27,11 @@ function connectTo(address: string): Monitor {
       send((error, reply) => (error ? reject(new Error(error.details)) : resolve(reply)));
     });
   return {
-    register: (registration) => call((callback) => client.registerResource(registration, callback)),
-    async registerOutputs(urn, outputs) {
+    /** Registers a resource. Resolves when it is in the state, or in a preview when its change is known. */
+    register: (registration: RegisterResourceRequest): Promise<RegisterResourceResponse> =>
+      call((callback) => client.registerResource(registration, callback)),
+    /** Registers the outputs of a component, which completes it. */
+    async registerOutputs(urn: string, outputs: Struct): Promise<void> {
       const request = new RegisterResourceOutputsRequest();
       request.setUrn(urn);
       request.setOutputs(outputs);

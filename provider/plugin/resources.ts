@@ -16,37 +16,39 @@ import type { Client } from "../../client/client";
 import { truncate, unknownKeySentence } from "../../contract/messages";
 import { definitions } from "../definitions";
 import { stub } from "../dynamic/stub";
+import { knownFields } from "../lifecycle/arguments";
+import { idOutput } from "../lifecycle/definition";
 import { PartialStateError } from "../lifecycle/failure";
 import { reservedNameError } from "../lifecycle/hidden";
 import { propertiesWithSecrets } from "../lifecycle/masked-lifecycle";
-import type { Fault, Lifecycle } from "../lifecycle/protocol";
+import type { Lifecycle } from "../lifecycle/protocol";
 import { type Properties, packUrn, unpackUrn } from "../run/state-entry";
+import { unknownValue } from "../run/unknown-value";
 import { logicalName, partsOf, pluginTypePrefix, resourceTypeOf } from "../run/urn";
 import { components } from "./components";
 import { checkFailure } from "./config";
 import { diffResponse } from "./diff";
 import { NotFoundError } from "./failure";
 import { assertReadable, importedState } from "./import";
-import { idOutput, previewOfCreate, previewOfUpdate } from "./preview";
 import { rememberState } from "./stored";
-import { fromStruct, sealedLike, toStruct, unsealed, withoutNullProperties, withSealed } from "./values";
+import { fromStruct, sealedLike, toStruct, unsealed, withSealed } from "./values";
 
 export async function check(request: CheckRequest): Promise<CheckResponse> {
   const urn = request.getUrn();
   const raw = fromStruct(request.getNews());
   const olds = unsealed(fromStruct(request.getOlds()));
-  const given = withoutNullProperties(unsealed(raw));
+  const given = knownFields(unsealed(raw));
   const hidden = hiddenFaults(olds, given);
   const news: Properties = { ...given, __urn: urn };
   const { inputs, failures } =
-    hidden.length > 0 ? { inputs: given, failures: hidden } : await lifecycleOf(urn).check(olds, news);
+    hidden.length > 0 ? { inputs: given, failures: [] } : await lifecycleOf(urn).check(olds, news);
   // Stores whether the program sets the name, so an alias with a new logical name renames nothing.
   const named = { ...inputs, ...(news.name !== undefined && { __named: true }) };
   const reply = new CheckResponse();
   // A hash of secret content is secret too, because the content could be guessed from it.
   const origin = { ...raw, contentHash: raw.contentHash ?? [raw.source, raw.mapping] };
   reply.setInputs(toStruct(sealedLike(engineInputs(named), origin)));
-  reply.setFailuresList(failures.map(checkFailure));
+  reply.setFailuresList([...hidden, ...failures.map(({ reason }) => reason)].map(checkFailure));
   return reply;
 }
 
@@ -57,7 +59,7 @@ export async function diff(request: DiffRequest): Promise<DiffResponse> {
   const news = { ...unsealed(fromStruct(request.getNews())), __urn: urn };
   const difference = await definition.diff(request.getId(), olds, news);
   const reply = diffResponse(difference, olds, news);
-  const stable = definition.outputNames.filter((key) => key === idOutput(definition));
+  const stable = definition.outputNames.filter((key) => key === idOutput(definition.type));
   if (difference.replaces.length === 0) reply.setStablesList(stable);
   return reply;
 }
@@ -145,6 +147,26 @@ export async function update(request: UpdateRequest, maySwitchBack: boolean): Pr
   return reply;
 }
 
+/** Returns the outputs in the preview of a create: the arguments, and the id if an object is adopted. */
+function previewOfCreate(definition: Lifecycle, inputs: Properties): Properties {
+  const { existingId } = inputs;
+  const id = idOutput(definition.type);
+  const unknown = Object.fromEntries(definition.outputNames.map((key) => [key, unknownValue]));
+  const isAdopted = definition.outputNames.includes(id) && existingId !== undefined;
+  return { ...unknown, ...inputs, ...(isAdopted && { [id]: existingId }) };
+}
+
+/** Returns the outputs in the preview of an update. They are unknown if an argument changes, except stable ones. */
+function previewOfUpdate(definition: Lifecycle, olds: Properties, news: Properties): Properties {
+  const changes = definition.argumentNames.some(
+    (key) => !isDeepStrictEqual(olds[key] ?? null, news[key] ?? null),
+  );
+  const isStable = (key: string) =>
+    !changes || key === idOutput(definition.type) || definition.stableOutputs.includes(key);
+  const outputs = definition.outputNames.map((key) => [key, isStable(key) ? olds[key] : unknownValue]);
+  return { ...Object.fromEntries(outputs), ...news };
+}
+
 /** Deletes a resource. `customTimeouts` does not apply, because no delete waits for a job. */
 export async function remove(request: DeleteRequest): Promise<void> {
   const urn = request.getUrn();
@@ -171,11 +193,10 @@ function lifecycleOf(urn: string): Lifecycle {
  * Rejects hidden arguments. Allows those that the classes of this package add, and those in the old inputs, because an
  * import and `ignoreChanges` pass them back.
  */
-function hiddenFaults(olds: Properties, given: Properties): Fault[] {
+function hiddenFaults(olds: Properties, given: Properties): string[] {
   const own = ({ __unresolved: _, ...rest }: Properties) => Object.entries(rest);
   const added = own(given).filter(([name, value]) => !isDeepStrictEqual(olds[name], value));
-  const reasons = added.flatMap(([name]) => reservedNameError(name) ?? []);
-  return reasons.map((reason) => ({ property: "", reason }));
+  return added.flatMap(([name]) => reservedNameError(name) ?? []);
 }
 
 /** Converts state for a lifecycle. State without a token, from an earlier version, uses its URN as the token. */
@@ -213,7 +234,7 @@ function nameOrigin(before: Properties, now: Properties): Properties {
 
 /** Converts inputs for the engine. */
 function engineInputs({ __urn, __provider, ...rest }: Properties): Properties {
-  return withoutNullProperties(rest);
+  return knownFields(rest);
 }
 
 /** Marks secrets in the state of a PartialStateError, as in any other state. */

@@ -13,21 +13,13 @@ export function toStruct(values: object): Struct {
   return Struct.fromJavaScript(JSON.parse(JSON.stringify(values)) as Record<string, JavaScriptValue>);
 }
 
-/** Removes top-level properties that are null: the engine and other languages treat null as absent. */
-export function withoutNullProperties(properties: Properties): Properties {
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== null));
-}
-
 /** Unwraps sealed values, for the lifecycles. */
-export function unsealed<T>(value: T): T {
-  return opened(value) as T;
-}
-
-function opened(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(opened);
+export function unsealed<T>(value: T): T;
+export function unsealed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unsealed);
   if (!hasMembers(value)) return value;
-  if (isSealed(value)) return opened(value.value);
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, opened(inner)]));
+  if (isSealed(value)) return unsealed(value.value);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, unsealed(inner)]));
 }
 
 /** Whether a value or a part of it is secret. */
@@ -42,7 +34,7 @@ export function secretsIn(properties: Properties): Properties {
 }
 
 function* sealedIn(value: unknown): Generator<unknown> {
-  if (isSealed(value)) yield opened(value);
+  if (isSealed(value)) yield unsealed(value);
   else if (hasMembers(value)) for (const inner of Object.values(value)) yield* sealedIn(inner);
 }
 
@@ -53,7 +45,7 @@ function* sealedIn(value: unknown): Generator<unknown> {
 export function sealedLike(values: object, ...origins: readonly Properties[]): Properties {
   const sealed = Object.entries(values).map(([key, value]) => {
     const candidates = origins.flatMap((origin) => (origin[key] === undefined ? [] : [origin[key]]));
-    const origin = candidates.find((one) => isDeepStrictEqual(opened(one), value));
+    const origin = candidates.find((one) => isDeepStrictEqual(unsealed(one), value));
     return [key, sealedBy(value, origin ?? candidates.find(containsSecret))];
   });
   return Object.fromEntries(sealed);

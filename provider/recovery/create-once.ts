@@ -5,9 +5,10 @@ import { accountOf } from "../run/account";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { originHeaders } from "../run/origin";
+import { queued } from "../run/promises";
 import { logicalName, partsOf } from "../run/urn";
 import { AdoptionByUser, idNamedByUser, rejectHeld } from "./adoption";
-import type { Created, Creation } from "./creation";
+import type { AnyCreation, Created, Creation } from "./creation";
 import { decide } from "./decision";
 import { disown } from "./disowned";
 import { type EarlierCall, findInterrupted, isRecent, record } from "./earlier-run";
@@ -19,83 +20,88 @@ import { erase, type JournalEntry } from "./journal";
 import { newEntry } from "./new-entry";
 import { UnknownCreationError } from "./unknown-creation";
 
+/** Create that one call of `createOnce` is about. */
+interface Attempt {
+  readonly context: Context;
+  readonly creation: AnyCreation;
+  /** Digest that identifies the create when it is tried again. */
+  readonly identity: string;
+  /** The same create in an earlier run. */
+  readonly earlier: EarlierCall | undefined;
+}
+
+/** Created object, or the error of a call whose outcome is unknown. */
+type Outcome = Created<Route> | { readonly lost: OutcomeUnknownError };
+
 /** Sends a create at most once, even if a killed run has sent it before. `decision.ts` documents the rules. */
 export async function createOnce<R extends Route, Listed = never>(
   context: Context,
-  creation: Creation<R, Listed>,
+  typed: Creation<R, Listed>,
 ): Promise<Created<R>> {
+  const creation = typed as AnyCreation;
+  const { route, request, key } = creation;
   // Without a URN, the journal cannot attribute calls to this resource.
   if (!context.urn)
-    return sendCreate(context, creation.route, creation.request, { idempotencyKey: creation.key });
-  const identities = identitiesOf(creation.identity ?? creation.request);
+    return sendCreate(context, route, request, { idempotencyKey: key }) as Promise<Created<R>>;
+  const identities = identitiesOf(creation.identity ?? request);
   const earlier = await findInterrupted(context, creation, identities);
-  return queued(context, creation, () => execute(context, creation, identities[0], earlier));
+  return inTurn({ context, creation, identity: identities[0], earlier }) as Promise<Created<R>>;
 }
 
 /** Collects evidence, decides and acts, until the created object is known or the user must decide. */
-async function execute<R extends Route, Listed>(
-  context: Context,
-  creation: Creation<R, Listed>,
-  identity: string,
-  earlier: EarlierCall | undefined,
-): Promise<Created<R>> {
-  const { urn } = context;
+async function execute(attempt: Attempt): Promise<Created<Route>> {
+  const { context, creation, earlier } = attempt;
   let entry = earlier?.entry;
   let evidence = await evidenceOf(context, creation, earlier);
   let lost: OutcomeUnknownError | undefined;
   let found: Candidates = { ids: [], unread: [] };
   for (;;) {
     const decision = decide(evidence);
-    if (decision === "adopt") return adopt(context, creation, identity, earlier as EarlierCall);
-    const begun =
-      decision === "create" ? await begin(context, creation, identity, earlier) : (entry as JournalEntry);
+    if (decision === "adopt") return adopt(attempt, earlier as EarlierCall);
+    const begun = decision === "create" ? await begin(attempt) : (entry as JournalEntry);
     const isEarlier = begun === earlier?.entry;
     entry = begun;
     if (decision === "create" || decision === "repeat") {
-      const outcome = await call(context, creation, begun, isEarlier);
-      if ("reply" in outcome) return recordReply(context, creation, begun, outcome);
+      const outcome = await call(attempt, begun, isEarlier);
+      if ("reply" in outcome) return recordReply(attempt, begun, outcome);
       lost = outcome.lost;
       evidence = { call: "lost", isProven: true, sentNow: true };
     } else if (decision === "search") {
       found = await candidates(context, creation, begun, isEarlier);
       evidence = { ...evidence, hasCandidates: true };
     } else if (decision === "resume") {
-      const resumed = { reply: begun.reply as Reply<R>, resumed: true };
-      const outcome = begun.isUnchecked ? await checkReply(context, creation, begun, resumed) : resumed;
+      const resumed = { reply: begun.reply, resumed: true };
+      const outcome = begun.isUnchecked ? await checkReply(attempt, begun, resumed) : resumed;
       if ("reply" in outcome) {
         // A call with a derived key is resumed in every run, not only after an interruption.
-        if (!creation.key) await log.info(urn, `resuming ${begun.id}, which an interrupted run created`);
-        return recordReply(context, creation, begun, outcome);
+        if (!creation.key)
+          await log.info(context.urn, `resuming ${begun.id}, which an interrupted run created`);
+        return recordReply(attempt, begun, outcome);
       }
       lost = outcome.lost;
       entry = withoutReply(begun);
       evidence = { call: "lost", isProven: true, sentNow: true };
     } else {
       const isSent = !isEarlier || earlier.isProven;
-      throw await unresolved(context, creation, begun, { ...found, lost, isSent });
+      throw await unresolved(attempt, begun, { ...found, lost, isSent });
     }
   }
 }
 
 /** Uses the object that the user names as the outcome of a lost call. */
-async function adopt<R extends Route, Listed>(
-  context: Context,
-  creation: Creation<R, Listed>,
-  identity: string,
-  earlier: EarlierCall,
-): Promise<Created<R>> {
-  const { entry } = earlier;
+async function adopt(attempt: Attempt, earlier: EarlierCall): Promise<Created<Route>> {
+  const { context, creation } = attempt;
   const id = idNamedByUser(context.urn) ?? "";
   await rejectHeld(id, context);
   if (!creation.adopt) {
     throw new AdoptionByUser(id, async () => {
       await settle(context, earlier);
-      context.run.resolvedCalls.add(entry.key);
+      context.run.resolvedCalls.add(earlier.entry.key);
     });
   }
   const reply = await creation.adopt(id);
-  const own = earlier.mayBeOfOtherStack ? await begin(context, creation, identity, earlier) : entry;
-  return recordReply(context, creation, own, { reply, resumed: true });
+  const own = earlier.mayBeOfOtherStack ? await begin(attempt) : earlier.entry;
+  return recordReply(attempt, own, { reply, resumed: true });
 }
 
 /** Settles an earlier call. An entry of another stack stays, because that stack may need it. */
@@ -105,12 +111,7 @@ async function settle({ urn = "" }: Context, { entry, mayBeOfOtherStack }: Earli
 }
 
 /** Records a new call in the journal and settles an earlier one. */
-async function begin<R extends Route, Listed>(
-  context: Context,
-  creation: Creation<R, Listed>,
-  identity: string,
-  earlier: EarlierCall | undefined,
-): Promise<JournalEntry> {
+async function begin({ context, creation, identity, earlier }: Attempt): Promise<JournalEntry> {
   if (earlier) await settle(context, earlier);
   const entry = await newEntry(context, creation, identity);
   await record(context, entry);
@@ -121,27 +122,21 @@ async function begin<R extends Route, Listed>(
  * Sends the call of a journal entry and checks the response. It counts as in flight until the checks end, because a process
  * that exits earlier would not report the id to the engine.
  */
-function call<R extends Route, Listed>(
-  context: Context,
-  creation: Creation<R, Listed>,
-  entry: JournalEntry,
-  isEarlier: boolean,
-): Promise<Created<R> | { readonly lost: OutcomeUnknownError }> {
+function call(attempt: Attempt, entry: JournalEntry, isEarlier: boolean): Promise<Outcome> {
   return trackCreate(async () => {
     // The states are read while the service works.
-    void context.run.entriesOfAllStacks();
-    const outcome = await send(context, creation, entry, isEarlier);
-    return "lost" in outcome ? outcome : checkReply(context, creation, entry, outcome);
+    void attempt.context.run.entriesOfAllStacks();
+    const outcome = await send(attempt, entry, isEarlier);
+    return "lost" in outcome ? outcome : checkReply(attempt, entry, outcome);
   });
 }
 
 /** Sends the call of a journal entry. Returns its response, or the error if the outcome is unknown. */
-async function send<R extends Route, Listed>(
-  context: Context,
-  creation: Creation<R, Listed>,
+async function send(
+  { context, creation }: Attempt,
   entry: JournalEntry,
   isEarlier: boolean,
-): Promise<Created<R> | { readonly lost: OutcomeUnknownError }> {
+): Promise<Outcome> {
   const options = { idempotencyKey: entry.key, headers: originHeaders(context, creation.route) };
   try {
     const created = await sendCreate(context, creation.route, sentBy(creation, entry), options);
@@ -157,29 +152,28 @@ async function send<R extends Route, Listed>(
 }
 
 /** Returns the request of a journal entry. A repeated call has the same name as the first one. */
-function sentBy<R extends Route, Listed>({ request }: Creation<R, Listed>, entry: JournalEntry): Input<R> {
-  return { ...(request as object), ...entry.request } as Input<R>;
+function sentBy({ request }: AnyCreation, entry: JournalEntry): Input<Route> {
+  return { ...request, ...entry.request };
 }
 
 /** Checks that a reply is about the object of the call. Otherwise the call is lost, and the journal forgets the reply. */
-async function checkReply<R extends Route, Listed>(
-  context: Context,
-  creation: Creation<R, Listed>,
+async function checkReply(
+  { context, creation }: Attempt,
   entry: JournalEntry,
-  created: Created<R>,
-): Promise<Created<R> | { readonly lost: OutcomeUnknownError }> {
+  created: Created<Route>,
+): Promise<Outcome> {
   const doubt = await whyNotOurs(context, creation, entry, created.reply, sentBy(creation, entry));
   if (doubt === undefined) return created;
   await record(context, withoutReply(entry));
   return { lost: new OutcomeUnknownError(creation.route, entry.key, new Error(doubt)) };
 }
 
-function withReply<R extends Route, Listed>(
-  { request, idOf }: Creation<R, Listed>,
+function withReply(
+  { request, idOf }: AnyCreation,
   { isUnchecked: _, ...entry }: JournalEntry,
-  reply: Reply<R>,
+  reply: Reply<Route>,
 ): JournalEntry {
-  return { ...entry, id: idOf(reply), reply: unrequestedFields(request as object, reply as object) };
+  return { ...entry, id: idOf(reply), reply: unrequestedFields(request, reply as object) };
 }
 
 function withoutReply({ id: _, reply: __, isUnchecked: ___, ...entry }: JournalEntry): JournalEntry {
@@ -187,32 +181,25 @@ function withoutReply({ id: _, reply: __, isUnchecked: ___, ...entry }: JournalE
 }
 
 /** Records the response in the journal. */
-async function recordReply<R extends Route, Listed>(
-  context: Context,
-  creation: Creation<R, Listed>,
+async function recordReply(
+  { context, creation }: Attempt,
   entry: JournalEntry,
-  created: Created<R>,
-): Promise<Created<R>> {
+  created: Created<Route>,
+): Promise<Created<Route>> {
   await record(context, withReply(creation, entry, created.reply));
   createdBy(context.run, creation.route).add(creation.idOf(created.reply));
   context.run.resolvedCalls.add(entry.key);
   return created;
 }
 
-/** Facts about a lost call that the user must decide about. */
-interface Unresolved extends Candidates {
-  /** Error of this run's call. Undefined if an earlier run sent it. */
-  readonly lost: OutcomeUnknownError | undefined;
-  /** Whether this stack is known to have sent the call. */
-  readonly isSent: boolean;
-}
-
-/** Returns the error that asks the user to decide about a lost call. */
-async function unresolved<R extends Route, Listed>(
-  context: Context,
-  { route, findLost, adopt: adoptsJob }: Creation<R, Listed>,
+/**
+ * Returns the error that asks the user to decide about a lost call. `lost` is the error of this run's call, and `isSent`
+ * whether this stack is known to have sent it.
+ */
+async function unresolved(
+  { context, creation: { route, findLost, adopt: adoptsJob } }: Attempt,
   entry: JournalEntry,
-  { ids, unread, lost, isSent }: Unresolved,
+  { ids, unread, lost, isSent }: Candidates & { lost: OutcomeUnknownError | undefined; isSent: boolean },
 ): Promise<UnknownCreationError> {
   const runEnded = () => new Error(`${writerOf(entry, context, isSent)} was interrupted before the response`);
   const keyHolds =
@@ -250,12 +237,12 @@ function writerOf(
 }
 
 /** Sends a create. `resumed` if the response belongs to an earlier call; a retry within this call does not count. */
-async function sendCreate<R extends Route>(
+async function sendCreate(
   { client }: Context,
-  route: R,
-  input: Input<R>,
+  route: Route,
+  input: Input<Route>,
   options: CallOptions,
-): Promise<Created<R>> {
+): Promise<Created<Route>> {
   let [isReplayed, isRetried] = [false, false];
   const onReplayed = () => {
     isReplayed = true;
@@ -274,17 +261,9 @@ function unrequestedFields(request: object, reply: object): Record<string, unkno
 }
 
 /** Runs creates with the same name one after the other, because the object of one would look like a candidate of the other. */
-async function queued<R extends Route, Listed, T>(
-  { client, run }: Context,
-  { request, findLost }: Creation<R, Listed>,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (!findLost || (await client.honoursKeys())) return work();
-  const name = `${findLost.name} ${(request as { readonly name?: string }).name}`;
-  const queue = (run.creationQueues.get(name) ?? Promise.resolve()).then(work);
-  run.creationQueues.set(
-    name,
-    queue.catch(() => undefined),
-  );
-  return queue;
+async function inTurn(attempt: Attempt): Promise<Created<Route>> {
+  const { client, run } = attempt.context;
+  const { request, findLost } = attempt.creation;
+  if (!findLost || (await client.honoursKeys())) return execute(attempt);
+  return queued(run.creationQueues, `${findLost.name} ${request.name}`, () => execute(attempt));
 }

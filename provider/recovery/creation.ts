@@ -38,6 +38,9 @@ export interface Creation<R extends Route, Listed> {
   isThere?(created: Reply<R>): Promise<boolean>;
 }
 
+/** Create call of any type, for the code that all creates share. */
+export type AnyCreation = Creation<Route, unknown> & { readonly request: { readonly name?: string } };
+
 /** Created object, and whether an earlier call created it. */
 export interface Created<R extends Route> {
   readonly reply: Reply<R>;

@@ -14,7 +14,7 @@
  * 3. A lost create is repeated with its key if the service honours keys, because the response proves which object is ours.
  *    Without that proof the user decides. A list proves nothing: it may be paged or late, and somebody else may have
  *    created the new object. It only provides candidates that no stack of the backend references.
- * 4. An entry is proof only if this stack wrote it with this account (`entry-owner.ts`). Its name alone is no proof.
+ * 4. An entry is proof only if this stack wrote it with this account (`ownership.ts`). Its name alone is no proof.
  * 5. The reply to a create counts only if its id is new (`held.ts`). Otherwise the create is lost.
  * 6. No object is deleted while another state entry of the stack references it (`run/claims.ts`).
  */

@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createDirectory, stateDirectory } from "../../client/state-directory";
+import { createDirectory, digest, removeOldFiles, stateDirectory } from "../../client/state-directory";
 import { canonicalUrn } from "../run/urn";
-import { digest, type JournalEntry, retentionMs } from "./journal";
+import { type JournalEntry, retentionMs } from "./journal";
 
 /**
  * Records the user's decision that a journal entry of another stack is not about this resource. The entry stays in the
@@ -12,7 +12,7 @@ export function disown(entry: JournalEntry, urn: string): void {
   try {
     const directory = stateDirectory("disowned");
     createDirectory(directory);
-    removeOld(directory);
+    removeOldFiles(directory, retentionMs);
     writeFileSync(fileOf(entry, urn), "", { mode: 0o600 });
   } catch {
     // Without the file, the next create of this resource asks again.
@@ -26,12 +26,4 @@ export function isDisowned(entry: JournalEntry, urn: string): boolean {
 
 function fileOf({ key, at }: JournalEntry, urn: string): string {
   return join(stateDirectory("disowned"), digest([key, at, canonicalUrn(urn)]));
-}
-
-/** Removes files that are older than any journal entry. */
-function removeOld(directory: string): void {
-  for (const name of readdirSync(directory)) {
-    const writtenAt = statSync(join(directory, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - writtenAt > retentionMs) rmSync(join(directory, name), { force: true });
-  }
 }

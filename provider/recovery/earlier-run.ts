@@ -1,16 +1,15 @@
 import { hostname } from "node:os";
 import type { Client } from "../../client/client";
-import type { Route } from "../../contract";
+import { digest } from "../../client/state-directory";
 import type { Context } from "../run/context";
 import { engineAddress, isEngineRunning, log } from "../run/engine";
 import type { Run } from "../run/session";
 import type { Properties, StateEntry } from "../run/state-entry";
 import { idNamedByUser } from "./adoption";
-import type { Creation } from "./creation";
+import type { AnyCreation } from "./creation";
 import { isDisowned } from "./disowned";
 import { isAlive } from "./entry-writer";
 import {
-  digest,
   entriesOf,
   entriesOfOtherStacks,
   erase,
@@ -52,9 +51,9 @@ interface Wanted {
  * stack, then entries that it may have written, then placeholders in the state. Waits for a process that is still sending
  * the call, and reports creates with different arguments as orphaned.
  */
-export async function findInterrupted<R extends Route, Listed>(
+export async function findInterrupted(
   context: Context,
-  { route: { path }, key, adopt }: Creation<R, Listed>,
+  { route: { path }, key, adopt }: AnyCreation,
   identities: readonly string[],
 ): Promise<EarlierCall | undefined> {
   const { clock, urn = "" } = context;

@@ -1,12 +1,13 @@
 import { isOutage } from "../../client/errors";
 import { isEnabled } from "../../client/settings";
-import type { Reply, Route } from "../../contract";
+import type { Route } from "../../contract";
 import type { Context } from "../run/context";
+import { sharedPromise } from "../run/promises";
 import type { Run } from "../run/session";
 import { mayBeSameService } from "../run/state-entry";
 import { canonicalUrn, logicalName } from "../run/urn";
 import { idNamedByUser, namesToCreateAgain } from "./adoption";
-import type { Creation } from "./creation";
+import type { AnyCreation } from "./creation";
 import type { CreationEvidence } from "./decision";
 import { type EarlierCall, isOfService, isRecent } from "./earlier-run";
 import { allEntries, type JournalEntry } from "./journal";
@@ -15,16 +16,16 @@ import { allEntries, type JournalEntry } from "./journal";
 const pausesMs = [0, 2_000, 8_000];
 
 /** Collects the facts about a create at the start of a run. */
-export async function evidenceOf<R extends Route, Listed>(
+export async function evidenceOf(
   context: Context,
-  creation: Creation<R, Listed>,
+  creation: AnyCreation,
   earlier: EarlierCall | undefined,
 ): Promise<CreationEvidence> {
   if (!earlier) return { call: "none" };
   const { entry, isProven } = earlier;
   const isNamed = idNamedByUser(context.urn) !== undefined;
   const createAgain = mayCreateAgain(context.urn ?? "");
-  const reply = entry.reply as Reply<R> | undefined;
+  const { reply } = entry;
   if (!isProven) return { call: reply ? "acknowledged" : "lost", isProven, isNamed, createAgain };
   if (reply) {
     const isStored = await isInState(context, entry);
@@ -46,18 +47,13 @@ async function isInState({ urn = "", run }: Context, { id, derived }: JournalEnt
 }
 
 /** Returns the matching objects that existed before this run, which are no candidates. Not needed if keys are honoured. */
-export async function matchesBefore<R extends Route, Listed>(
+export async function matchesBefore(
   { client, run }: Context,
-  { findLost, idOf, request, route }: Creation<R, Listed>,
+  { findLost, idOf, request, route }: AnyCreation,
 ): Promise<string[] | undefined> {
   if (!findLost || (await client.honoursKeys())) return undefined;
-  let list = run.listedBefore.get(findLost.name) as Promise<readonly Listed[]> | undefined;
-  if (!list) {
-    list = findLost.list();
-    list.catch(() => run.listedBefore.delete(findLost.name));
-    run.listedBefore.set(findLost.name, list);
-  }
-  const ids = (await list).flatMap((listed) => findLost.match(listed, nameIn(request)) ?? []).map(idOf);
+  const list = await sharedPromise(run.listedBefore, findLost.name, () => findLost.list());
+  const ids = list.flatMap((listed) => findLost.match(listed, request.name) ?? []).map(idOf);
   return [...ids, ...createdBy(run, route)];
 }
 
@@ -72,9 +68,9 @@ export interface Candidates {
  * Returns objects that a lost call may have created and that no stack of the backend references. The list may be paged or
  * late, and somebody else may have created them, so a candidate is never adopted without the user's decision.
  */
-export async function candidates<R extends Route, Listed>(
+export async function candidates(
   context: Context,
-  creation: Creation<R, Listed>,
+  creation: AnyCreation,
   entry: JournalEntry,
   ofEarlierRun: boolean,
 ): Promise<Candidates> {
@@ -90,9 +86,9 @@ export async function candidates<R extends Route, Listed>(
   return { ids: fresh.map(objectIds).filter((id) => !isReferenced(id)), unread };
 }
 
-async function listedSince<R extends Route, Listed>(
+async function listedSince(
   context: Context,
-  { findLost, idOf, request, route }: Creation<R, Listed>,
+  { findLost, idOf, request, route }: AnyCreation,
   { before = [], request: sent }: JournalEntry,
   ofEarlierRun: boolean,
 ): Promise<string[]> {
@@ -106,16 +102,12 @@ async function listedSince<R extends Route, Listed>(
       if (ofEarlierRun && isOutage(error)) throw error;
     });
     const fresh = (list ?? [])
-      .flatMap((listed) => findLost.match(listed, nameIn(sent ?? request)) ?? [])
+      .flatMap((listed) => findLost.match(listed, (sent ?? request).name as string | undefined) ?? [])
       .map(idOf)
       .filter((id) => !known.has(id));
     if (fresh.length > 0 || !list) return fresh;
   }
   return [];
-}
-
-function nameIn(request: unknown): string | undefined {
-  return (request as { readonly name?: string }).name;
 }
 
 /** Returns the ids that the journal attributes to other resources. */

@@ -4,17 +4,17 @@ import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { mayBeSameService } from "../run/state-entry";
 import { isSameResource, partsOf, resourceTypeOf, titleInStack } from "../run/urn";
-import type { Creation } from "./creation";
+import type { AnyCreation } from "./creation";
 import { createdBy } from "./evidence";
 import type { JournalEntry } from "./journal";
 
 /** Returns why a reply cannot be the reply to a create, or undefined. */
-export async function whyNotOurs<R extends Route, Listed>(
+export async function whyNotOurs(
   context: Context,
-  creation: Creation<R, Listed>,
+  creation: AnyCreation,
   entry: Pick<JournalEntry, "before">,
-  reply: Reply<R>,
-  sent: Input<R>,
+  reply: Reply<Route>,
+  sent: Input<Route>,
 ): Promise<string | undefined> {
   const doubt = await whyNotNew(context, creation, entry, creation.idOf(reply));
   return doubt ?? creation.contradiction?.(reply, sent);
@@ -25,9 +25,9 @@ export async function whyNotOurs<R extends Route, Listed>(
  * repeat an old reply, so the id must be new: no state entry of the backend may hold it, and no other create of this run
  * may have returned it. A call with a derived key may return the object that its own resource holds.
  */
-async function whyNotNew<R extends Route, Listed>(
+async function whyNotNew(
   context: Context,
-  { route, request, key }: Creation<R, Listed>,
+  { route, request, key }: AnyCreation,
   { before = [] }: Pick<JournalEntry, "before">,
   id: string,
 ): Promise<string | undefined> {

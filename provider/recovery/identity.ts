@@ -1,4 +1,4 @@
-import { digest } from "./journal";
+import { digest } from "../../client/state-directory";
 
 /** Field order of 0.1.0, whose journals and states contain digests in this order. */
 const order =

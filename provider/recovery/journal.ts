@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import { constants, existsSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
 import { type FileHandle, open, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createDirectory, stateDirectory } from "../../client/state-directory";
+import { createDirectory, digest, stateDirectory } from "../../client/state-directory";
 import { currentBackend, legacyBackendSpellings } from "../run/backend";
 import { canonicalUrn, partsOf } from "../run/urn";
 import { compareLineage, type JournalEntry } from "./journal-entry";
@@ -11,11 +10,6 @@ export type { JournalEntry } from "./journal-entry";
 
 /** Time after which entries expire. */
 export const retentionMs = 30 * 24 * 3_600_000;
-
-/** Returns a digest of any JSON value. */
-export function digest(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
-}
 
 /**
  * Returns the entries under the URN of a resource in this backend. The user's state directory has one file for each create

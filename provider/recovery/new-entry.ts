@@ -1,20 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Route } from "../../contract";
 import { accountOf } from "../run/account";
 import { currentBackend } from "../run/backend";
 import type { Context } from "../run/context";
 import { engineAddress, isEngineRunning } from "../run/engine";
 import { masked } from "../run/masking";
-import type { Creation } from "./creation";
+import type { AnyCreation } from "./creation";
 import { serviceIn } from "./earlier-run";
 import { matchesBefore } from "./evidence";
 import type { JournalEntry } from "./journal";
 
 /** Returns the journal entry of a create that is about to be sent. Throws if the engine of this run has exited. */
-export async function newEntry<R extends Route, Listed>(
+export async function newEntry(
   context: Context,
-  creation: Creation<R, Listed>,
+  creation: AnyCreation,
   identity: string,
 ): Promise<JournalEntry> {
   const { client, clock, settings, run, urn = "" } = context;
@@ -36,7 +35,7 @@ export async function newEntry<R extends Route, Listed>(
     ...(account && { account }),
     path: route.path,
     identity,
-    ...(creation.identity !== undefined && { request: { name: (request as { name?: string }).name } }),
+    ...(creation.identity !== undefined && { request: { name: request.name } }),
     key: key ?? randomUUID(),
     derived: key !== undefined,
     at: new Date(clock.now()).toISOString(),

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { embeddedDirectory, type Settings } from "../../client/settings";
+import { digest } from "../../client/state-directory";
 
 /**
  * Whether the configured key shows objects that the stack created with a different key. "unknown" if the service has no
@@ -13,9 +13,5 @@ export type VisibleObjects = "some" | "none" | "unknown";
  */
 export function accountOf({ baseUrl, apiKey }: Settings): string | undefined {
   if (!apiKey || embeddedDirectory(baseUrl) !== undefined) return undefined;
-  const address = baseUrl.replace(/\/+$/, "");
-  return createHash("sha256")
-    .update(JSON.stringify([address, apiKey]))
-    .digest("hex")
-    .slice(0, 8);
+  return digest([baseUrl.replace(/\/+$/, ""), apiKey]).slice(0, 8);
 }

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { parseJson } from "../../client/parse";
+import { parseJson, percentDecoded } from "../../client/parse";
+import { readIfPossible } from "../../client/state-directory";
 import { engineProcess } from "./engine-command";
 
 /** Pulumi's default backend. */
@@ -35,7 +36,7 @@ function canonical(url: string): string {
 }
 
 function directoryAt(text: string): string {
-  const path = decoded(text.split("?", 1)[0] as string).replace(/^~(?=$|[/\\])/, homedir());
+  const path = percentDecoded(text.split("?", 1)[0] as string).replace(/^~(?=$|[/\\])/, homedir());
   const paths = engineDirectories().map((directory) => resolve(directory, path));
   const found = paths.find((each) => existsSync(each)) ?? (paths[0] as string);
   try {
@@ -62,19 +63,11 @@ function directoryOfEngine(): string | undefined {
   }
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 /** Returns the backend of the last `pulumi login`. */
 function loginBackend(): string | undefined {
   const home = process.env.PULUMI_HOME || join(homedir(), ".pulumi");
   const directory = process.env.PULUMI_CREDENTIALS_PATH || home;
-  const text = readOrUndefined(join(directory, "credentials.json")) ?? "";
+  const text = readIfPossible(join(directory, "credentials.json")) ?? "";
   const { current } = (parseJson(text) ?? {}) as { current?: unknown };
   return typeof current === "string" && current !== "" ? current : undefined;
 }
@@ -89,17 +82,9 @@ function projectBackend(): string | undefined {
 function projectFile(): string | undefined {
   for (let directory = process.cwd(); ; directory = dirname(directory)) {
     for (const name of ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"]) {
-      const text = readOrUndefined(join(directory, name));
+      const text = readIfPossible(join(directory, name));
       if (text !== undefined) return text;
     }
     if (dirname(directory) === directory) return undefined;
-  }
-}
-
-function readOrUndefined(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
   }
 }

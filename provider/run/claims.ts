@@ -1,3 +1,4 @@
+import { queued } from "./promises";
 import type { StackState } from "./stack-state";
 import { isSameEntry, mayBeSameService, type StateEntry } from "./state-entry";
 import { canonicalUrn, isOfPlugin } from "./urn";
@@ -27,16 +28,11 @@ export class Claims {
    * Entries of one object are released one after the other, so only the last one deletes it.
    */
   release<T>(entry: StateEntry, work: (user: StateEntry | undefined) => Promise<T>): Promise<T> {
-    const released = (this.#queues.get(keyOf(entry)) ?? Promise.resolve()).then(async () => {
+    return queued(this.#queues, keyOf(entry), async () => {
       const result = await work(await this.#otherUser(entry));
       this.#released.add(entry);
       return result;
     });
-    this.#queues.set(
-      keyOf(entry),
-      released.catch(() => undefined),
-    );
-    return released;
   }
 
   /** Returns the entries that reference an object, or did before this run. Call it only from `release`, which reads the state. */

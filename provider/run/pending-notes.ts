@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseJson } from "../../client/parse";
-import { createDirectory, stateDirectory } from "../../client/state-directory";
+import { digest, readIfPossible, replaceFile, stateDirectory } from "../../client/state-directory";
 
 /** Resource of a stack. The stack is given by its lineage, or by its name if it has none. */
 export interface NoteOwner {
@@ -19,15 +18,12 @@ export class PendingNotes {
   readonly #path: string;
 
   constructor({ stack, resource }: NoteOwner) {
-    const name = createHash("sha256")
-      .update(JSON.stringify([stack, resource]))
-      .digest("hex");
-    this.#path = join(stateDirectory("uploads"), `${name.slice(0, 32)}.pending`);
+    this.#path = join(stateDirectory("uploads"), `${digest([stack, resource])}.pending`);
   }
 
   /** Content hashes of the killed uploads. A hash is empty if it is unknown. */
   get hashes(): readonly string[] {
-    const text = this.#text;
+    const text = readIfPossible(this.#path);
     if (text === undefined) return [];
     const found = parseJson(text);
     const isList = Array.isArray(found) && found.every((hash) => typeof hash === "string");
@@ -39,11 +35,7 @@ export class PendingNotes {
   add(hashes: readonly string[]): void {
     const noted = this.hashes;
     const added = without(hashes, noted);
-    if (added.length === 0) return;
-    createDirectory(stateDirectory("uploads"));
-    const next = `${this.#path}.${process.pid}`;
-    writeFileSync(next, JSON.stringify([...noted, ...added]), { mode: 0o600 });
-    renameSync(next, this.#path);
+    if (added.length > 0) replaceFile(this.#path, JSON.stringify([...noted, ...added]));
   }
 
   /** Deletes the notes, after a later upload has replaced the records of the killed ones. */
@@ -52,14 +44,6 @@ export class PendingNotes {
       rmSync(this.#path, { force: true });
     } catch {
       // If the note stays, the next run uploads the records once more.
-    }
-  }
-
-  get #text(): string | undefined {
-    try {
-      return readFileSync(this.#path, "utf8");
-    } catch {
-      return undefined;
     }
   }
 }

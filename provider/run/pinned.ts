@@ -2,8 +2,6 @@ import { z } from "zod";
 import { parseJson } from "../../client/parse";
 import { id } from "../../contract/field";
 import { issuesText } from "../../contract/messages";
-import type { Urn } from "./engine";
-import { logicalName } from "./urn";
 
 /** Configuration key of the models that stay deployed even if the program declares different ones. */
 export const pinnedModelsKey = "pinnedModels";
@@ -37,9 +35,4 @@ export function readPinned(text: string | undefined): Readonly<Record<string, Pi
 /** Returns the models that a rollback has pinned a deployment or its job to. The environment takes precedence. */
 export function pinnedIn(config: (key: string) => string | undefined, name: string): Pinned | undefined {
   return readPinned(process.env[pinnedModelsVariable] || config(pinnedModelsKey))[name];
-}
-
-/** Same as `pinnedIn`, by URN of the deployment or its job. */
-export function pinnedAt(urn: Urn, config: (key: string) => string | undefined): Pinned | undefined {
-  return pinnedIn(config, logicalName(urn));
 }

@@ -1,4 +1,4 @@
-import { parseJson } from "../../client/parse";
+import { parseJson, percentDecoded } from "../../client/parse";
 import { attributeHandling } from "../../contract/dataset";
 import { currentSecrets, masked } from "./masking";
 import type { Properties } from "./state-entry";
@@ -150,16 +150,8 @@ function urlParts(text: string): string[] {
   const { host, hostname, pathname, search, username, password } = new URL(text);
   return [host, hostname, pathname, search.slice(1), username, password].flatMap((part) => [
     part,
-    decoded(part),
+    percentDecoded(part),
   ]);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Returns a text verbatim and as it is escaped in JSON, URLs and forms. */

@@ -2,10 +2,9 @@ import { resolve } from "node:path";
 import { Client } from "../../client/client";
 import { type Clock, systemClock } from "../../client/clock";
 import { resolveTarget } from "../../client/connect";
-import { isOutage } from "../../client/errors";
+import { isOutage, isUnreachable } from "../../client/errors";
 import { ignoreHint } from "../../client/git-ignore";
 import { embeddedDirectory, hasTokenSource, type Settings } from "../../client/settings";
-import { isUnreachable } from "../../client/unreachable";
 import { type Reply, routes } from "../../contract";
 import type { VisibleObjects } from "./account";
 import { cancelled as engineCancelled, stopped } from "./cancellation";
@@ -14,6 +13,7 @@ import { log, type Urn } from "./engine";
 import { InitialState } from "./initial-state";
 import { Listing } from "./listing";
 import { masked } from "./masking";
+import { sharedPromise } from "./promises";
 import { type BackendEntries, cliStackState, type StackState } from "./stack-state";
 import { TrainingData } from "./training-data";
 import { partsOf } from "./urn";
@@ -59,7 +59,7 @@ export class Run {
   /** Idempotency keys of the calls whose outcome this run has found out. */
   readonly resolvedCalls = new Set<string>();
   /** Lists of objects as they were before this run created anything. */
-  readonly listedBefore = new Map<string, Promise<unknown>>();
+  readonly listedBefore = new Map<string, Promise<readonly unknown[]>>();
   /** Last create of each name. Creates of the same name run one after the other. */
   readonly creationQueues = new Map<string, Promise<unknown>>();
   #allStacks: Promise<BackendEntries> | undefined;
@@ -141,14 +141,7 @@ const withoutSettings = new InitialState();
 
 /** Returns the session of a configuration, and opens it on first use. Hints in errors name the stack of `urn`. */
 export function openSession(settings: Settings, urn?: Urn): Promise<Session> {
-  const key = JSON.stringify(settings);
-  let session = sessions.get(key);
-  if (!session) {
-    session = start(settings, urn);
-    session.catch(() => sessions.delete(key));
-    sessions.set(key, session);
-  }
-  return session;
+  return sharedPromise(sessions, JSON.stringify(settings), () => start(settings, urn));
 }
 
 /** Makes `openSession` return this session for its configuration. Tests start a new run with it. */

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { engineProcess } from "./engine-command";
+import { sharedPromise } from "./promises";
 import { isSameEntry, type Properties, type StateEntry, stateEntryOf } from "./state-entry";
 import { canonicalUrn, partsOf, resourceTypeOf, stackIdOf } from "./urn";
 
@@ -80,9 +81,8 @@ export function cliStackState(given: Partial<Cli> = {}): StackState {
   const before = new Map<string, Promise<StateEntry[]>>();
   const entriesNamed: StackState["entriesNamed"] = async (urn) => {
     const { stack } = partsOf(urn);
-    const all = before.get(stack) ?? exported(["--stack", stack], cli).catch(() => []);
-    before.set(stack, all);
-    return (await all).filter((entry) => canonicalUrn(entry.urn) === canonicalUrn(urn));
+    const all = await sharedPromise(before, stack, () => exported(["--stack", stack], cli).catch(() => []));
+    return all.filter((entry) => canonicalUrn(entry.urn) === canonicalUrn(urn));
   };
   return {
     entries,

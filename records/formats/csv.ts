@@ -65,7 +65,7 @@ export async function* csvRows(file: Readable, onBytes: (count: number) => void)
     // Rows before the error are still valid.
     if (rows.length > 0) yield rows;
     if (error instanceof SourceError) throw error;
-    throw new SourceError(file.displayName, line + 1, problemOf(error as CsvError));
+    throw new SourceError(file.displayName, problemOf(error as CsvError), line + 1);
   } finally {
     stream.destroy();
   }
@@ -87,7 +87,7 @@ function columnsOf(names: readonly string[], file: Readable): string[] {
   const columns = names.map((name) => name.trim());
   const twice = columns.find((name, at) => columns.indexOf(name) !== at);
   if (twice !== undefined)
-    throw new SourceError(file.displayName, 1, `two columns have the name ${JSON.stringify(twice)}`);
+    throw new SourceError(file.displayName, `two columns have the name ${JSON.stringify(twice)}`, 1);
   return columns;
 }
 

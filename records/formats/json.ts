@@ -61,9 +61,9 @@ class RecordSplitter {
 
   end(): void {
     if (this.#depth > 0) {
-      throw new SourceError(this.file, this.#beganLine, "the file ends inside the record that begins here");
+      throw new SourceError(this.file, "the file ends inside the record that begins here", this.#beganLine);
     }
-    if (this.#array === "open") throw new SourceError(this.file, this.line, "the file ends inside the array");
+    if (this.#array === "open") throw new SourceError(this.file, "the file ends inside the array", this.line);
   }
 
   /** Handles a character between records. Returns whether a record begins with it. */
@@ -85,6 +85,6 @@ class RecordSplitter {
       return true;
     }
     const found = JSON.stringify(String.fromCharCode(char));
-    throw new SourceError(this.file, this.line, `expected an object or the end of the array, found ${found}`);
+    throw new SourceError(this.file, `expected an object or the end of the array, found ${found}`, this.line);
   }
 }

@@ -16,7 +16,7 @@ export async function* ndjsonRows(file: Readable, onBytes: (count: number) => vo
     const lines = (rest + chunk).split("\n");
     rest = lines.pop() as string;
     if (rest.length > maxLine) {
-      throw new SourceError(file.displayName, line, "the line is longer than 32 MB; is this NDJSON?");
+      throw new SourceError(file.displayName, "the line is longer than 32 MB; is this NDJSON?", line);
     }
     const rows: Row[] = [];
     for (const text of lines) take(text, rows);

@@ -25,8 +25,8 @@ export async function* parquetRows(file: Readable, onBytes: (count: number) => v
       }).catch((error: Error) => {
         throw new SourceError(
           file.displayName,
-          rowStart + 1,
           `cannot read the row group that begins here: ${error.message}`,
+          rowStart + 1,
         );
       });
       const first = rowStart + 1;
@@ -62,7 +62,7 @@ async function libraries() {
       const buffer = await asyncBufferFromFile(path);
       return { buffer, metadata: await parquetMetadataAsync(buffer) };
     } catch (error) {
-      throw new SourceError(displayName, undefined, `cannot be read as Parquet: ${(error as Error).message}`);
+      throw new SourceError(displayName, `cannot be read as Parquet: ${(error as Error).message}`);
     }
   };
   return { open, parquetReadObjects, parquetSchema, compressors };
@@ -80,7 +80,6 @@ async function unpackedFile(file: Readable): Promise<{ path: string; remove: () 
     await remove();
     throw new SourceError(
       file.displayName,
-      undefined,
       `the gzip file is incomplete or damaged: ${(error as Error).message}`,
     );
   }

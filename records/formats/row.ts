@@ -16,7 +16,7 @@ export type Rows = AsyncIterable<readonly Row[]>;
 export class SourceError extends Error {
   override readonly name = "SourceError";
 
-  constructor(file: string, line: number | undefined, problem: string) {
+  constructor(file: string, problem: string, line?: number) {
     super(`${file}${line === undefined ? "" : `:${line}`}: ${problem}`);
   }
 }

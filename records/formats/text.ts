@@ -47,11 +47,7 @@ export async function* textOf(
   let first = true;
   const checked = (bytes: Buffer) => {
     if (!isUtf8(bytes)) {
-      throw new SourceError(
-        file.displayName,
-        undefined,
-        `is not UTF-8 text, at or after line ${currentLine()}`,
-      );
+      throw new SourceError(file.displayName, `is not UTF-8 text, at or after line ${currentLine()}`);
     }
     const text = bytes.toString("utf8");
     const hasMark = first && text.charCodeAt(0) === 0xfeff;
@@ -67,11 +63,7 @@ export async function* textOf(
     }
   } catch (error) {
     if (error instanceof SourceError) throw error;
-    throw new SourceError(
-      file.displayName,
-      undefined,
-      problemOf(error as NodeJS.ErrnoException, currentLine()),
-    );
+    throw new SourceError(file.displayName, problemOf(error as NodeJS.ErrnoException, currentLine()));
   }
   if (rest) yield checked(rest);
 }

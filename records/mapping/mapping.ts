@@ -83,10 +83,7 @@ export function mapper(kind: RecordKind, mapping: Mapping, format: Format): (row
 
 /** Returns a function that reads one field of a row. The value has the type that the format provides. */
 export function fieldReader(field: string, mapping: Mapping): (row: Columns) => unknown {
-  return reader(field, mapping[field] as FieldSource | undefined);
-}
-
-function reader(field: string, source: FieldSource | undefined): (row: Columns) => unknown {
+  const source = mapping[field] as FieldSource | undefined;
   if (typeof source === "object") return () => source.value;
   if (source !== undefined) return (row) => row[source];
   const wire = wireName(field);

@@ -125,7 +125,7 @@ class Plugin extends Binding {
       },
       diff: async (id, olds, news) => {
         const { changes, replaces } = await ask((plugin) => plugin.diff(urn, id, olds, news));
-        return { changes, changed: [], replaces, deleteBeforeReplace: false };
+        return { changes, changed: [], replaces };
       },
       create: async (inputs) => {
         const { id, state } = await ask((plugin) => plugin.create(urn, inputs));

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { allEntries, digest, entriesOf, type JournalEntry, write } from "../../../provider/recovery/journal";
+import { digest } from "../../../client/state-directory";
+import { allEntries, entriesOf, type JournalEntry, write } from "../../../provider/recovery/journal";
 import { run } from "../../service/process";
 
 const urn = (name: string) => `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:UserDataset::${name}`;

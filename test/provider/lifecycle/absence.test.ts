@@ -1,5 +1,5 @@
 import { ApiError } from "../../../client/client";
-import { explainingAbsence } from "../../../provider/lifecycle/absence";
+import { explainingAbsence } from "../../../provider/lifecycle/observation";
 
 const hint =
   "If it no longer exists, remove it from the state: `pulumi state delete urn:pulumi:dev::shop::t::m`.";

@@ -1,6 +1,6 @@
 import { readSettings } from "../../../client/settings";
 import { routes } from "../../../contract";
-import { strictestRequirements } from "../../../provider/plugin/requirements";
+import { strictestRequirements } from "../../../provider/plugin/config";
 import { unknownValue } from "../../../provider/run/unknown-value";
 import { ObservedService } from "../../engine/observed-service";
 import { fixed } from "../../faults/program";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { type CreationEvidence, type Decision, decide } from "../../../provider/recovery/decision";
-import { type EntryOwner, type OwnerEvidence, ownerOfEntry } from "../../../provider/recovery/entry-owner";
+import { type EntryOwner, type OwnerEvidence, ownerOfEntry } from "../../../provider/recovery/ownership";
 
 const lost: CreationEvidence = { call: "lost", isProven: true };
 const calledNow: CreationEvidence = { ...lost, sentNow: true };

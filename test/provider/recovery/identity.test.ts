@@ -1,9 +1,10 @@
 import { hostname } from "node:os";
 import { systemClock } from "../../../client/clock";
+import { digest } from "../../../client/state-directory";
 import { routes } from "../../../contract";
 import { createOnce } from "../../../provider/recovery/create-once";
 import { identitiesOf } from "../../../provider/recovery/identity";
-import { digest, write } from "../../../provider/recovery/journal";
+import { write } from "../../../provider/recovery/journal";
 import type { Context } from "../../../provider/run/context";
 import { Run } from "../../../provider/run/session";
 import { ObservedService } from "../../engine/observed-service";

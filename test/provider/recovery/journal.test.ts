@@ -11,9 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { digest } from "../../../client/state-directory";
 import {
   allEntries,
-  digest,
   entriesOf,
   entriesOfOtherStacks,
   erase,
