@@ -9,6 +9,7 @@ import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { originHeaders } from "../run/origin";
 import type { Properties, StateEntry } from "../run/state-entry";
+import { titleInStack } from "../run/urn";
 import { explainingAbsence } from "./absence";
 import type { ResourceDefinition } from "./definition";
 import { canRead } from "./observation";
@@ -75,8 +76,13 @@ async function warnUnverified(id: string, { urn, title }: Context): Promise<void
   await log.warn(urn, `${title}: ${truncate(id)} is adopted without verification: the API cannot read it.`);
 }
 
-/** Reports that an object is kept because another state entry of the stack references it. */
-export async function reportStillUsed({ urn }: StateEntry, id: string, context: Context): Promise<void> {
+/** Reports that an object is kept because another state entry references it, in this stack or another one. */
+export async function reportStillUsed(user: StateEntry, id: string, context: Context): Promise<void> {
+  const { urn } = user;
+  if (context.run.claims.isOfOtherStack(user)) {
+    await log.warn(context.urn, `keeping ${truncate(id)}: ${titleInStack(urn)} uses it`);
+    return;
+  }
   const by = urn === context.urn ? "its replacement" : urn;
   await log.info(context.urn, `keeping ${truncate(id)}: ${by} uses it`);
 }

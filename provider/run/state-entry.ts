@@ -66,6 +66,8 @@ export interface StateEntry {
   readonly made: string | undefined;
   /** Address of the service. Undefined if the state lacks or encrypts it. */
   readonly service?: string | undefined;
+  /** Id of the embedded service's data. Undefined for other services. */
+  readonly instance?: string | undefined;
   /** Fingerprint of the API key that last showed the object. */
   readonly account?: string | undefined;
   /** Project of a model, an algorithm or a job. */
@@ -83,6 +85,7 @@ export function stateEntryOf(type: string, id: string, properties: Properties): 
     __urn = "",
     __made = __urn,
     __service: service,
+    __instance: instance,
     __account: account,
     projectId,
   } = unpackUrn(properties);
@@ -92,6 +95,7 @@ export function stateEntryOf(type: string, id: string, properties: Properties): 
     id,
     made: isSealed(__made) ? undefined : __made,
     ...(typeof service === "string" && { service }),
+    ...(typeof instance === "string" && { instance }),
     ...(typeof account === "string" && { account }),
     ...(typesInProject.test(type) && typeof projectId === "string" && { projectId }),
   };
@@ -103,8 +107,15 @@ export function isSameEntry(a: StateEntry, b: StateEntry): boolean {
   return a.type === b.type && a.id === b.id && isMade;
 }
 
-/** Whether two entries may be in the same service. Equal ids in two services are different objects. */
-export function mayBeSameService(a: Pick<StateEntry, "service">, b: Pick<StateEntry, "service">): boolean {
+/** Where an object is. */
+type Place = Pick<StateEntry, "service" | "instance">;
+
+/**
+ * Whether two entries may be in the same service. Equal ids in two services are different objects. Embedded services of two
+ * projects may have the same relative address, so the id of the data decides if both entries have one.
+ */
+export function mayBeSameService(a: Place, b: Place): boolean {
+  if (a.instance !== undefined && b.instance !== undefined) return a.instance === b.instance;
   const [one, other] = [a.service, b.service].map((address) => address?.replace(/\/+$/, ""));
   return one === undefined || other === undefined || one === other;
 }
