@@ -16,6 +16,7 @@ import { whyNotOurs } from "./held";
 import { identitiesOf } from "./identity";
 import { trackCreate } from "./in-flight";
 import { erase, type JournalEntry } from "./journal";
+import { isOfNote } from "./killed-elsewhere";
 import { newEntry } from "./new-entry";
 import { UnknownCreationError } from "./unknown-creation";
 
@@ -72,7 +73,8 @@ async function execute<R extends Route, Listed>(
       evidence = { call: "lost", isProven: true, sentNow: true };
     } else {
       const isSent = !isEarlier || earlier.isProven;
-      throw await unresolved(context, creation, begun, { ...found, lost, isSent });
+      const isNoted = isEarlier && earlier.isNoted === true;
+      throw await unresolved(context, creation, begun, { ...found, lost, isSent, isNoted });
     }
   }
 }
@@ -94,13 +96,18 @@ async function adopt<R extends Route, Listed>(
     });
   }
   const reply = await creation.adopt(id);
-  const own = earlier.mayBeOfOtherStack ? await begin(context, creation, identity, earlier) : entry;
+  const own =
+    earlier.mayBeOfOtherStack || isOfNote(entry) ? await begin(context, creation, identity, earlier) : entry;
   return recordReply(context, creation, own, { reply, resumed: true });
 }
 
 /** Settles an earlier call. An entry of another stack stays, because that stack may need it. */
-async function settle({ urn = "" }: Context, { entry, mayBeOfOtherStack }: EarlierCall): Promise<void> {
-  if (mayBeOfOtherStack) disown(entry, urn);
+async function settle(
+  { urn = "", run, step }: Context,
+  { entry, mayBeOfOtherStack, isNoted }: EarlierCall,
+): Promise<void> {
+  if (isNoted && step?.isCreate) await run.initial.settleCreates(urn);
+  else if (mayBeOfOtherStack) disown(entry, urn);
   else await erase(entry);
 }
 
@@ -193,6 +200,8 @@ interface Unresolved extends Candidates {
   readonly lost: OutcomeUnknownError | undefined;
   /** Whether this stack is known to have sent the call. */
   readonly isSent: boolean;
+  /** Whether only the engine's note in the state shows the call. */
+  readonly isNoted: boolean;
 }
 
 /** Returns the error that asks the user to decide about a lost call. */
@@ -200,9 +209,15 @@ async function unresolved<R extends Route, Listed>(
   context: Context,
   { route, findLost, adopt: adoptsJob }: Creation<R, Listed>,
   entry: JournalEntry,
-  { ids, unread, lost, isSent }: Unresolved,
+  { ids, unread, lost, isSent, isNoted }: Unresolved,
 ): Promise<UnknownCreationError> {
-  const runEnded = () => new Error(`${writerOf(entry, context, isSent)} was interrupted before the response`);
+  const runEnded = () =>
+    new Error(
+      isOfNote(entry)
+        ? "a run was killed during this call on another machine, which has the recovery journal; the state only has the engine's note"
+        : `${writerOf(entry, context, isSent)} was interrupted before the response`,
+    );
+  const isUpdate = context.step?.isCreate === false;
   const keyHolds =
     lost && isRecent(entry, context) && (await context.client.honoursKeys().catch(() => false));
   const fix = keyHolds
@@ -217,7 +232,9 @@ async function unresolved<R extends Route, Listed>(
       unread,
       fix,
       at: Date.parse(entry.at),
-      isSent,
+      // The engine keeps its note of a create, but drops its note of an update.
+      hasPlaceholder: isSent || (isNoted && isUpdate),
+      isNotedCreate: isNoted && !isUpdate,
       hasExistingId: adoptsJob === undefined,
     },
   );

@@ -120,7 +120,8 @@ export class Claims {
   async #entriesOfOtherStacks(object: ServiceObject): Promise<StateEntry[]> {
     await this.#stored;
     const { entries, unread } = await this.allStacks();
-    if (unread.length > 0) await log.debug(undefined, `the state of ${unread.join(", ")} may use ${object.id}`);
+    if (unread.length > 0)
+      await log.debug(undefined, `the state of ${unread.join(", ")} may use ${object.id}`);
     const { projectId } = object;
     return entries.filter(
       (entry) =>

@@ -12,20 +12,22 @@ export interface NoteOwner {
 }
 
 /**
- * Content hashes of killed uploads that this machine has seen in a stack's state. The engine drops its own note of a killed
- * update with the first write of the next run, even if that run fails before it reaches the resource.
+ * What this machine remembers of the engine's notes in a stack's state: content hashes of killed uploads that are still
+ * `pending`, or digests of killed creates that are `settled`. The engine drops its note of a killed update with the first
+ * write of the next run, even if that run fails before it reaches the resource. It keeps its note of a killed create until a
+ * refresh, even if a later run has created the resource.
  */
 export class PendingNotes {
   readonly #path: string;
 
-  constructor({ stack, resource }: NoteOwner) {
+  constructor({ stack, resource }: NoteOwner, kind: "pending" | "settled" = "pending") {
     const name = createHash("sha256")
       .update(JSON.stringify([stack, resource]))
       .digest("hex");
-    this.#path = join(stateDirectory("uploads"), `${name.slice(0, 32)}.pending`);
+    this.#path = join(stateDirectory("uploads"), `${name.slice(0, 32)}.${kind}`);
   }
 
-  /** Content hashes of the killed uploads. A hash is empty if it is unknown. */
+  /** Content hashes or digests. A hash is empty if it is unknown. */
   get hashes(): readonly string[] {
     const text = this.#text;
     if (text === undefined) return [];
@@ -35,7 +37,7 @@ export class PendingNotes {
     return isList ? found : [""];
   }
 
-  /** Adds the killed uploads that are not noted yet. Throws if the file cannot be written. */
+  /** Adds the hashes that are not noted yet. Throws if the file cannot be written. */
   add(hashes: readonly string[]): void {
     const noted = this.hashes;
     const added = without(hashes, noted);

@@ -46,8 +46,13 @@ export const hiddenProperties = z
     __inferred: json,
     /** Token of the last upload, complete or not. The upload journal has the same token. */
     __upload: z.string(),
-    /** Content hashes of killed first uploads before this upload. The engine keeps its notes of them in the state. */
+    /**
+     * Killed creates of the resource before this one, of which the engine keeps notes in the state: content hashes of first
+     * uploads, or digests of other creates (see `digestOfNote`).
+     */
     __superseded: texts,
+    /** Id of the recovery journal on the machine that last created or changed the resource. Only in the inputs. */
+    __journal: z.string(),
     /** Training time in milliseconds. A preview shows it as the cost of another training. */
     __trainedMs: z.number(),
   })
