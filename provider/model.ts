@@ -207,7 +207,7 @@ async function releaseHint(projectId: string, { run, settings }: Context): Promi
     id: projectId,
     service: settings.baseUrl,
   });
-  const holder = holders.find((row) => !run.claims.isReleased(row));
+  const holder = holders.find((row) => !run.claims.isReleased(row) && !run.claims.isOfOtherStack(row));
   const keep = "or keep the model with retainOnDelete";
   if (!holder) {
     return (

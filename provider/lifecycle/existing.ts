@@ -8,6 +8,7 @@ import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { originHeaders } from "../run/origin";
 import type { Properties, StateEntry } from "../run/state-entry";
+import { titleInStack } from "../run/urn";
 import type { Definition } from "./definition";
 import { canRead, explainingAbsence } from "./observation";
 
@@ -73,8 +74,13 @@ async function adoptGiven(
   return adopted;
 }
 
-/** Reports that an object is kept because another state entry of the stack references it. */
-export async function reportStillUsed({ urn }: StateEntry, id: string, context: Context): Promise<void> {
+/** Reports that an object is kept because another state entry references it, in this stack or another one. */
+export async function reportStillUsed(user: StateEntry, id: string, context: Context): Promise<void> {
+  const { urn } = user;
+  if (context.run.claims.isOfOtherStack(user)) {
+    await log.warn(context.urn, `keeping ${truncate(id)}: ${titleInStack(urn)} uses it`);
+    return;
+  }
   const by = urn === context.urn ? "its replacement" : urn;
   await log.info(context.urn, `keeping ${truncate(id)}: ${by} uses it`);
 }

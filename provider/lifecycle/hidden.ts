@@ -10,6 +10,7 @@ export const hiddenInputs: readonly string[] = [
   "__replaceOn",
   "__secret",
   "__unresolved",
+  "__journal",
 ] satisfies readonly (keyof typeof hiddenProperties.shape)[];
 
 /** Returns an error if a program uses a reserved name. */

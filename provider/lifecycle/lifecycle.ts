@@ -30,6 +30,7 @@ import {
   reportStillUsed,
 } from "./existing";
 import { PartialStateError } from "./failure";
+import { keptBy, settledBy, stepOf, withJournalId } from "./killed";
 import { type Location, rejectGone, serviceProperties } from "./location";
 import { maskedLifecycle } from "./masked-lifecycle";
 import { observe } from "./observation";
@@ -91,7 +92,7 @@ class ResourceLifecycle implements Steps {
       const reason = failures.length === 0 && (await this.#creationFault(given, inputs, declaration));
       if (reason) failures.push(reason);
     }
-    return { inputs, failures };
+    return { inputs: withJournalId(definition, olds, inputs), failures };
   }
 
   async diff(id: string, olds: Properties, news: Properties) {
@@ -135,7 +136,7 @@ class ResourceLifecycle implements Steps {
   async create(given: Properties, call?: Call) {
     const inputs = { ...given, __made: randomUUID().slice(0, 8) };
     this.#rejectUnknown(given);
-    const context = await this.#context(inputs, call);
+    const context = { ...(await this.#context(inputs, call)), step: stepOf(this.definition, inputs, true) };
     context.run.reached.add(context.urn);
     return withTitle(context, async () => {
       const { id, ...outputs } = await this.#keepingState(
@@ -143,7 +144,7 @@ class ResourceLifecycle implements Steps {
         (placeholder, message) => new PartialStateError(placeholder, inputs, message),
         () => createOrAdopt(this.definition, inputs, context),
       );
-      const outs = this.#stored(inputs, outputs);
+      const outs = this.#stored(inputs, { ...outputs, ...(await settledBy(this.definition, context)) });
       context.run.claims.add(stateEntryOf(this.definition.type, id, outs));
       return { id, outs };
     });
@@ -169,10 +170,10 @@ class ResourceLifecycle implements Steps {
     const isUnchanged =
       location === "moved" && isSettled && compare(definition, id, olds, news).effective.length === 0;
     if (!definition.update || isUnchanged) return { outs: this.#stored({ ...olds, ...news }, {}) };
-    const context = await this.#context(news, call);
+    const context = { ...(await this.#context(news, call)), step: stepOf(this.definition, news, false) };
     return withTitle(context, async () => {
       if (olds.__unknown) context.run.placeholders.set(context.urn ?? "", olds.__unknown);
-      const own = olds.__made ? { ...news, __made: olds.__made } : news;
+      const own = { ...news, ...keptBy(this.definition, olds) };
       const outputs = await this.#keepingState(
         own,
         (__unknown, message) => new PartialStateError(id, { ...olds, __unknown }, message),
@@ -226,7 +227,7 @@ class ResourceLifecycle implements Steps {
   }
 
   /** Returns the properties that the engine stores, with the current service and account. */
-  #stored({ __provider, __instance, ...rest }: Properties, outputs: object): Properties {
+  #stored({ __provider, __instance, __journal, ...rest }: Properties, outputs: object): Properties {
     return { ...rest, ...outputs, ...serviceProperties(this.#settings()) };
   }
 

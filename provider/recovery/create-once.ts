@@ -17,6 +17,7 @@ import { whyNotOurs } from "./held";
 import { identitiesOf } from "./identity";
 import { trackCreate } from "./in-flight";
 import { erase, type JournalEntry } from "./journal";
+import { isOfNote } from "./killed-elsewhere";
 import { newEntry } from "./new-entry";
 import { UnknownCreationError } from "./unknown-creation";
 
@@ -83,7 +84,8 @@ async function execute(attempt: Attempt): Promise<Created<Route>> {
       evidence = { call: "lost", isProven: true, sentNow: true };
     } else {
       const isSent = !isEarlier || earlier.isProven;
-      throw await unresolved(attempt, begun, { ...found, lost, isSent });
+      const isNoted = isEarlier && earlier.isNoted === true;
+      throw await unresolved(attempt, begun, { ...found, lost, isSent, isNoted });
     }
   }
 }
@@ -100,13 +102,17 @@ async function adopt(attempt: Attempt, earlier: EarlierCall): Promise<Created<Ro
     });
   }
   const reply = await creation.adopt(id);
-  const own = earlier.mayBeOfOtherStack ? await begin(attempt) : earlier.entry;
+  const own = earlier.mayBeOfOtherStack || isOfNote(earlier.entry) ? await begin(attempt) : earlier.entry;
   return recordReply(attempt, own, { reply, resumed: true });
 }
 
 /** Settles an earlier call. An entry of another stack stays, because that stack may need it. */
-async function settle({ urn = "" }: Context, { entry, mayBeOfOtherStack }: EarlierCall): Promise<void> {
-  if (mayBeOfOtherStack) disown(entry, urn);
+async function settle(
+  { urn = "", run, step }: Context,
+  { entry, mayBeOfOtherStack, isNoted }: EarlierCall,
+): Promise<void> {
+  if (isNoted && step?.isCreate) await run.initial.settleCreates(urn);
+  else if (mayBeOfOtherStack) disown(entry, urn);
   else await erase(entry);
 }
 
@@ -192,16 +198,29 @@ async function recordReply(
   return created;
 }
 
-/**
- * Returns the error that asks the user to decide about a lost call. `lost` is the error of this run's call, and `isSent`
- * whether this stack is known to have sent it.
- */
+/** Facts about a lost call that the user must decide about. */
+interface Unresolved extends Candidates {
+  /** Error of this run's call. Undefined if an earlier run sent it. */
+  readonly lost: OutcomeUnknownError | undefined;
+  /** Whether this stack is known to have sent the call. */
+  readonly isSent: boolean;
+  /** Whether only the engine's note in the state shows the call. */
+  readonly isNoted: boolean;
+}
+
+/** Returns the error that asks the user to decide about a lost call. */
 async function unresolved(
   { context, creation: { route, findLost, adopt: adoptsJob } }: Attempt,
   entry: JournalEntry,
-  { ids, unread, lost, isSent }: Candidates & { lost: OutcomeUnknownError | undefined; isSent: boolean },
+  { ids, unread, lost, isSent, isNoted }: Unresolved,
 ): Promise<UnknownCreationError> {
-  const runEnded = () => new Error(`${writerOf(entry, context, isSent)} was interrupted before the response`);
+  const runEnded = () =>
+    new Error(
+      isOfNote(entry)
+        ? "a run was killed during this call on another machine, which has the recovery journal; the state only has the engine's note"
+        : `${writerOf(entry, context, isSent)} was interrupted before the response`,
+    );
+  const isUpdate = context.step?.isCreate === false;
   const keyHolds =
     lost && isRecent(entry, context) && (await context.client.honoursKeys().catch(() => false));
   const fix = keyHolds
@@ -216,7 +235,9 @@ async function unresolved(
       unread,
       fix,
       at: Date.parse(entry.at),
-      isSent,
+      // The engine keeps its note of a create, but drops its note of an update.
+      hasPlaceholder: isSent || (isNoted && isUpdate),
+      isNotedCreate: isNoted && !isUpdate,
       hasExistingId: adoptsJob === undefined,
     },
   );

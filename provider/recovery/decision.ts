@@ -2,7 +2,8 @@
  * Decides how to continue a create after an interruption. No object is created twice or lost, and an object is adopted only
  * if this stack is proven to have created it.
  *
- * The recovery journal has each create in one of these states. Without the journal, the stack's state has it as lost:
+ * The recovery journal has each create in one of these states. Without the journal, the stack's state may show a lost create:
+ * by a placeholder, or by the engine's note of a create that was killed on another machine (`killed-elsewhere.ts`):
  *
  *     none ──► sent {key, digest of the request, writer} ──► acknowledged {id} ──► none
  *
@@ -14,9 +15,11 @@
  * 3. A lost create is repeated with its key if the service honours keys, because the response proves which object is ours.
  *    Without that proof the user decides. A list proves nothing: it may be paged or late, and somebody else may have
  *    created the new object. It only provides candidates that no stack of the backend references.
- * 4. An entry is proof only if this stack wrote it with this account (`ownership.ts`). Its name alone is no proof.
+ * 4. An entry is proof only if this stack wrote it with this account (`ownership.ts`). Its name alone is no proof. The
+ *    engine's note proves nothing either: it does not show whether the call was sent, and with which key. It counts until
+ *    the resource is created or the user has decided.
  * 5. The reply to a create counts only if its id is new (`held.ts`). Otherwise the create is lost.
- * 6. No object is deleted while another state entry of the stack references it (`run/claims.ts`).
+ * 6. No object is deleted while another state entry references it, in any readable stack of the backend (`run/claims.ts`).
  */
 
 /** Facts about a create. */

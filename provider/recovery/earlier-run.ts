@@ -18,6 +18,7 @@ import {
   moveEntry,
   write,
 } from "./journal";
+import { entryOfNote, isOfNote } from "./killed-elsewhere";
 import { lineageOf, ownerOf } from "./ownership";
 import { lostCallOf } from "./unknown-creation";
 
@@ -34,6 +35,8 @@ export interface EarlierCall {
   readonly isProven: boolean;
   /** Whether a different stack may have sent it, which then needs the entry. */
   readonly mayBeOfOtherStack?: boolean;
+  /** Whether only the engine's note in the state shows the call, because it was killed on another machine. */
+  readonly isNoted?: boolean;
 }
 
 /** Create to find in the journal. */
@@ -48,7 +51,7 @@ interface Wanted {
 
 /**
  * Finds the same create in an earlier run, if the state does not contain its object yet. It searches the entries of this
- * stack, then entries that it may have written, then placeholders in the state. Waits for a process that is still sending
+ * stack, then entries that it may have written, then placeholders and the engine's notes in the state. Waits for a process that is still sending
  * the call, and reports creates with different arguments as orphaned.
  */
 export async function findInterrupted(
@@ -63,7 +66,7 @@ export async function findInterrupted(
   const until = clock.now() + maxWaitMs;
   for (;;) {
     const call = await findCall(context, wanted);
-    if (!call) return undefined;
+    if (!call || call.isNoted) return call;
     const { entry, mayBeOfOtherStack } = call;
     if (entry.reply || !isAlive(entry) || clock.now() >= until)
       return mayBeOfOtherStack ? call : { ...call, entry: await moveIfPossible(entry, context) };
@@ -80,7 +83,7 @@ async function findCall(context: Context, wanted: Wanted): Promise<EarlierCall |
   if (!entry) return findElsewhere(context, wanted);
   const owner = await ownerOf(entry, context);
   if (owner === "own" || (await lineageOf(entry, context)) === "same")
-    return { entry, isProven: owner === "own" };
+    return { entry, isProven: owner === "own" && !isOfNote(entry) };
   // The entry is under the name of this stack, but its stack is unknown.
   const elsewhere = await findElsewhere(context, wanted);
   if (elsewhere?.isProven || owner === "other") return elsewhere;
@@ -114,7 +117,19 @@ async function findElsewhere(context: Context, wanted: Wanted): Promise<EarlierC
   const former = await findWritten(context, entriesOfOtherStacks(urn, lineage).filter(isSameCreate));
   if (former?.isProven) return former;
   const entry = await entryOfPlaceholder(context, wanted);
-  return entry ? { entry, isProven: true } : former;
+  if (entry) return { entry, isProven: !isOfNote(entry) };
+  return former ?? findNoted(context, wanted);
+}
+
+/** Returns a create of another machine that only the engine's note shows. A derived key makes a second call harmless. */
+async function findNoted(
+  context: Context,
+  { path, identities, isDerived, isNamed }: Wanted,
+): Promise<EarlierCall | undefined> {
+  if (isDerived) return undefined;
+  const call = { service: serviceIn(context.client), path, identity: identities[0] as string };
+  const entry = await entryOfNote(context, call, isNamed);
+  return entry && { entry, isProven: false, isNoted: true };
 }
 
 /** Returns the entry that this stack wrote before it was renamed, or the first entry that it may have written. */

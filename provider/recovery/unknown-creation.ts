@@ -3,6 +3,9 @@ import { shellQuote } from "../../client/shell-quote";
 
 const prefix = "unknown-";
 
+const clearingNotes =
+  "If no killed run has created anything, remove all such notes from the state: `pulumi refresh --clear-pending-creates`.";
+
 /** Facts for the user's decision about a lost call. */
 interface Known {
   /** Logical name of the resource. */
@@ -15,8 +18,10 @@ interface Known {
   readonly fix?: string | undefined;
   /** Time of the first attempt, in milliseconds since 1970. */
   readonly at: number;
-  /** Whether this stack is known to have sent the call. Its state then gets a placeholder for the object. */
-  readonly isSent: boolean;
+  /** Whether the state gets a placeholder for the object. */
+  readonly hasPlaceholder: boolean;
+  /** Whether only the engine's note of a killed create shows the call. */
+  readonly isNotedCreate?: boolean;
   /** Whether the object can also be adopted with the argument `existingId`. */
   readonly hasExistingId: boolean;
 }
@@ -28,7 +33,7 @@ export class UnknownCreationError extends Error {
   readonly placeholder: string | undefined;
 
   constructor(lost: OutcomeUnknownError, identity: string, known: Known) {
-    const { name, candidates, unread = [], fix, isSent, hasExistingId } = known;
+    const { name, candidates, unread = [], fix, hasExistingId } = known;
     const found =
       candidates.length > 0
         ? [`It may have created ${candidates.join(" or ")}, but nothing proves that this stack created it.`]
@@ -48,10 +53,13 @@ export class UnknownCreationError extends Error {
         ...(fix ? [fix] : []),
         `If the object exists, ${adoption}${hasExistingId ? ", or with the argument existingId" : ""}.`,
         `If it does not exist, create it: \`RECOMMENDER_CREATE_AGAIN=${shellQuote(name)} pulumi up\`.`,
+        ...(known.isNotedCreate ? [clearingNotes] : []),
       ].join(" "),
       { cause: lost },
     );
-    this.placeholder = isSent ? `${prefix}${lost.idempotencyKey}.${identity}.${known.at}` : undefined;
+    this.placeholder = known.hasPlaceholder
+      ? `${prefix}${lost.idempotencyKey}.${identity}.${known.at}`
+      : undefined;
   }
 }
 

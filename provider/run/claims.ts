@@ -1,22 +1,28 @@
+import { log } from "./engine";
 import { queued } from "./promises";
-import type { StackState } from "./stack-state";
+import type { BackendEntries, StackState } from "./stack-state";
 import { isSameEntry, mayBeSameService, type StateEntry } from "./state-entry";
-import { canonicalUrn, isOfPlugin } from "./urn";
+import { canonicalUrn, isOfPlugin, stackIdOf } from "./urn";
 
 /** Object in a service. Without `service`, it matches objects of any service. */
-export type ServiceObject = Pick<StateEntry, "type" | "id" | "service">;
+export type ServiceObject = Pick<StateEntry, "type" | "id" | "service" | "instance" | "projectId">;
 
 /**
- * Counts the references of a stack's state entries to objects in the service. It starts with the stored state, including
- * entries that wait for deletion, and follows what this run creates and releases.
+ * Counts the references of state entries to objects in the service. It starts with the stored state of the stack, including
+ * entries that wait for deletion, and follows what this run creates and releases. The entries of the backend's other stacks
+ * count too, as far as their states can be read.
  */
 export class Claims {
   #stored: Promise<EntriesByObject> | undefined;
+  #stack: string | undefined;
   readonly #added = new EntriesByObject();
   readonly #released = new EntriesByObject();
   readonly #queues = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly state: Pick<StackState, "entries">) {}
+  constructor(
+    private readonly state: Pick<StackState, "entries">,
+    private readonly allStacks: () => Promise<BackendEntries> = async () => nothing,
+  ) {}
 
   /** Adds the entry of a resource that this run has created or adopted. */
   add(entry: StateEntry): void {
@@ -24,8 +30,8 @@ export class Claims {
   }
 
   /**
-   * Releases an entry. `work` gets another entry that references the same object, which must then stay, or undefined.
-   * Entries of one object are released one after the other, so only the last one deletes it.
+   * Releases an entry. `work` gets another entry that references the same object, which must then stay, or undefined. It
+   * may be an entry of another stack. Entries of one object are released one after the other, so only the last one deletes it.
    */
   release<T>(entry: StateEntry, work: (user: StateEntry | undefined) => Promise<T>): Promise<T> {
     return queued(this.#queues, keyOf(entry), async () => {
@@ -35,8 +41,15 @@ export class Claims {
     });
   }
 
-  /** Returns the entries that reference an object, or did before this run. Call it only from `release`, which reads the state. */
+  /**
+   * Returns the entries that reference an object, or did before this run, in all readable stacks. Call it only from
+   * `release`, which reads the state.
+   */
   async entriesFor(object: ServiceObject): Promise<StateEntry[]> {
+    return [...(await this.#ownEntriesFor(object)), ...(await this.#entriesOfOtherStacks(object))];
+  }
+
+  async #ownEntriesFor(object: ServiceObject): Promise<StateEntry[]> {
     const stored = (await this.#stored)?.of(object) ?? [];
     const added = this.#added
       .of(object)
@@ -56,6 +69,11 @@ export class Claims {
     );
   }
 
+  /** Whether an entry is of another stack. Call it only from `release`. */
+  isOfOtherStack({ urn }: StateEntry): boolean {
+    return this.#stack !== undefined && stackIdOf(urn) !== this.#stack;
+  }
+
   /** Whether this run has released an entry. */
   isReleased(entry: StateEntry): boolean {
     return this.#released.of(entry).some((released) => isSameEntry(released, entry));
@@ -69,14 +87,19 @@ export class Claims {
   async #otherUser(own: StateEntry): Promise<StateEntry | undefined> {
     this.#stored ??= this.#read(own);
     const user = await this.#knownUser(own);
-    if (!user || isOfPlugin(user.urn) === isOfPlugin(own.urn)) return user;
-    // The process of the other binding may have released its entry since. Only the state shows that.
-    this.#stored = this.#read(own);
-    return this.#knownUser(own);
+    if (user && isOfPlugin(user.urn) === isOfPlugin(own.urn)) return user;
+    if (user) {
+      // The process of the other binding may have released its entry since. Only the state shows that.
+      this.#stored = this.#read(own);
+      const remaining = await this.#knownUser(own);
+      if (remaining) return remaining;
+    }
+    const [userInOtherStack] = await this.#entriesOfOtherStacks(own);
+    return userInOtherStack;
   }
 
   async #knownUser(own: StateEntry): Promise<StateEntry | undefined> {
-    const others = await this.entriesFor(own);
+    const others = await this.#ownEntriesFor(own);
     const isPendingDelete = others.find((entry) => isSameEntry(entry, own))?.isPendingDelete === true;
     // Remove one match per released entry: without tokens (state of older versions), two entries may look the same.
     for (const released of [own, ...this.#released.of(own)]) {
@@ -89,9 +112,28 @@ export class Claims {
     return others.find((entry) => !isDeletedByOtherBinding(entry));
   }
 
+  /** Returns the entries of other stacks that reference an object. An unreadable state does not prevent a deletion. */
+  async #entriesOfOtherStacks(object: ServiceObject): Promise<StateEntry[]> {
+    await this.#stored;
+    const { entries, unread } = await this.allStacks();
+    if (unread.length > 0)
+      await log.debug(undefined, `the state of ${unread.join(", ")} may use ${object.id}`);
+    const { projectId } = object;
+    return entries.filter(
+      (entry) =>
+        keyOf(entry) === keyOf(object) &&
+        this.isOfOtherStack(entry) &&
+        (projectId === undefined || entry.projectId === undefined || entry.projectId === projectId) &&
+        mayBeSameService(entry, object),
+    );
+  }
+
   async #read(of: StateEntry): Promise<EntriesByObject> {
     try {
-      return new EntriesByObject(await this.state.entries(of));
+      const entries = await this.state.entries(of);
+      // The properties of a renamed stack have the old name, and the state has the current one.
+      this.#stack = stackIdOf((entries.find((entry) => isSameEntry(entry, of)) ?? of).urn);
+      return new EntriesByObject(entries);
     } catch (error) {
       this.#stored = undefined;
       throw error;
@@ -121,5 +163,7 @@ class EntriesByObject {
     return (this.#entries.get(keyOf(object)) ?? []).filter((entry) => mayBeSameService(entry, object));
   }
 }
+
+const nothing: BackendEntries = { entries: [], lineages: new Map(), unread: [] };
 
 const keyOf = ({ type, id }: ServiceObject) => `${type} ${id}`;

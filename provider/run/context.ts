@@ -1,4 +1,5 @@
 import type { Urn } from "./engine";
+import type { Step } from "./killed-step";
 import type { Session } from "./session";
 
 /** Session and resource of one lifecycle call. */
@@ -8,4 +9,6 @@ export interface Context extends Session {
   readonly title: string;
   /** Time limit for jobs from the option `customTimeouts`. By default the configuration decides. */
   readonly timeoutMs?: number | undefined;
+  /** Step that the engine has noted in the state before it called the lifecycle. */
+  readonly step?: Step | undefined;
 }

@@ -39,6 +39,15 @@ export function isReplacedByCommand(urn: string | undefined): boolean {
   return urn !== undefined && namesForReplacement(command, urn);
 }
 
+/**
+ * Whether this run saves or follows a plan. A plan contains the arguments as `check` returns them, and another machine may
+ * follow it.
+ */
+export function usesPlan(): boolean {
+  command ??= commandOfEngine();
+  return command.some((word) => /^--(?:save-)?plan(?:=|$)/.test(word));
+}
+
 let command: readonly string[] | undefined;
 
 function commandOfEngine(): readonly string[] {

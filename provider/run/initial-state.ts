@@ -1,5 +1,9 @@
 import { engineAddress, log } from "./engine";
+import { journalId } from "./journal-id";
+import { digestOfNote } from "./killed-step";
 import { PendingNotes, without } from "./pending-notes";
+import { isOfResource, isUpload, type PendingOperation, withoutStack } from "./pending-operation";
+import { remember, type StoredNotes, settledIn, supersededIn } from "./settled-creates";
 import {
   type Cli,
   type ExportedState,
@@ -9,17 +13,10 @@ import {
   StackStateError,
   waysTo,
 } from "./stack-state";
-import { isSameEntry, type Properties, type StateEntry, stateEntryOf } from "./state-entry";
-import { canonicalUrn, partsOf, resourceTypeOf } from "./urn";
+import { isSameEntry, type StateEntry, stateEntryOf } from "./state-entry";
+import { partsOf, resourceTypeOf } from "./urn";
 
-/** Create or update that the engine started in an earlier run and never finished. */
-export interface PendingOperation {
-  readonly urn: string;
-  /** Arguments of the resource in that run. */
-  readonly inputs: Properties;
-  /** Whether the operation is a create. The engine keeps its note of a create until a refresh clears it. */
-  readonly isCreate: boolean;
-}
+export type { PendingOperation } from "./pending-operation";
 
 /** Returns the content hash of a killed upload. Empty if it is secret, because the state then has an encrypted object. */
 export function contentHashOf({ inputs }: Pick<PendingOperation, "inputs">): string {
@@ -27,7 +24,7 @@ export function contentHashOf({ inputs }: Pick<PendingOperation, "inputs">): str
 }
 
 /** Facts from the state of this stack at the start of a run. */
-export interface InitialFacts {
+export interface InitialFacts extends StoredNotes {
   /** Operations that were running when the engine of the last run was killed, on any machine. */
   readonly pending: readonly PendingOperation[];
   /** Identity of the stack, which survives a rename (see `lineageIn`). Undefined if the state has none. */
@@ -78,8 +75,40 @@ export class InitialState {
     if (found) notesOf(urn, found).delete();
   }
 
+  /**
+   * Returns the creates or updates of a resource that were killed on another machine and that no later run has settled.
+   * Empty if the state cannot be read.
+   */
+  async killedElsewhere(urn: string, isCreate: boolean): Promise<PendingOperation[]> {
+    const found = await this.load({ urn });
+    const started = operationsOf(urn, found).filter(
+      ({ inputs, ...operation }) => operation.isCreate === isCreate && inputs.existingId === undefined,
+    );
+    if (started.length === 0) return [];
+    const own = journalId();
+    const killed = started.filter(({ inputs }) => own === undefined || inputs.__journal !== own);
+    const settled = isCreate && found ? settledIn(urn, found) : [];
+    const open = without(
+      killed.map(({ digest = "" }) => digest),
+      settled,
+    );
+    return killed.filter(({ digest = "" }) => open.includes(digest));
+  }
+
+  /**
+   * Remembers that the killed creates of a resource are settled: this run has created it, or the user has decided. Returns
+   * their digests for the state.
+   */
+  async settleCreates(urn = ""): Promise<string[]> {
+    const found = await this.load({ urn });
+    const digests = createsOf(urn, found).map(({ digest = "" }) => digest);
+    remember(urn, digests);
+    return digests;
+  }
+
   async #read(anchor: Anchor): Promise<InitialFacts | undefined> {
     const found = await this.read(anchor).catch(() => undefined);
+    for (const [urn, digests] of found?.superseded ?? []) remember(urn, digests);
     try {
       for (const urn of uploadsIn(found)) {
         const updates = operationsOf(urn, found).filter(({ isCreate }) => !isCreate);
@@ -103,23 +132,23 @@ export class InitialState {
 
 /** Returns the pending operations of a resource. The URN in the state keeps the old name of a renamed stack until an update. */
 function operationsOf(urn: string, found: InitialFacts | undefined): PendingOperation[] {
-  return found?.pending.filter((operation) => withoutStack(operation.urn) === withoutStack(urn)) ?? [];
+  return found?.pending.filter((operation) => isOfResource(operation.urn, urn)) ?? [];
+}
+
+/** Returns the killed creates of a resource. */
+function createsOf(urn: string, found: InitialFacts | undefined): PendingOperation[] {
+  return operationsOf(urn, found).filter(({ isCreate }) => isCreate);
 }
 
 /** Returns the URNs of the record sources with a killed update. */
 function uploadsIn(found: InitialFacts | undefined): Set<string> {
   const updates = found?.pending.filter(({ isCreate }) => !isCreate) ?? [];
   const urns = updates.map(({ urn }) => urn);
-  return new Set(urns.filter((urn) => resourceTypeOf(partsOf(urn).type)?.endsWith("Records")));
+  return new Set(urns.filter(isUpload));
 }
 
 function notesOf(urn: string, found: InitialFacts | undefined): PendingNotes {
   return new PendingNotes({ stack: found?.lineage ?? partsOf(urn).stack, resource: withoutStack(urn) });
-}
-
-function withoutStack(urn: string): string {
-  const { project, type, name } = partsOf(canonicalUrn(urn));
-  return [project, type, name].join("::");
 }
 
 const timeoutMs = 30_000;
@@ -134,7 +163,10 @@ export async function readInitialFacts(
   if (engineAddress() === undefined) return { pending: [], lineage: stack };
   for await (const way of waysTo(stack, cli)) {
     const state = await exportState(way, cli).catch(() => undefined);
-    if (state && isStateOf(anchor, state)) return { pending: pendingIn(state), lineage: lineageIn(state) };
+    if (state && isStateOf(anchor, state)) {
+      const pending = pendingIn(state);
+      return { pending, lineage: lineageIn(state), superseded: supersededIn(state, pending) };
+    }
     // A resource that is not in the state has the current name of the stack.
     if (anchor.id === undefined && way.length === 0) break;
   }
@@ -159,9 +191,11 @@ function isStateOf(anchor: Anchor, { resources = [], pending_operations = [] }: 
 }
 
 function pendingIn({ pending_operations = [] }: ExportedState): PendingOperation[] {
-  return pending_operations.flatMap(({ type, resource }) =>
-    type === "creating" || type === "updating"
-      ? [{ urn: resource.urn, inputs: resource.inputs ?? {}, isCreate: type === "creating" }]
-      : [],
-  );
+  return pending_operations.flatMap(({ type, resource }): PendingOperation[] => {
+    const { urn, inputs = {}, provider } = resource;
+    if (type === "updating") return [{ urn, inputs, isCreate: false }];
+    return type === "creating"
+      ? [{ urn, inputs, isCreate: true, digest: digestOfNote(inputs, provider) }]
+      : [];
+  });
 }

@@ -11,17 +11,19 @@ export interface NoteOwner {
 }
 
 /**
- * Content hashes of killed uploads that this machine has seen in a stack's state. The engine drops its own note of a killed
- * update with the first write of the next run, even if that run fails before it reaches the resource.
+ * What this machine remembers of the engine's notes in a stack's state: content hashes of killed uploads that are still
+ * `pending`, or digests of killed creates that are `settled`. The engine drops its note of a killed update with the first
+ * write of the next run, even if that run fails before it reaches the resource. It keeps its note of a killed create until a
+ * refresh, even if a later run has created the resource.
  */
 export class PendingNotes {
   readonly #path: string;
 
-  constructor({ stack, resource }: NoteOwner) {
-    this.#path = join(stateDirectory("uploads"), `${digest([stack, resource])}.pending`);
+  constructor({ stack, resource }: NoteOwner, kind: "pending" | "settled" = "pending") {
+    this.#path = join(stateDirectory("uploads"), `${digest([stack, resource])}.${kind}`);
   }
 
-  /** Content hashes of the killed uploads. A hash is empty if it is unknown. */
+  /** Content hashes or digests. A hash is empty if it is unknown. */
   get hashes(): readonly string[] {
     const text = readIfPossible(this.#path);
     if (text === undefined) return [];
@@ -31,7 +33,7 @@ export class PendingNotes {
     return isList ? found : [""];
   }
 
-  /** Adds the killed uploads that are not noted yet. Throws if the file cannot be written. */
+  /** Adds the hashes that are not noted yet. Throws if the file cannot be written. */
   add(hashes: readonly string[]): void {
     const noted = this.hashes;
     const added = without(hashes, noted);

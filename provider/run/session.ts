@@ -18,7 +18,7 @@ import { type BackendEntries, cliStackState, type StackState } from "./stack-sta
 import { TrainingData } from "./training-data";
 import { partsOf } from "./urn";
 
-/** Time to read the states of all stacks before the creates of a run continue without the rest. */
+/** Time to read the states of all stacks before the creates and deletions of a run continue without the rest. */
 const allStacksMs = 20_000;
 
 /** State shared by all resources with the same configuration in one process of the provider. */
@@ -90,10 +90,10 @@ export class Run {
     /** State of this stack at the start of the run. */
     readonly initial: InitialState = new InitialState(),
   ) {
-    this.claims = new Claims(stackState);
+    this.claims = new Claims(stackState, () => this.entriesOfAllStacks());
   }
 
-  /** Returns the entries of all stacks at the first create of the run. A backend with many stacks is read in part. */
+  /** Returns the entries of all stacks at the first create or deletion of the run. A backend with many stacks is read in part. */
   entriesOfAllStacks(): Promise<BackendEntries> {
     this.#allStacks ??= this.stackState
       .allStacks(allStacksMs)

@@ -200,6 +200,8 @@ interface ExportedEntry {
   readonly urn: string;
   readonly type: string;
   readonly id?: string;
+  /** URN and id of the provider. */
+  readonly provider?: string;
   readonly inputs?: Properties;
   readonly outputs?: Properties;
   readonly delete?: boolean;

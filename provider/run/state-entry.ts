@@ -46,8 +46,13 @@ export const hiddenProperties = z
     __inferred: json,
     /** Token of the last upload, complete or not. The upload journal has the same token. */
     __upload: z.string(),
-    /** Content hashes of killed first uploads before this upload. The engine keeps its notes of them in the state. */
+    /**
+     * Killed creates of the resource before this one, of which the engine keeps notes in the state: content hashes of first
+     * uploads, or digests of other creates (see `digestOfNote`).
+     */
     __superseded: texts,
+    /** Id of the recovery journal on the machine that last created or changed the resource. Only in the inputs. */
+    __journal: z.string(),
     /** Training time in milliseconds. A preview shows it as the cost of another training. */
     __trainedMs: z.number(),
   })
@@ -66,6 +71,8 @@ export interface StateEntry {
   readonly made: string | undefined;
   /** Address of the service. Undefined if the state lacks or encrypts it. */
   readonly service?: string | undefined;
+  /** Id of the embedded service's data. Undefined for other services. */
+  readonly instance?: string | undefined;
   /** Fingerprint of the API key that last showed the object. */
   readonly account?: string | undefined;
   /** Project of a model, an algorithm or a job. */
@@ -83,6 +90,7 @@ export function stateEntryOf(type: string, id: string, properties: Properties): 
     __urn = "",
     __made = __urn,
     __service: service,
+    __instance: instance,
     __account: account,
     projectId,
   } = unpackUrn(properties);
@@ -92,6 +100,7 @@ export function stateEntryOf(type: string, id: string, properties: Properties): 
     id,
     made: isSealed(__made) ? undefined : __made,
     ...(typeof service === "string" && { service }),
+    ...(typeof instance === "string" && { instance }),
     ...(typeof account === "string" && { account }),
     ...(typesInProject.test(type) && typeof projectId === "string" && { projectId }),
   };
@@ -103,8 +112,15 @@ export function isSameEntry(a: StateEntry, b: StateEntry): boolean {
   return a.type === b.type && a.id === b.id && isMade;
 }
 
-/** Whether two entries may be in the same service. Equal ids in two services are different objects. */
-export function mayBeSameService(a: Pick<StateEntry, "service">, b: Pick<StateEntry, "service">): boolean {
+/** Where an object is. */
+type Place = Pick<StateEntry, "service" | "instance">;
+
+/**
+ * Whether two entries may be in the same service. Equal ids in two services are different objects. Embedded services of two
+ * projects may have the same relative address, so the id of the data decides if both entries have one.
+ */
+export function mayBeSameService(a: Place, b: Place): boolean {
+  if (a.instance !== undefined && b.instance !== undefined) return a.instance === b.instance;
   const [one, other] = [a.service, b.service].map((address) => address?.replace(/\/+$/, ""));
   return one === undefined || other === undefined || one === other;
 }

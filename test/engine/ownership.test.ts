@@ -9,7 +9,8 @@ import { secretsProvider } from "./workspace";
 
 const program = `
 const recommender = require("pulumi-recommender");
-new recommender[process.env.KIND]("data", { numShards: 1 });
+const existingId = process.env.EXISTING;
+new recommender[process.env.KIND]("data", { numShards: 1, ...(existingId && { existingId }) });
 `;
 
 let observed: ObservedService;
@@ -143,4 +144,17 @@ test("a new stack with the old name of a renamed stack neither adopts its object
   await done(up("prod", "EventDataset"));
   expect(dataOf("prod")).toBe(ofProd?.eventDatasetId);
   expect(await datasets()).toEqual([ofProd]);
+});
+
+test("a dataset that another stack has adopted outlives the stack that created it, and is deleted with the last one", async () => {
+  await ground.init("dev");
+  await done(up("dev", "EventDataset"));
+  const [ofDev] = await datasets();
+  await ground.init("prod");
+  await done(up("prod", "EventDataset", { EXISTING: ofDev?.eventDatasetId ?? "" }));
+  const destroyed = await done(pulumi(["destroy", "--yes", "--skip-preview", "--stack", "dev"]));
+  expect(destroyed).toContain(`keeping ${ofDev?.eventDatasetId}: EventDataset data of stack prod uses it`);
+  expect(await datasets()).toEqual([ofDev]);
+  await done(pulumi(["destroy", "--yes", "--skip-preview", "--stack", "prod"]));
+  expect(await datasets()).toEqual([]);
 });

@@ -8,7 +8,7 @@ const lost = new OutcomeUnknownError(
 );
 
 function messageFor(candidates: readonly string[], name = "clicks"): string {
-  const known = { name, candidates, at: 0, isSent: true, hasExistingId: true };
+  const known = { name, candidates, at: 0, hasPlaceholder: true, hasExistingId: true };
   return new UnknownCreationError(lost, "identity", known).message;
 }
 

@@ -1,4 +1,5 @@
 import { Claims } from "../../../provider/run/claims";
+import type { BackendEntries } from "../../../provider/run/stack-state";
 import { type StateEntry, stateEntryOf } from "../../../provider/run/state-entry";
 
 const entry = (name: string, made: string | undefined, id = "x") =>
@@ -118,4 +119,50 @@ test("a failed deletion keeps the reference", async () => {
   await claims.release(entry("b", "2"), async (user) => expect(user).toMatchObject({ made: "1" }));
   await expect(claims.release(entry("a", "1"), () => Promise.reject(new Error("refused")))).rejects.toThrow();
   await claims.release(entry("a", "1"), async (user) => expect(user).toBeUndefined());
+});
+
+describe("an object that a resource of another stack has adopted", () => {
+  const inStack = (stack: string, more: Partial<StateEntry> = {}): StateEntry => ({
+    ...stateEntryOf("EventDataset", "x", { __urn: `urn:pulumi:${stack}::p::t::a`, __made: stack }),
+    ...more,
+  });
+  /** Returns the entry for which the object stays if stack `dev` releases it. */
+  const userOf = (own: StateEntry, others: readonly StateEntry[], unread: readonly string[] = []) => {
+    const backend: BackendEntries = { entries: [own, ...others], lineages: new Map(), unread };
+    const claims = new Claims({ entries: async () => [own] }, async () => backend);
+    return claims.release(own, async (user) => user && [user.urn, claims.isOfOtherStack(user)]);
+  };
+
+  test("stays", async () => {
+    expect(await userOf(inStack("dev"), [inStack("prod")])).toEqual([inStack("prod").urn, true]);
+    expect(await userOf(inStack("dev"), [inStack("prod", { isPendingDelete: true })])).toBeDefined();
+  });
+
+  test("stays if the other stack is a copy of this one", async () => {
+    expect(await userOf(inStack("dev"), [inStack("prod", { made: "dev" })])).toBeDefined();
+  });
+
+  test.each<[string, Partial<StateEntry>, Partial<StateEntry>]>([
+    ["it is of another type", {}, { type: "Model" }],
+    ["it is in another service", { service: "https://a.example.com" }, { service: "https://b.example.com" }],
+    [
+      "it is in another embedded service with the same relative address",
+      { service: "embedded:data", instance: "1" },
+      { service: "embedded:data", instance: "2" },
+    ],
+    ["it is of another project", { projectId: "project-1" }, { projectId: "project-2" }],
+  ])("is deleted if the object of the other stack is a different one: %s", async (_, own, other) => {
+    expect(await userOf(inStack("dev", own), [inStack("prod", other)])).toBeUndefined();
+  });
+
+  test("is deleted if the state of the other stack cannot be read", async () => {
+    expect(await userOf(inStack("dev"), [], ["prod"])).toBeUndefined();
+  });
+
+  test("is deleted by a renamed stack, whose properties still have the old name", async () => {
+    const stored = inStack("prod", { made: "dev" });
+    const backend: BackendEntries = { entries: [stored], lineages: new Map(), unread: [] };
+    const claims = new Claims({ entries: async () => [stored] }, async () => backend);
+    await claims.release(inStack("dev"), async (user) => expect(user).toBeUndefined());
+  });
 });

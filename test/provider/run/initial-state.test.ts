@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setBinding } from "../../../provider/run/engine";
 import { type Anchor, InitialState, readInitialFacts } from "../../../provider/run/initial-state";
+import { journalId } from "../../../provider/run/journal-id";
 
 const directory = mkdtempSync(join(tmpdir(), "recommender-pending-"));
 const program = join(directory, "pulumi");
@@ -54,7 +55,7 @@ test("pending creates and updates of the resource are found, and deletions and o
     { type: "deleting", resource: { urn, type: "", inputs } },
     { type: "creating", resource: { urn: `${urn}-2`, type: "", inputs } },
   ];
-  expect(await pendingBy(exporting({ resources: [root], pending_operations }))).toEqual([
+  expect(await pendingBy(exporting({ resources: [root], pending_operations }))).toMatchObject([
     { urn, inputs, isCreate: true },
     { urn, inputs, isCreate: false },
   ]);
@@ -120,5 +121,65 @@ describe("a killed upload that one run has seen in the state", () => {
     const renamed = { ...root, urn: root.urn.replaceAll("dev", "prod") };
     const state = stateBy(exporting({ resources: [renamed] }));
     expect(await state.pendingOf(urn.replace(":dev:", ":prod:"))).toHaveLength(1);
+  });
+});
+
+describe("a killed create", () => {
+  const dataset = "urn:pulumi:dev::shop::recommender:index:UserDataset::users";
+  const provider = "urn:pulumi:dev::shop::pulumi:providers:recommender::default::5a0f";
+  const noteBy = (__journal: string | undefined, more: object = {}) => ({
+    type: "creating",
+    resource: {
+      ...{ urn: dataset, type: "", provider },
+      inputs: { name: "users", numShards: 1, ...(__journal && { __journal }), ...more },
+    },
+  });
+  const stored = (outputs: object = {}) => ({
+    ...{ urn: dataset, type: "recommender:index:UserDataset", id: "user-dataset-1", outputs },
+  });
+  const stateWith = (notes: readonly object[], ...resources: object[]) =>
+    stateBy(exporting({ resources: [root, ...resources], pending_operations: notes }));
+  const killedIn = (state: InitialState, isCreate = true) => state.killedElsewhere(dataset, isCreate);
+
+  test("of another machine is found, and one of this machine is not, because its journal knows more", async () => {
+    expect(await killedIn(stateWith([noteBy("other"), noteBy(journalId())]))).toMatchObject([
+      { inputs: { __journal: "other" } },
+    ]);
+    expect(await killedIn(stateWith([noteBy("other")]), false)).toEqual([]);
+  });
+
+  test("that has only adopted an object is not found", async () => {
+    expect(await killedIn(stateWith([noteBy("other", { existingId: "user-dataset-1" })]))).toEqual([]);
+  });
+
+  test("that replaces a stored resource is found", async () => {
+    expect(await killedIn(stateWith([noteBy("other")], stored()))).toHaveLength(1);
+  });
+
+  test("is settled on every machine if the state entry of the resource supersedes it", async () => {
+    const state = stateWith([noteBy("other")]);
+    const __superseded = await state.settleCreates(dataset);
+    process.env.XDG_STATE_HOME = mkdtempSync(join(directory, "machine-"));
+    expect(await killedIn(stateWith([noteBy("other")], stored({ __superseded })))).toEqual([]);
+    // After the resource was deleted, only this machine remembers.
+    expect(await killedIn(stateWith([noteBy("other")]))).toEqual([]);
+    expect(await killedIn(stateWith([noteBy("other"), noteBy("other")]))).not.toEqual([]);
+    process.env.XDG_STATE_HOME = mkdtempSync(join(directory, "machine-"));
+    expect(await killedIn(stateWith([noteBy("other")]))).toHaveLength(1);
+  });
+
+  test("is settled on this machine after the resource was created, even if the stack is destroyed", async () => {
+    await stateWith([noteBy("other")]).settleCreates(dataset);
+    expect(await killedIn(stateBy(exporting({ pending_operations: [noteBy("other")] })))).toEqual([]);
+    const recreated = noteBy("other");
+    recreated.resource.provider = `${provider}-2`;
+    expect(await killedIn(stateWith([recreated]))).toHaveLength(1);
+  });
+
+  test("of an earlier version is settled if the resource is in the state", async () => {
+    expect(await killedIn(stateWith([noteBy(undefined)], stored()))).toEqual([]);
+    expect(await killedIn(stateWith([noteBy(undefined)]))).toEqual([]);
+    process.env.XDG_STATE_HOME = mkdtempSync(join(directory, "machine-"));
+    expect(await killedIn(stateWith([noteBy(undefined)]))).toHaveLength(1);
   });
 });

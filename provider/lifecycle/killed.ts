@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from "node:util";
+import type { z } from "zod";
+import type { Context } from "../run/context";
+import { engineAddress } from "../run/engine";
+import { usesPlan } from "../run/engine-command";
+import { journalId } from "../run/journal-id";
+import type { Step } from "../run/killed-step";
+import type { Properties } from "../run/state-entry";
+
+/** Parts of a resource definition that decide how a killed step is recognised. */
+interface Killable {
+  readonly args: z.ZodObject;
+  readonly ignoreChanges?: readonly string[];
+  /** Set for records: an upload can be repeated, and tracks its own killed runs. */
+  readonly unsettled?: unknown;
+}
+
+/**
+ * Adds the id of this machine's recovery journal to the arguments of a resource that is new or changes. The engine notes the
+ * arguments in the state before it creates the resource. After a kill, the note shows which machine has the journal.
+ */
+export function withJournalId(definition: Killable, olds: Properties, inputs: Properties): Properties {
+  if (definition.unsettled || engineAddress() === undefined || usesPlan()) return inputs;
+  const hasChanged = (key: string) => !isDeepStrictEqual(olds[key] ?? null, inputs[key] ?? null);
+  const isNew = Object.keys(olds).length === 0;
+  // The id of an unchanged resource stays: another one would cost a write of the state.
+  const __journal = isNew || keysOf(definition).some(hasChanged) ? journalId() : olds.__journal;
+  return { ...inputs, ...(__journal && { __journal }) };
+}
+
+/** Returns the step of a create or update, without arguments that do not identify it. */
+export function stepOf(definition: Killable, inputs: Properties, isCreate: boolean): Step {
+  const ignored = [...(definition.ignoreChanges ?? []), "existingId"];
+  const keys = keysOf(definition).filter((key) => !ignored.includes(key));
+  return { isCreate, args: Object.fromEntries(keys.map((key) => [key, inputs[key]])) };
+}
+
+/** Settles the killed creates of a resource that this run has created. Returns what the state must remember of them. */
+export async function settledBy(definition: Killable, { urn, run }: Context): Promise<Properties> {
+  const __superseded = definition.unsettled ? [] : await run.initial.settleCreates(urn);
+  return __superseded.length > 0 ? { __superseded } : {};
+}
+
+/** Returns the hidden properties that an update keeps. */
+export function keptBy({ unsettled }: Killable, { __made, __superseded }: Properties): Properties {
+  return { ...(__made && { __made }), ...(!unsettled && __superseded && { __superseded }) };
+}
+
+function keysOf({ args }: Killable): string[] {
+  return Object.keys(args.shape);
+}
