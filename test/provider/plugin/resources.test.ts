@@ -226,7 +226,7 @@ test("the state has the data for a dynamic provider only if the program sets a b
   const fromNode = await PluginProcess.start({ ...observed.config, "recommender:binding": "plugin" });
   try {
     const declared = (await fromNode.check("EventDataset", { numShards: 1 })).inputs;
-    expect(Object.keys(declared).sort()).toEqual(["name", "numShards"]);
+    expect(Object.keys(declared).sort()).toEqual(["__journal", "name", "numShards"]);
     const created = await fromNode.create("EventDataset", declared);
     const kept = {
       __made: expect.stringMatching(new RegExp(`^[0-9a-f]{8} ${urnOf("EventDataset")}$`)),
