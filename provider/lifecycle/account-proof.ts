@@ -82,19 +82,24 @@ async function rejectOtherAccount(entry: StateEntry, settings: Settings): Promis
   );
 }
 
-/** Reads objects that the stack created with the key of an entry, until the service returns one. */
+/**
+ * Reads objects that the stack created with the key of an entry, until the service returns one. An object of another account
+ * may have the same id, so its name and shards must match the state.
+ */
 async function findObjects({ client, run }: Session, of: StateEntry): Promise<VisibleObjects> {
   const stored = await run.stackState.entries(of).catch(() => []);
   const created = [of, ...stored].filter(({ account, id }) => account === of.account && !lostCallOf(id));
   let hasRead = false;
   for (const [type, { route, request }] of Object.entries(readers)) {
-    const known = created.filter((entry) => entry.type === type).map(request);
     // The project is unknown if the state encrypts it.
-    const requests = known.filter((each) => !Object.values(each).includes(undefined)).slice(0, maxReads);
-    if (requests.length === 0 || !(await isOffered(client, route))) continue;
+    const isKnown = (entry: StateEntry) => !Object.values(request(entry)).includes(undefined);
+    const known = created.filter((entry) => entry.type === type && isKnown(entry)).slice(0, maxReads);
+    if (known.length === 0 || !(await isOffered(client, route))) continue;
     hasRead = true;
-    for (const each of requests)
-      if (await undefinedIfMissing<unknown>(client.call(route, each as never))) return "some";
+    for (const entry of known) {
+      const found = await undefinedIfMissing<unknown>(client.call(route, request(entry) as never));
+      if (found && isObjectOf(entry, found as object)) return "some";
+    }
   }
   if (hasRead) return "none";
   await log.warn(
@@ -103,4 +108,11 @@ async function findObjects({ client, run }: Session, of: StateEntry): Promise<Vi
       "account is the same. The run continues with the configured key; `pulumi refresh` stores the new key.",
   );
   return "unknown";
+}
+
+/** Whether an object has the name and the shards of a state entry, as far as both are known. */
+function isObjectOf(entry: StateEntry, found: Pick<Partial<StateEntry>, "name" | "numShards">): boolean {
+  const isEqual = (key: "name" | "numShards") =>
+    entry[key] === undefined || found[key] == null || entry[key] === found[key];
+  return isEqual("name") && isEqual("numShards");
 }

@@ -18,7 +18,7 @@ import { log } from "../run/engine";
 import { masked } from "../run/masking";
 import { isSecret, maskingSecrets } from "../run/secrecy";
 import { format, resolveSource } from "./declaration";
-import { killedUploads, unsettledProperties, uploadOwner } from "./settled";
+import { isReplacedElsewhere, killedUploads, unsettledProperties, uploadOwner } from "./settled";
 
 type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";
 
@@ -134,6 +134,8 @@ async function uploadRecords(
   const name = title.slice(title.indexOf(" ") + 1);
   const rejectsFile = args.rejectsFile ?? rejectsFileFor(name);
   const { unrecorded, first } = await killedUploads(run, urn, olds.__superseded);
+  // The journal of this machine does not show which records another machine has written.
+  const isReplaced = await isReplacedElsewhere(olds.__upload, { id: datasetId, urn, settings });
   const superseding = first.length > 0 ? { __superseded: [...first] } : {};
   let begun: Outputs | undefined;
   let hasJournal = true;
@@ -148,7 +150,7 @@ async function uploadRecords(
     parallel,
     rejectsFile,
     contentHash: args.contentHash,
-    history: { recorded: olds.__upload, unrecorded },
+    history: { recorded: olds.__upload, unrecorded: isReplaced ? "unknown" : unrecorded },
     isAnnounced: true,
     redact: isSecret("source") ? (reason) => generalised(masked(reason)) : undefined,
     owner: uploadOwner(urn) ?? title,

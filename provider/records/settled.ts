@@ -65,16 +65,12 @@ export async function unsettledProperties(
   declared?: Properties,
 ): Promise<Properties | undefined> {
   const { __upload: recorded, __partial, __superseded } = state;
-  const { finished, open } = new UploadJournal({
-    service: serviceOf(settings),
-    datasetId: id,
-    source: uploadOwner(urn) ?? "",
-  });
+  const { finished, open } = journalOf({ id, urn, settings });
   const { unrecorded } = await killedUploads(run, urn, __superseded);
   const mayDiffer =
     __partial === true ||
     isInDoubt({ recorded, unrecorded, finished, open }) ||
-    (await isSuperseded(recorded, { id, urn, run, settings }));
+    (await laterUploads(recorded, { id, urn, settings })).length > 0;
   if (!mayDiffer) return hasTooManyRejects(state, declared) ? {} : undefined;
   await run.warnOnce(urn, unrecorded === "unknown" ? unreadableState : unfinished);
   return { __partial: true, __upload: "" };
@@ -86,21 +82,39 @@ function hasTooManyRejects({ failedCount }: Properties, declared: Properties = {
 }
 
 /**
- * Whether the service has received an upload that replaces the recorded one, on any machine, or has lost the dataset. Only
- * services of this package know that. Uploads of other sources and imports do not count: two sources with the same ids would
- * otherwise replace each other's records in every run. Throws if the service does not answer, because the records may differ.
+ * Returns the tokens of uploads that have replaced the recorded one, on any machine. Only services of this package know
+ * them. Uploads of other sources and imports do not count: two sources with the same ids would otherwise replace each other's
+ * records in every run. Throws if the service does not answer, because the records may differ.
  */
-async function isSuperseded(
+async function laterUploads(
   recorded: string | undefined,
-  { id: datasetId, urn, settings }: StoredResource,
-): Promise<boolean> {
-  if (!recorded) return false;
+  { id: datasetId, urn, settings }: UploadTarget,
+): Promise<string[]> {
+  if (!recorded) return [];
   const { client } = await openSession(settings, urn);
-  if (!(await isOffered(client, routes.countDatasetRecords))) return false;
+  if (!(await isOffered(client, routes.countDatasetRecords))) return [];
   const counted = await undefinedIfMissing(client.call(routes.countDatasetRecords, { datasetId }));
-  if (!counted) return true;
+  // A new dataset with the same id would be empty.
+  if (!counted) return ["deleted"];
   const uploads = (counted.lastUploads ?? []).flatMap((text) => parseUpload(text) ?? []);
-  return uploads.some(({ basis, token }) => basis === recorded && token !== recorded);
+  return uploads.flatMap(({ basis, token }) => (basis === recorded && token !== recorded ? [token] : []));
+}
+
+/** Whether another machine may have written records after the recorded upload, which the journal of this machine lacks. */
+export async function isReplacedElsewhere(
+  recorded: string | undefined,
+  target: UploadTarget,
+): Promise<boolean> {
+  const { finished, open } = journalOf(target);
+  const own = [finished?.token, open?.token];
+  return (await laterUploads(recorded, target)).some((token) => !own.includes(token));
+}
+
+/** Dataset and resource of an upload. */
+type UploadTarget = Pick<StoredResource, "id" | "urn" | "settings">;
+
+function journalOf({ id: datasetId, urn, settings }: UploadTarget): UploadJournal {
+  return new UploadJournal({ service: serviceOf(settings), datasetId, source: uploadOwner(urn) ?? "" });
 }
 
 /** Returns the id of the service in the upload journal, without a connection. */

@@ -1,4 +1,3 @@
-import { log } from "./engine";
 import { queued } from "./promises";
 import type { BackendEntries, StackState } from "./stack-state";
 import { isSameEntry, mayBeSameService, type StateEntry } from "./state-entry";
@@ -115,9 +114,7 @@ export class Claims {
   /** Returns the entries of other stacks that reference an object. An unreadable state does not prevent a deletion. */
   async #entriesOfOtherStacks(object: ServiceObject): Promise<StateEntry[]> {
     await this.#stored;
-    const { entries, unread } = await this.allStacks();
-    if (unread.length > 0)
-      await log.debug(undefined, `the state of ${unread.join(", ")} may use ${object.id}`);
+    const { entries } = await this.allStacks();
     const { projectId } = object;
     return entries.filter(
       (entry) =>

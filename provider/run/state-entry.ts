@@ -77,6 +77,10 @@ export interface StateEntry {
   readonly account?: string | undefined;
   /** Project of a model, an algorithm or a job. */
   readonly projectId?: string | undefined;
+  /** Name of the object in the service. Undefined if the state lacks or encrypts it. */
+  readonly name?: string | undefined;
+  /** Number of shards of a dataset, which never changes. */
+  readonly numShards?: number | undefined;
   /** Whether the engine has replaced the resource and will delete this entry. */
   readonly isPendingDelete?: boolean;
 }
@@ -93,6 +97,8 @@ export function stateEntryOf(type: string, id: string, properties: Properties): 
     __instance: instance,
     __account: account,
     projectId,
+    name,
+    numShards,
   } = unpackUrn(properties);
   return {
     urn: __urn,
@@ -103,6 +109,8 @@ export function stateEntryOf(type: string, id: string, properties: Properties): 
     ...(typeof instance === "string" && { instance }),
     ...(typeof account === "string" && { account }),
     ...(typesInProject.test(type) && typeof projectId === "string" && { projectId }),
+    ...(typeof name === "string" && { name }),
+    ...(typeof numShards === "number" && { numShards }),
   };
 }
 

@@ -69,6 +69,15 @@ test("an upload that the state never recorded is found on another machine, even 
   for (const machine of ["one", "two"]) expect(await isDue(machine, "people", "a", sent)).toBe(false);
 });
 
+test("an upload of another machine that the state never recorded is replaced completely, even by the machine of the recorded upload", async () => {
+  const recorded = await create("one", "people", "a");
+  await update("two", "people", "b", recorded);
+  observed.calls();
+  const sent = await update("one", "people", "a", recorded);
+  expect(observed.calls()).toContain("POST /upsert-dataset-users");
+  for (const machine of ["one", "two"]) expect(await isDue(machine, "people", "a", sent)).toBe(false);
+});
+
 test("an upload that the state never recorded is found after uploads of another source, which changes nothing by itself", async () => {
   const recorded = await create("one", "people", "a");
   const other = await create("two", "others", "x");

@@ -94,6 +94,25 @@ describe("a stack whose key changes", () => {
     expect([...other.held.keys()].sort()).toEqual(["EventDataset events", "EventDataset more"]);
   });
 
+  test("to the key of another account is rejected, even if that account has objects with the same ids", async () => {
+    const engine = await first();
+    // The ids lead to objects of the other account, which have other names.
+    const foreign = async (name: string, numShards: number) =>
+      (await theirs.call(routes.createEventDataset, { name, numShards })).eventDatasetId;
+    for (const [key, row] of engine.held) {
+      const { numShards } = row.state as { numShards: number };
+      const id = await foreign("payments", numShards);
+      const state = { ...row.state, eventDatasetId: id, __service: theirs.service.url };
+      engine.held.set(key, { ...row, id, state });
+    }
+    withOldKey(engine);
+    const other = withKeyOf(engine, theirs);
+    theirs.calls();
+    const [error] = await other.up([]);
+    expect(error?.message).toMatch(/probably belongs to another account/);
+    expect(theirs.calls()).not.toContain("DELETE /delete-event-dataset");
+  });
+
   test("is recognized by any object that the service shows", async () => {
     const engine = await first([users]);
     withOldKey(engine);
