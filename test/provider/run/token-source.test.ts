@@ -35,7 +35,7 @@ describe("a preview without a source of tokens", () => {
       (error: Error) => error,
     );
     expect(message).toMatch(
-      /\/oauth\/token rejected .*\(404: no such path\)\. If the service does not issue tokens.*recommender:tokenUrl/,
+      /\/oauth\/token did not issue a token .*\(404: no such path\)\. If the service does not issue tokens.*recommender:tokenUrl/,
     );
     expect(message).not.toContain("rk_the-key");
   });
