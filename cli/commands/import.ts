@@ -89,12 +89,15 @@ async function importRecords(
   const { contentHash } = await import("../../records/source.js");
   const { rejectsFileForSource } = await import("../../records/rejects.js");
   const { shardsOf } = await import("../../records/capacity.js");
+  const { accountOf } = await import("../../provider/run/account.js");
 
   const datasetId = resolveId(datasetTypes[kindName], options.dataset, "--dataset");
   const { kind, files, mapping } = await planImport(settings.baseUrl, kindName, source, options);
   for (const warning of await assertColumns(files, kind, mapping, mappingFlags)) note(warning);
   const hash = await contentHash(files, mapping);
-  const owner = `${kindName} ${resolve(source)}`;
+  // Another account may have a dataset with the same id at the same address.
+  const account = accountOf(settings);
+  const owner = [kindName, resolve(source), ...(account ? [account] : [])].join(" ");
   const rejectsFile = options.rejects ?? rejectsFileForSource(source);
   const report = new ImportReport(kindName, datasetId, hash, rejectsFile, options);
   const finished = options.force ? undefined : finishedUpload(client, datasetId, owner);

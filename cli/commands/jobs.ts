@@ -7,7 +7,7 @@ import { type OpenService, type ServiceOptions, serviceCommand, usingService } f
 import { propertyList } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
 import { examples, formatTime, note, print } from "../terminal/output";
-import { writeOutputFile } from "../terminal/output-file";
+import { assertOutputFile, projectFiles, writeOutputFile } from "../terminal/output-file";
 import { exposureProperties, qualityText } from "../terminal/quality";
 
 interface JobOptions extends ServiceOptions {
@@ -70,6 +70,7 @@ function idsOf(given: string, { resolveId }: OpenService, { project }: JobOption
 
 async function report(job: Job, jobId: string, options: JobOptions): Promise<void> {
   if (options.download !== undefined) {
+    assertOutputFile(options.download, projectFiles(options.cwd ?? "."));
     writeOutputFile(options.download, (await fetchResult(job)).body);
     note(`The result is in ${options.download}`);
   }

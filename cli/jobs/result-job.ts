@@ -5,7 +5,7 @@ import { type ServiceOptions, serviceCommand, usingService } from "../stack/serv
 import { escapeControls } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
-import { assertOutputFile, writeOutputFile } from "../terminal/output-file";
+import { assertOutputFile, projectFiles, writeOutputFile } from "../terminal/output-file";
 import { fetchResult, type JobResult, parseResult } from "./job-result";
 import { waitForJob } from "./wait";
 
@@ -65,7 +65,10 @@ export async function runResultJob<R extends ResultJobRoute>(
 ): Promise<void> {
   // Checked before the job runs, which takes a while.
   if (options.out !== undefined)
-    assertOutputFile(options.out, options.file === undefined ? [] : [options.file]);
+    assertOutputFile(options.out, [
+      ...(options.file ? [options.file] : []),
+      ...projectFiles(options.cwd ?? "."),
+    ]);
   await usingService(options, async (opened) => {
     const projectId = opened.resolveId("Project", options.project, "--project");
     const modelId = opened.resolveId("Model", options.model, "--model");

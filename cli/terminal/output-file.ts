@@ -2,8 +2,8 @@ import { readdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Fails if a file for the result of a command is one of the files that the command reads, also through a link. Every other
- * existing file is overwritten.
+ * Fails if a file for the result of a command is one of the files that the command or the project needs, also through a
+ * link. Every other existing file is overwritten.
  */
 export function assertOutputFile(file: string, inputs: readonly string[]): void {
   const found = statSync(file, { throwIfNoEntry: false });
@@ -12,7 +12,7 @@ export function assertOutputFile(file: string, inputs: readonly string[]): void 
     const { dev, ino } = statSync(input, { throwIfNoEntry: false }) ?? {};
     if ((dev === found.dev && ino === found.ino) || isSamePath(file, input))
       throw new Error(
-        `${file} is an input of this command, so it is not overwritten. Choose a different file.`,
+        `${file} is an input of this command or a file of the project, so it is not overwritten. Choose a different file.`,
       );
   }
 }

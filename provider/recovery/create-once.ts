@@ -59,6 +59,11 @@ async function execute(attempt: Attempt): Promise<Created<Route>> {
   for (;;) {
     const decision = decide(evidence);
     if (decision === "adopt") return adopt(attempt, earlier as EarlierCall);
+    if (decision === "create" && evidence.exists === false && !evidence.isStored)
+      await log.warn(
+        context.urn,
+        `the service no longer has ${earlier?.entry.id}, which an interrupted run created, so it is created again`,
+      );
     const begun = decision === "create" ? await begin(attempt) : (entry as JournalEntry);
     const isEarlier = begun === earlier?.entry;
     entry = begun;
