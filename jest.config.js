@@ -64,12 +64,12 @@ const slowTests = [
   "cli/terminal/width",
 ];
 
-/** Tests that run with one API over PostgreSQL. The short run has those that depend on leases and the order of writes. */
+/** Tests that run with one API on PostgreSQL. The short run has those that depend on leases and the order of writes. */
 const postgresTests = isShort
   ? ["jobs/closing", "jobs/result", "jobs/runner", "serving/current", "store/erased", "store/history"]
   : ["handlers", "jobs", "serving", "store", "http"].map((directory) => `${directory}/**/*`);
 
-/** Tests that run with two APIs over PostgreSQL. They fail if one process caches what the other one changes. */
+/** Tests that run with two APIs on PostgreSQL. They fail if one process caches what the other one changes. */
 const twoApisTests = [
   "concurrency",
   "handlers/*",
@@ -83,7 +83,7 @@ const twoApisTests = [
     : ["http/audit", "http/clients", "http/operations", "jobs/{result,runner,same-model,trainer}"]),
 ];
 
-/** Tests of the data directory, or of code that uses no database. They do not run over PostgreSQL. */
+/** Tests of the data directory, or of code that uses no database. They do not run on PostgreSQL. */
 const notOverPostgres = [
   "handlers/handlers",
   "http/body",
@@ -95,7 +95,7 @@ const notOverPostgres = [
   "serving/cached-events",
 ];
 
-/** Tests of code that only a service over PostgreSQL uses. */
+/** Tests of code that only a service on PostgreSQL uses. */
 const onlyOverPostgres = ["service/serving/current"];
 
 /** @param {string} name */

@@ -110,7 +110,8 @@ export class Client {
     // Stays true if a later attempt fails to connect, because an earlier attempt may still have run.
     let mayHaveRun = false;
     for (let attempt = 0; ; attempt++) {
-      const failure = await this.#attempt(prepared);
+      const silence = `no response to ${route.method} ${route.path} yet (${origin})`;
+      const failure = await this.#waitNotice.during(this.#attempt(prepared), silence, policy.budgetMs);
       if ("reply" in failure) return failure.reply as Reply<R>;
       mayHaveRun =
         !route.repeatable &&
@@ -139,7 +140,7 @@ export class Client {
         throw finalError(giveUpError(failure.error, attempt + 1, spent, this.whoami));
       options.onRetry?.(failure.error);
       this.#options.onRetry?.(`${failure.error.message}; retrying in ${Math.ceil(delay)} ms`);
-      this.#waitNotice.report(failure.error, spent + delay, budget);
+      this.#waitNotice.report(failure.error.message, spent + delay, budget);
       await this.#clock.sleep(delay, waitSignal).catch((reason) => {
         if (waitSignal === this.#options.stop) throw finalError(stoppedError(failure.error, reason));
         throw mayHaveRun ? finalError() : reason;

@@ -219,6 +219,11 @@ function checkCredentials(settings: Settings, unused: readonly SettingKey[]): vo
         `and remove the other with \`pulumi config rm recommender:${second}\`.`,
     );
   }
+  if (!settings.tokenUrl && settings.clientSecret)
+    throw new SettingsError(
+      `recommender:clientSecret needs recommender:tokenUrl. ${howToSet("tokenUrl")} ` +
+        "For a client of the recommender service itself, set its secret as recommender:apiKey and remove clientSecret.",
+    );
   if (!settings.tokenUrl) return;
   if (unused.length > 0) {
     const [endpoint, names] = [environmentName("tokenUrl"), unused.map(environmentName).join(" and ")];

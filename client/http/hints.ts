@@ -65,6 +65,8 @@ export function stoppedError(error: Error, reason: Error): Error {
 const firstReportMs = 2_000;
 /** Calls with a shorter time budget are not reported. */
 const minBudgetMs = 5_000;
+/** An attempt without a response is reported after this time. */
+const silentMs = 4_000;
 /** Time between two reports of a client. */
 const reportIntervalMs = 10_000;
 
@@ -77,13 +79,23 @@ export class WaitNotice {
     private readonly onWait: ((message: string) => void) | undefined,
   ) {}
 
-  report(error: Error, waitedMs: number, budgetMs: number): void {
+  /** Reports an attempt that is still without a response after some seconds. */
+  during<T>(attempt: Promise<T>, reason: string, budgetMs: number): Promise<T> {
+    if (!this.onWait) return attempt;
+    const began = performance.now();
+    const timer = setInterval(() => this.report(reason, performance.now() - began, budgetMs), silentMs);
+    timer.unref();
+    return attempt.finally(() => clearInterval(timer));
+  }
+
+  /** Reports that a call waits before it is retried. */
+  report(reason: string, waitedMs: number, budgetMs: number): void {
     const now = this.clock.now();
     // Calls with a short budget report their error soon anyway.
     if (budgetMs < minBudgetMs || waitedMs < firstReportMs || now - this.#reportedAt < reportIntervalMs)
       return;
     this.#reportedAt = now;
     const [waited, budget] = [waitedMs, budgetMs].map((ms) => Math.round(ms / 1000));
-    this.onWait?.(`waiting for the service: ${error.message}; ${waited} s so far, at most ${budget} s`);
+    this.onWait?.(`waiting for the service: ${reason}; ${waited} s so far, at most ${budget} s`);
   }
 }

@@ -30,7 +30,7 @@ export interface ClientOptions {
   readonly retry?: Partial<RetryPolicy>;
   /** Called for each failed attempt that will be retried. */
   readonly onRetry?: (message: string) => void;
-  /** Called with a message while calls wait for the service: after 2 s, then every 10 s. */
+  /** Called with a message while calls wait: after 2 s of retries or 4 s without a response, then every 10 s. */
   readonly onWait?: ((message: string) => void) | undefined;
   /** Command that shows the source of address and credentials, for error messages. Default: `recommender whoami`. */
   readonly whoami?: string | undefined;

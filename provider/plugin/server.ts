@@ -57,7 +57,7 @@ const service: Partial<IResourceProviderServer> = {
 
   checkConfig: maskedHandler(async (request) => {
     const reply = (await config()).checkConfig(request);
-    // An invalid configuration ends this run before any resource. The engine then drops its notes of an earlier, killed run, so copy them now.
+    // This run ends before it reaches a resource, and the engine then drops its notes of an earlier, killed run. Copy them now.
     if (reply.getFailuresList().length > 0) await noteKilledRun(request.getUrn());
     return reply;
   }),

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { createDirectory, stateDirectory } from "../../client/state-directory";
+import { createDirectory, readIfPossible, stateDirectory } from "../../client/state-directory";
 
 /**
  * Returns the id of the recovery journal on this machine, and chooses it on first use. Undefined if it cannot be stored. The
@@ -9,7 +9,8 @@ import { createDirectory, stateDirectory } from "../../client/state-directory";
  */
 export function journalId(): string | undefined {
   const file = stateDirectory("journal-id");
-  const found = read(file);
+  const read = () => readIfPossible(file)?.trim() || undefined;
+  const found = read();
   if (found) return found;
   const draft = `${file}.${process.pid}`;
   try {
@@ -21,13 +22,5 @@ export function journalId(): string | undefined {
     // The file exists, or the directory cannot be written.
   }
   rmSync(draft, { force: true });
-  return read(file);
-}
-
-function read(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8").trim() || undefined;
-  } catch {
-    return undefined;
-  }
+  return read();
 }

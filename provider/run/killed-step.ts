@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { digest } from "../../client/state-directory";
 import { isSealed } from "./sealed-value";
 import type { Properties } from "./state-entry";
 
@@ -18,8 +18,7 @@ export function digestOfNote(inputs: Properties, provider = ""): string {
   const args = Object.entries(inputs).filter(([key]) => !key.startsWith("__"));
   const { __journal: journal = "" } = inputs;
   const providerId = provider.slice(provider.lastIndexOf("::") + 2);
-  const text = JSON.stringify([providerId, journal, canonical(Object.fromEntries(args))]);
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+  return digest([providerId, journal, canonical(Object.fromEntries(args))]);
 }
 
 /** Whether a killed step may have had the same arguments. The state encrypts secrets, so they may be equal. */

@@ -3,27 +3,27 @@ import { ServiceError } from "../base/error";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 
-/** How things stand in a database that other processes write to as well. */
+/** The values in the database that an answer depends on. Other processes may change them at any time. */
 export interface Current {
-  /** The job that deployed what is to be served; null where it was shut down. */
+  /** The job of the current deployment, or null if it was shut down. */
   readonly jobId: string | null;
-  /** Whether other projects are deployed too. */
+  /** Whether other projects are deployed as well. */
   readonly hasOthers: boolean;
-  /** How many upserts of items there were. */
+  /** Number of upserts of items. */
   readonly itemChanges: number;
-  /** How often events were deleted; null where the event dataset itself was. */
+  /** Number of deletions of events, or null if the event dataset was deleted. */
   readonly deletions: number | null;
-  /** The same count, which goes on after the event dataset was deleted: users can still be forgotten. */
+  /** Like `deletions`, but also counts users who are forgotten after the event dataset was deleted. */
   readonly forgettings: number | null;
-  /** The same as long as the user's target events are: whatever is written has a seq of its own. */
+  /** Fingerprint of the user's target events. Each write gets a new `seq`, so any write changes it. */
   readonly stamp: string;
-  /** A list of the items of the user's target events and one of their values, as JSON; null where the stamp is the one that is known. */
+  /** The items of the user's target events and their values, as two JSON lists. Null if the stamp has not changed. */
   readonly events: string | null;
 }
 
 /**
- * For each user out of the covering index alone and in one walk, which costs less than a second one where the stamp is
- * not known. Where events of several types count, with a list of their types too.
+ * Returns the statement that reads `Current` for several users. It scans the covering index once per user for both the
+ * stamp and the events. If events of several types count, their types are a third list.
  */
 function statement(name: string, types: "one" | "several"): string {
   const ofType = { one: "= $5::text", several: "= any($5::text[])" }[types];
@@ -47,17 +47,17 @@ function statement(name: string, types: "one" | "several"): string {
   ) as walked order by place`;
 }
 
-/** The statement of a model that counts its target events alone. */
+/** The statement for models that count only target events. */
 export const currentStatement = statement("current", "one");
 const currentOfTypes = statement("currentOfTypes", "several");
 
-/** For whom is asked, and which stamp is known of him. */
+/** A user to read, and the stamp of the cached events. */
 interface User {
   readonly userId: string;
   readonly knownStamp: string;
 }
 
-/** What the statement is asked with. */
+/** Returns the parameters of the statement. */
 export function parametersOf(
   projectId: string,
   { items, events, targetEventType }: ProjectData,
@@ -72,15 +72,18 @@ interface Asked extends User {
   reject(error: unknown): void;
 }
 
-/** Statements at once, and users of one of them. */
-const [atOnce, most] = [2, 64];
+/** Limit of the statements that run at the same time. */
+const maxStatements = 2;
 
-/** Users who may wait for their turn; an overloaded database answers the last of them within seconds. */
-const mostWaiting = 4096;
+/** Limit of the users that one statement reads. */
+const maxUsers = 64;
+
+/** Limit of the users that wait for a statement. Even an overloaded database reads this many within seconds. */
+const maxWaiting = 4096;
 
 /**
- * All that an answer depends on beside the models, in one reading; with the events of other types, where some count.
- * Who comes while it is read for others is read for with all who wait too: a statement costs more than a user of it.
+ * Reads `Current` for users. Calls that arrive while statements are running wait and share the next one, because a
+ * statement costs more than a user in it.
  */
 export class CurrentReader {
   private readonly waiting: Asked[] = [];
@@ -93,13 +96,17 @@ export class CurrentReader {
     private readonly otherTypes: readonly string[],
   ) {}
 
-  /** Reads what the answer for a user depends on. */
+  /** Reads the current values for a user, with the events if their stamp is not `knownStamp`. */
   read(userId: string, knownStamp: string): Promise<Current> {
-    if (this.waiting.length >= mostWaiting)
+    if (this.waiting.length >= maxWaiting)
       return Promise.reject(
-        new ServiceError("UNAVAILABLE", "The database cannot keep up with the calls; call again.", {
-          headers: { "retry-after": "1" },
-        }),
+        new ServiceError(
+          "UNAVAILABLE",
+          "The database cannot keep up with the calls. Call again in a second.",
+          {
+            headers: { "retry-after": "1" },
+          },
+        ),
       );
     return new Promise((resolve, reject) => {
       this.waiting.push({ userId, knownStamp, resolve, reject });
@@ -108,9 +115,9 @@ export class CurrentReader {
   }
 
   private next(): void {
-    if (this.reading === atOnce || this.waiting.length === 0) return;
+    if (this.reading === maxStatements || this.waiting.length === 0) return;
     this.reading++;
-    void this.readFor(this.waiting.splice(0, most)).then(() => {
+    void this.readFor(this.waiting.splice(0, maxUsers)).then(() => {
       this.reading--;
       this.next();
     });
@@ -121,9 +128,9 @@ export class CurrentReader {
       const { rows } = await this.db.executeQuery(this.query(asked));
       for (const [at, { resolve }] of asked.entries()) resolve(rows[at] as Current);
     } catch (error) {
-      // The id of one user may be the reason; the others can still be read.
+      // One of the user ids may be the cause. The other users can still be read.
       if (asked.length > 1 && isOfData(error)) for (const one of asked) await this.readFor([one]);
-      // A database that is overloaded or gone would only get more to do.
+      // Reading them one by one would only add to the load of the database.
       else for (const { reject } of asked) reject(error);
     }
   }
@@ -136,7 +143,7 @@ export class CurrentReader {
   }
 }
 
-/** Whether PostgreSQL refused a value of the statement (SQLSTATE class 22). */
+/** Whether PostgreSQL rejected a parameter (SQLSTATE class 22). */
 function isOfData(error: unknown): boolean {
   return String((error as { code?: unknown } | null)?.code ?? "").startsWith("22");
 }

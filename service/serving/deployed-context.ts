@@ -2,10 +2,10 @@ import { ServiceError } from "../base/error";
 import { type ModelVersion, readRow } from "../files/models";
 import type { ServiceContext } from "../files/service-context";
 
-/** Everything that a deployment uses beside its models. */
+/** Everything that a deployment uses apart from its models. */
 export interface DeployedContext
   extends Pick<ServiceContext, "store" | "clock" | "metrics" | "files" | "log"> {
-  /** The part of all calls that this process may answer. */
+  /** Returns the share of the rate limit that this process may use. */
   readonly share: () => number;
   /** Called if the deployment must be loaded again, because a forgotten user is no longer in the model's file. */
   readonly onStale: () => void;

@@ -8,8 +8,8 @@ const running = new WeakMap<Serving, Promise<void>>();
 
 /**
  * Removes forgotten users from the files of all models that still hold them, and what the database keeps of deleted rows.
- * It works from the tombstones in the database, so whatever a kill interrupts is done at the next start. Callers wait for
- * each other: one that waited finds its user removed with those of the callers before.
+ * It uses the tombstones in the database, so the next start finishes what a kill interrupts. Calls run one after another;
+ * an earlier one may already have removed the user of a later one.
  */
 export function removeForgottenUsers(context: ServingContext & { readonly serving: Serving }): Promise<void> {
   const before = running.get(context.serving) ?? Promise.resolve();
@@ -34,9 +34,9 @@ async function removeAll(context: ServingContext & { readonly serving: Serving }
           .execute(),
       );
     } catch (error) {
-      // A model that is gone or damaged serves nobody; its file stays for whoever wants to repair it.
+      // A missing or damaged model serves nobody. Its file stays, in case somebody wants to repair it.
       if (!(error instanceof JobError)) throw error;
-      log.error({ err: error, modelId }, "forgotten users cannot be removed from the file of a model");
+      log.error({ err: error, modelId }, "cannot remove forgotten users from the file of a model");
     }
   }
   await removeStaleCopies(context);

@@ -8,19 +8,19 @@ interface Pair {
 
 type Rows = Map<number, Map<number, Pair>>;
 
-/** Pairs of changed users that are kept apart; each takes some 100 bytes there, and 16 in the rows. */
+/** Limit of the pairs of changed users. Each takes about 100 bytes in a map, but 16 in the rows. */
 const mostChanged = 500_000;
 
 /**
- * The target events of each user as they stand: rows in little memory, and beside them the users that changed since.
- * If these are many, they are merged into the rows, in steps.
+ * The current target events of each user: compact rows, and maps for the users that changed since the rows were built.
+ * If the maps get large, they are merged into the rows in small steps, so that calls are still answered.
  */
 export class History {
   private changed: Rows = new Map();
   private changedPairs = 0;
-  /** The changed users that are being merged; nobody writes to them. */
+  /** The maps that are being merged. They no longer change. */
   private merging: Rows | undefined;
-  /** Resolves when no merge is under way. */
+  /** Resolves when no merge is running. */
   merged: Promise<void> = Promise.resolve();
 
   constructor(
@@ -28,18 +28,18 @@ export class History {
     private readonly most = mostChanged,
   ) {}
 
-  /** Pairs that are kept apart from the rows. */
+  /** Number of pairs that are not in the rows yet. */
   get apart(): number {
     return this.changedPairs;
   }
 
-  /** The items that a user has target events for. */
+  /** Returns the items that a user has target events for. */
   items(user: number): Iterable<number> {
     const { start, index } = this.rows;
     return this.changedOf(user)?.keys() ?? index.subarray(start[user] ?? 0, start[user + 1] ?? 0);
   }
 
-  /** The same with the weights that a training would see: the sums of the events' values, where these are above 0. */
+  /** Returns these items with the weights that a training would use: the sums of their events' values, if above 0. */
   weights(user: number): UserItem[] {
     const { start, sum } = this.rows;
     const changed = this.changedOf(user);
@@ -52,7 +52,7 @@ export class History {
     return pairs.filter(({ weight }) => weight > 0);
   }
 
-  /** Adds an event to a user's row, or takes one out. */
+  /** Adds an event of a user, or removes one. */
   change(user: number, item: number, weight: number, by: 1 | -1): void {
     let pairs = this.changed.get(user);
     if (!pairs) {
@@ -95,10 +95,10 @@ export class History {
   }
 }
 
-/** Users after which is looked whether others wait. */
+/** Number of users between two checks whether other work is waiting. */
 const usersPerLook = 256;
 
-/** The rows with those of some users replaced. */
+/** Returns the rows with those of the changed users replaced. */
 async function mergedRows(
   rows: Pairs,
   changed: ReadonlyMap<number, ReadonlyMap<number, Pair>>,

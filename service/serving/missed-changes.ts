@@ -1,13 +1,13 @@
 import type { Change } from "../store/changes";
 import type { ProjectData } from "../store/project-data";
 
-/** Bytes of the changes that are collected for one build. */
+/** Limit of the changes that are collected for one build, in bytes. */
 const mostBytes = 128 * 1024 * 1024;
 
-/** Bytes of an event beside its texts. */
+/** Bytes of an event without its texts. */
 const eventBytes = 200;
 
-/** The writes that a deployment missed while it was built, without what it does not need. */
+/** The writes that a deployment missed while it was built, without the attributes of events. */
 export class MissedChanges {
   readonly changes: Change[] = [];
   private bytes = 0;
@@ -18,7 +18,7 @@ export class MissedChanges {
     private readonly most = mostBytes,
   ) {}
 
-  /** Aborted if there are more changes than memory is meant for; the build has to start again then. */
+  /** Aborted if the changes exceed their limit. The build must then start again. */
   get tooMany(): AbortSignal {
     return this.end.signal;
   }
@@ -45,7 +45,7 @@ export class MissedChanges {
   }
 }
 
-/** A deployment never looks at the attributes of an event, which may be most of it. */
+/** A deployment does not use the attributes of events, which may be large. */
 function withoutAttributes(change: Change): Change {
   if (!("written" in change)) return change;
   const written = change.written.map(({ seq, user_id, item_id, event_type, event_value }) => {

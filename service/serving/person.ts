@@ -7,7 +7,7 @@ import type { UserEvents } from "./user-events";
 /** What the preferences of a person come from. */
 export type Basis = "events" | "training" | "attributes" | "popularity";
 
-/** Somebody whom a deployment recommends items to. */
+/** A user, stored or hypothetical, who gets recommendations. */
 export interface Person {
   readonly userId: string | undefined;
   /** Returns the events that a model counts. Items are numbered as in that model. */
@@ -22,7 +22,7 @@ export interface Person {
 
 /** Reads a user as the service knows them. */
 export async function readUser(deployed: Deployed, userId: string, isAddressed: boolean): Promise<Person> {
-  // Read first, so that a change during the wait keeps the result from being cached.
+  // Read before the wait, so a result that changes during the wait is not cached.
   const { changes } = deployed.generator.recommender;
   return new StoredUser(deployed, userId, await deployed.events.read(userId, isAddressed), changes);
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock";
 
-/** Lets so many calls per second pass, up to one second's worth at once. */
+/** Limits calls per second, with bursts of up to one second's worth of calls. */
 export class RateLimit {
   private tokens: number;
   private last: number;
@@ -8,14 +8,14 @@ export class RateLimit {
   constructor(
     readonly qps: number,
     private readonly clock: Clock,
-    /** The part of all calls that may pass here; the others pass in other processes. */
+    /** Returns the share of the limit that this process may use. The other processes use the rest. */
     private readonly share: () => number = () => 1,
   ) {
     this.tokens = qps;
     this.last = clock.now();
   }
 
-  /** Lets a call pass with 0, or gives the seconds after which one will. */
+  /** Counts a call. Returns 0 if it is allowed, otherwise the seconds until the next one will be. */
   take(): number {
     const now = this.clock.now();
     const qps = this.qps * this.share();

@@ -1,4 +1,4 @@
-// serving/ holds what is deployed in memory, ready to answer and in step with every write.
+// serving/ keeps the deployed models in memory, up to date with every write, and computes recommendations.
 
 import { systemClock } from "../base/clock";
 import { ServiceError } from "../base/error";
@@ -20,51 +20,54 @@ interface Entry {
   readonly row: DeploymentTable;
   deployed: Deployed | undefined;
   readonly loading: Promise<Deployed>;
-  /** How often it could not be loaded before, and when it is tried again after another failure. */
+  /** Number of failed attempts to load it before this one. */
   readonly failures: number;
+  /** Time of the next attempt, if this one failed. */
   retryTs?: number;
-  /** Whether its model is gone or damaged, which no further try mends. */
+  /** Whether its model is missing or damaged. Another attempt would fail too. */
   isUnusable?: boolean;
-  /** The deployment that comes after, while it is being loaded. */
+  /** The deployment that replaces this one and is still being loaded. */
   next?: Entry | undefined;
 }
 
-/** How long a deployment that cannot be loaded is left alone: twice as long after each failure. */
+/** First and longest pause before a deployment that failed to load is loaded again. Each pause is twice the last. */
 const [firstPauseMs, longestPauseMs] = [2000, 60_000];
 
 /**
- * How often, at most, calls with unknown addresses make this process read which deployments exist. Each such call waits
- * for the next reading, so one that asks for a new deployment is answered, and many calls cost no more than one.
+ * Minimum time between two reads of the deployments that calls with unknown addresses cause. All such calls wait for the
+ * same read, so many of them cost no more than one, and a call to a deployment that is new is answered.
  */
 const unknownEveryMs = 100;
 
-/** What the deployments are prepared and served with. */
+/** What the deployments need from the service. */
 export interface ServingContext extends ServiceContext {
   readonly pool: Pool;
-  /** The part of all recommendations that this process may answer. */
+  /** Returns the share of the rate limits that this process may use. */
   readonly share: () => number;
 }
 
-/** The deployments in memory, kept in step with every write. */
+/** The deployments in memory, up to date with every write. */
 export class Serving {
-  /** Whether all deployments have been in memory at one time since the start. */
+  /** Whether all deployments have been loaded at the same time since the start. */
   wasReady = false;
   private readonly entries = new Map<string, Entry>();
-  /** The projects that stable addresses lead to. */
+  /** Projects by their stable addresses. */
   private readonly projectAt = new Map<string, string>();
   private readonly listeners = new Set<(change: Change) => void>();
   private looking: Promise<void> = Promise.resolve();
   private nextLook: Promise<void> | undefined;
-  /** The reading that calls with unknown addresses wait for, and when it may begin. */
+  /** The read that calls with unknown addresses wait for. */
   private unknownLook: Promise<void> | undefined;
+  /** Earliest time of the next such read. */
   private unknownDue = 0;
 
   constructor(private readonly context: ServingContext) {}
 
   /**
-   * Brings the memory in line with what is deployed by the store: at the start, and whenever another process has deployed
-   * or shut down. What is new begins to load; calls wait until it is there, or get the former one's answers. One look at
-   * the store at a time, so that none brings back what a later one has seen; whoever asks meanwhile shares the next.
+   * Reads the deployments in the store and updates the ones in memory: at the start, and after another process has
+   * deployed or shut down. A new deployment is loaded in the background. Until then, the previous one answers, or calls
+   * wait if there is none. Reads run one at a time, so an older result never replaces a newer one. Callers that arrive
+   * during a read share the next one.
    */
   sync(): Promise<void> {
     this.nextLook ??= this.looking
@@ -77,11 +80,11 @@ export class Serving {
     return this.nextLook;
   }
 
-  /** Reads which deployments exist if another process may have made the one that a call asks for. */
+  /** Reads the deployments, in case another process has made the one that a call addresses. */
   private async lookForUnknown(): Promise<void> {
     if (!this.context.store.isShared) return;
     this.unknownLook ??= (async () => {
-      // By the time of the machine, because it protects the database from load.
+      // Real time, because this protects the database from load.
       await systemClock.wait(Math.max(0, this.unknownDue - performance.now()), this.context.closing);
       this.unknownLook = undefined;
       this.unknownDue = performance.now() + unknownEveryMs;
@@ -129,13 +132,13 @@ export class Serving {
         if (!closing.aborted)
           log.error(
             { err: error, projectId: row.project_id, jobId: row.job_id },
-            `deployment cannot be loaded${former?.deployed ? "; the former one answers" : ""}`,
+            `cannot load a deployment${former?.deployed ? "; the previous one still answers" : ""}`,
           );
       },
     );
   }
 
-  /** Makes a deployment ready to serve, with all that is written until and after that moment. */
+  /** Loads a deployment and keeps it up to date with every write from then on. */
   async prepare(row: DeploymentTable, signal?: AbortSignal): Promise<Deployed> {
     const { store, pool } = this.context;
     const project = await projectOf(store.db, row.project_id);
@@ -166,7 +169,7 @@ export class Serving {
     const { store, log } = this.context;
     if (!store.isShared) return new MemoryEventSource(data, this.subscribe);
     const onOutdated = () =>
-      void this.sync().catch((error) => log.error({ err: error }, "deployments cannot be read"));
+      void this.sync().catch((error) => log.error({ err: error }, "cannot read the deployments"));
     const onSeveral = async () => {
       await this.sync();
       this.only();
@@ -179,18 +182,18 @@ export class Serving {
     return () => this.listeners.delete(listener);
   };
 
-  /** Loads a deployment again while the one in memory goes on answering. */
+  /** Loads a deployment again. The one in memory answers until then. */
   private reload(row: DeploymentTable): void {
     const entry = this.entries.get(row.project_id);
     if (entry?.row.job_id === row.job_id && entry.deployed && !entry.next) this.load(row, entry);
   }
 
-  /** Has all deployments remove what they learned of forgotten users, before these are removed from the models' files. */
+  /** Removes forgotten users from all deployments in memory. Must run before they are removed from the models' files. */
   async forgetForgotten(): Promise<void> {
     for (const { deployed } of this.entries.values()) await deployed?.events.removeForgotten();
   }
 
-  /** Lets a prepared deployment serve in place of the former one. */
+  /** Replaces the deployment of a project with one that is loaded. */
   install(row: DeploymentTable, deployed: Deployed, stableAddress?: string): void {
     this.remove(row.project_id);
     if (stableAddress !== undefined) this.projectAt.set(stableAddress, row.project_id);
@@ -198,20 +201,20 @@ export class Serving {
     else this.entries.set(row.project_id, { row, deployed, loading: Promise.resolve(deployed), failures: 0 });
   }
 
-  /** Takes a project out of service. */
+  /** Removes the deployment of a project from memory. */
   remove(projectId: string): void {
     const former = this.entries.get(projectId);
     this.entries.delete(projectId);
     if (former?.deployed) former.deployed.close();
   }
 
-  /** Whether a deployed project answers without waiting; with what a certain job deployed, where one is named. */
+  /** Whether the deployment of a project is loaded and, if a job is given, was made by that job. */
   isLoaded(projectId: string, jobId?: string): boolean {
     const entry = this.entries.get(projectId);
     return entry?.deployed !== undefined && (jobId === undefined || entry.row.job_id === jobId);
   }
 
-  /** Whether the model of a deployed project is gone or damaged. */
+  /** Whether the model of a deployment is missing or damaged. */
   isUnusable(projectId: string): boolean {
     return this.entries.get(projectId)?.isUnusable === true;
   }
@@ -221,7 +224,7 @@ export class Serving {
     for (const listener of this.listeners) listener(change);
   }
 
-  /** The deployment of a project. */
+  /** Returns the deployment of a project, and waits if it is being loaded. */
   async find(projectId: string): Promise<Deployed> {
     if (!this.entries.has(projectId)) await this.lookForUnknown();
     const entry = this.entries.get(projectId) ?? (await this.refuse(projectId));
@@ -231,19 +234,19 @@ export class Serving {
     } catch {
       throw new ServiceError(
         "UNAVAILABLE",
-        `The models of project ${entry.row.project_id} cannot be loaded (see the log); deploy it again with /submit-deployment-job.`,
+        `The models of project ${entry.row.project_id} cannot be loaded. Look for the reason in the log of the service, then deploy the project again with /submit-deployment-job.`,
         { headers: { "retry-after": "5" } },
       );
     }
   }
 
-  /** The only project that is deployed, which answers calls without an address. */
+  /** Returns the only deployed project. It answers calls that name no project. */
   async onlyProject(): Promise<string> {
     if (this.entries.size !== 1) await this.lookForUnknown();
     return this.only().row.project_id;
   }
 
-  /** The project that a stack's stable address leads to now. */
+  /** Returns the project that a stack's stable address currently refers to. */
   async projectOf(address: string): Promise<string> {
     if (!this.projectAt.has(address)) await this.lookForUnknown();
     const projectId = this.projectAt.get(address);
@@ -255,7 +258,7 @@ export class Serving {
     );
   }
 
-  /** Returns whether a project without a deployment exists. */
+  /** Throws the error for a project that does not exist or has no deployment. */
   private async refuse(projectId: string): Promise<never> {
     await projectOf(this.context.store.db, projectId);
     throw notDeployed(projectId);

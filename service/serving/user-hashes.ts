@@ -1,6 +1,6 @@
 import type { HashedUsers } from "../store/forgotten";
 
-/** Users that are hashed before others get a turn: a hash takes 2 µs. */
+/** Number of users that are hashed before other work gets a turn. A hash takes 2 µs. */
 const atOnce = 2000;
 
 /** Finds users by their keyed hashes. All users are hashed once, when the first one is looked for. */
@@ -13,7 +13,7 @@ export class UserHashes {
     private readonly users: number,
   ) {}
 
-  /** The ids of those users that are in a set. */
+  /** Returns the ids of the users in a set. */
   async find(wanted: HashedUsers): Promise<string[]> {
     if (wanted.size === 0) return [];
     const { hashOf, hashes } = wanted.lookup;
@@ -39,7 +39,7 @@ export class UserHashes {
   }
 }
 
-/** The first 48 bits: eight bytes for each user are kept instead of a whole hash. */
+/** Returns the first 48 bits of a hash, to keep eight bytes per user instead of the whole hash. */
 function numberOf(hash: string): number {
   return Buffer.from(hash.slice(0, 8), "base64url").readUIntBE(0, 6);
 }

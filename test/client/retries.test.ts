@@ -155,6 +155,19 @@ describe("a create", () => {
     expect(messages.length).toBeLessThan(15);
   });
 
+  test("without a response for seconds is reported while it waits", async () => {
+    server = await scriptedServer(hang);
+    const aborted = new AbortController();
+    const message = await new Promise((onWait) => {
+      const { client } = clientOf(server, { onWait });
+      void client.call(routes.createEventDataset, create, { signal: aborted.signal }).catch(() => {});
+    });
+    aborted.abort();
+    expect(message).toMatch(
+      /^waiting for the service: no response to POST \S+ yet \(http:\S+\); \d+ s so far, at most 120 s$/,
+    );
+  });
+
   const gateway = [
     ["a gateway's JSON 404", reply(404, { message: "no Route matched with those values" })],
     ["a default backend", reply(404, "default backend - 404")],

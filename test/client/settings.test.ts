@@ -160,6 +160,10 @@ describe("configuration", () => {
       /tokenUrl needs recommender:clientId/,
     ],
     [
+      { ...complete, clientSecret: "s" },
+      /clientSecret needs recommender:tokenUrl.*pulumi config set --plaintext recommender:tokenUrl VALUE/,
+    ],
+    [
       { ...complete, baseUrl: "api.example.com" },
       /recommender:baseUrl: expected an address such as https:.* or embedded:DIR/,
     ],

@@ -162,6 +162,19 @@ const commands = fc.commands(
   { maxCommands: 8 },
 );
 
+/** Runs `work` in a new world. `hidesKeys` tells whether the service ignores idempotency keys. */
+async function inWorld(
+  hidesKeys: boolean,
+  work: (world: World) => Promise<void>,
+  options: ConstructorParameters<typeof World>[4] = {},
+): Promise<void> {
+  proxy.clear();
+  proxy.hidesKeys = hidesKeys;
+  messages.length = 0;
+  const world = new World(observed, proxy, bindings, messages, options);
+  await work(world).finally(() => world.close());
+}
+
 test("after any fault, the next runs create what the program declares and lose nothing", async () => {
   const seed = Number(SEED);
   let tried = 0;
@@ -172,19 +185,14 @@ test("after any fault, the next runs create what the program declares and lose n
     bindingChoices,
     async (hidesKeys, sequence, lastHarm, bindingChoice) => {
       tried++;
-      proxy.clear();
-      proxy.hidesKeys = hidesKeys;
-      messages.length = 0;
-      const world = new World(observed, proxy, bindings, messages, { bindingChoice });
       const model = { program: first };
-      try {
+      const play = async (world: World) => {
         await fc.asyncModelRun(() => ({ model, real: world }), sequence);
         await world.recover(model.program);
         await world.down(lastHarm);
         await world.destroy();
-      } finally {
-        await world.close();
-      }
+      };
+      await inWorld(hidesKeys, play, { bindingChoice });
     },
   );
   await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: longestMs, endOnFailure: true });
@@ -193,48 +201,36 @@ test("after any fault, the next runs create what the program declares and lose n
 });
 
 test("a create without a response is reported although the run that replaced its placeholder was killed", async () => {
-  proxy.clear();
-  proxy.hidesKeys = true;
-  messages.length = 0;
-  const world = new World(observed, proxy, bindings, messages, {
-    bindingChoice: { isTypeScript: true, bindings: ["dynamic"] },
-  });
-  try {
-    await world.up(first, { how: "loseReply", at: 4 });
-    world.changeMachine();
-    await world.up(first, { how: "killBefore", at: 8 }, "ItemDataset");
-    await world.recover(first);
-  } finally {
-    await world.close();
-  }
+  await inWorld(
+    true,
+    async (world) => {
+      await world.up(first, { how: "loseReply", at: 4 });
+      world.changeMachine();
+      await world.up(first, { how: "killBefore", at: 8 }, "ItemDataset");
+      await world.recover(first);
+    },
+    {
+      bindingChoice: { isTypeScript: true, bindings: ["dynamic"] },
+    },
+  );
 });
 
 test("two datasets that are replaced in one run are each created once", async () => {
-  proxy.clear();
-  proxy.hidesKeys = false;
-  messages.length = 0;
-  const world = new World(observed, proxy, bindings, messages);
   const two = { ...first, second: true };
-  try {
+  await inWorld(false, async (world) => {
     world.reasons.toChange(first, two);
     await world.recover(two);
     await world.up(two, { how: "nothing", at: 1 }, "EventDataset");
     await world.recover(two);
     expect(world.account.made(callOf.EventDataset)).toHaveLength(4);
-  } finally {
-    await world.close();
-  }
+  });
 });
 
 test("an interrupted create does not adopt the dataset that another resource creates", async () => {
   const two = { ...first, second: true, trained: false, deployed: false };
   const begun: number[] = [];
   for (let at = 3; at <= 6; at++) {
-    proxy.clear();
-    proxy.hidesKeys = true;
-    messages.length = 0;
-    const world = new World(observed, proxy, bindings, messages);
-    try {
+    await inWorld(true, async (world) => {
       world.reasons.toChange(first, two);
       await world.up(two, { how: "killBefore", at });
       begun.push(
@@ -242,9 +238,7 @@ test("an interrupted create does not adopt the dataset that another resource cre
       );
       await world.destroy();
       await world.recover(two);
-    } finally {
-      await world.close();
-    }
+    });
   }
   expect(begun).toContain(1);
 });
@@ -253,29 +247,19 @@ test("a training whose response was lost is found by the name of its submission,
   const daily = { ...first, modelName: "daily" };
   const submitted: number[] = [];
   for (let at = 8; at <= 10; at++) {
-    proxy.clear();
-    proxy.hidesKeys = true;
-    messages.length = 0;
-    const world = new World(observed, proxy, bindings, messages);
-    try {
+    await inWorld(true, async (world) => {
       await world.up(first, { how: "killAfter", at });
       submitted.push(world.account.made(callOf.TrainingJob).length);
       world.reasons.toChange(first, daily);
       await world.recover(daily);
       expect(world.account.made(callOf.TrainingJob)).toHaveLength(1);
-    } finally {
-      await world.close();
-    }
+    });
   }
   expect(submitted).toEqual([0, 1, 1]);
 });
 
 test("a deployment that a killed destroy has shut down is not reported as live", async () => {
-  proxy.clear();
-  proxy.hidesKeys = false;
-  messages.length = 0;
-  const world = new World(observed, proxy, bindings, messages);
-  try {
+  await inWorld(false, async (world) => {
     await world.recover(first);
     await world.down({ how: "killAfter", at: 1 });
     await world.engine.refresh();
@@ -283,9 +267,7 @@ test("a deployment that a killed destroy has shut down is not reported as live",
     expect([...world.engine.held.keys()]).not.toContain("Deployment live");
     await world.destroy();
     expect(messages.filter(({ message }) => message.includes("still serves"))).toEqual([]);
-  } finally {
-    await world.close();
-  }
+  });
 });
 
 test.each([
@@ -295,12 +277,8 @@ test.each([
     { ...first, renamed: ["live"], aliased: true } as const,
   ],
 ])("%s is no longer live after the program was reverted", async (_, program) => {
-  proxy.clear();
-  proxy.hidesKeys = false;
-  messages.length = 0;
-  const world = new World(observed, proxy, bindings, messages);
   const faster = { ...program, qps: 600 };
-  try {
+  await inWorld(false, async (world) => {
     await world.recover(first);
     world.rename(first, program);
     for (const at of [1, 2, 3, 4]) {
@@ -310,7 +288,5 @@ test.each([
       world.reasons.toChange(faster, program);
     }
     await world.recover(program);
-  } finally {
-    await world.close();
-  }
+  });
 });

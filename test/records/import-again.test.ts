@@ -65,3 +65,16 @@ test.each([
     expect(await loading.attributes(id, "u2")).toEqual({ from: "first" });
   },
 );
+
+test("an import with another API key is not skipped, because the account may differ", async () => {
+  const id = await loading.dataset("users");
+  loading.directory.write("same.ndjson", userLines(0, 3));
+  const importWith = (env: Record<string, string>) =>
+    runCommand(loading, ["import", "users", "same.ndjson", "--dataset", id], { env });
+  expect(await importWith({})).toMatchObject({ code: 0, upserts: 1 });
+  const other = await loading.observed.environmentOf("other", "read", "write");
+  expect(await importWith(other)).toMatchObject({ code: 0, upserts: 1 });
+  expect(await importWith(other)).toMatchObject({ code: 0, upserts: 0 });
+  // To the first account, the upload of the other one is an unknown write.
+  expect(await importWith({})).toMatchObject({ code: 0, upserts: 1 });
+});

@@ -168,7 +168,7 @@ test("loading a deployment is retried with increasing pauses", async () => {
   let tries = 0;
   const log = {
     write: (line: string) => {
-      if (line.includes("deployment cannot be loaded")) tries++;
+      if (line.includes("cannot load a deployment")) tries++;
     },
   };
   const own = new ManualClock();

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { trainModel } from "../../service/shop";
 import { ShopCommand } from "../shop-command";
@@ -201,6 +201,19 @@ describe("jobs", () => {
       jobStatus: "SUCCEED",
       jobResult: { downloadUrl: expect.stringContaining("signature=") },
     });
+  });
+
+  test("never overwrite a file of the project with their result", async () => {
+    writeFileSync(join(shop.directory, "package.json"), "{}");
+    const submitted = await shop.run("cluster", ...shop.asked, "--no-wait");
+    const jobId = submitted.out.trim();
+    await shop.run("jobs", "wait", jobId, ...project());
+    const refused = { code: 1, err: expect.stringMatching(/package\.json is .* so it is not overwritten/) };
+    const saved = ["--download", "package.json"];
+    expect(await shop.run("jobs", "get", jobId, ...project(), ...saved)).toMatchObject(refused);
+    expect(await shop.run("cluster", ...shop.asked, "--out", "package.json")).toMatchObject(refused);
+    expect(written("package.json")).toBe("{}");
+    rmSync(join(shop.directory, "package.json"));
   });
 
   test("that fail end with exit code 4 and the reason", async () => {

@@ -105,7 +105,7 @@ describe("endpoints for operators", () => {
       await eventually(async () => (await readyz()).status === 200);
       const [row] = (await api.ask("select * from deployments")) as Record<string, string>[];
       await api.ask("update deployments set job_id = 'job-0', generator_model_id = 'model-0'");
-      await eventually(async () => lines.some((line) => line.includes("the former one answers")));
+      await eventually(async () => lines.some((line) => line.includes("the previous one still answers")));
       expect(await readyz()).toMatchObject({
         status: 200,
         body: { status: "ready", deployments_to_load: 1 },

@@ -2,16 +2,9 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pool } from "../../../service/threads/pool";
-import { serve } from "../process";
-import { Caller, Running } from "../running";
-import { closeShop, deploy, openShop, shopRecords, trainModel } from "../shop";
-
-/** Without attributes, only events distinguish users, so a forgotten user gets the recommendations of an unknown one. */
-const records = (() => {
-  const { users, ...others } = shopRecords();
-  return { ...others, users: users.map((user) => ({ ...user, attributes: {} as typeof user.attributes })) };
-})();
-const forgotten = "u3";
+import { Running } from "../running";
+import { closeShop, deploy, openShop, trainModel } from "../shop";
+import { forgotten, idsFor, records } from "./forgotten-user";
 
 describe("a forgotten user", () => {
   let dataDir: string;
@@ -247,61 +240,6 @@ describe("a forgotten user", () => {
     return (await api.raw(jobResult?.downloadUrl as string)).body;
   }
 });
-
-test("a forgotten user stays unknown after a kill, regardless of deletions and deployments", async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "forgotten-"));
-  const life = async (work: (api: Caller) => Promise<void>) => {
-    const service = await serve("--data", dataDir);
-    const api = new Caller(service);
-    await work(api).finally(async () => {
-      await service.end("SIGKILL");
-      await api.close();
-    });
-  };
-  let shop = {} as Awaited<ReturnType<typeof openShop>>;
-  let modelId = "";
-  const deployed = async (api: Caller) => {
-    const wanted = { projectId: shop.projectId, name: "live", generatorModelId: modelId, qps: 1000 };
-    await ended(api, shop.projectId, (await api.call("submitDeploymentJob", wanted)).jobId);
-  };
-  const expectStranger = async (api: Caller) =>
-    expect(await idsFor(api, forgotten)).toEqual(await idsFor(api, "stranger"));
-  await life(async (api) => {
-    shop = await openShop(api, records);
-    const { projectId, algorithmId } = shop;
-    const { jobId } = await api.call("submitTrainingJob", { projectId, algorithmId, name: "weekly" });
-    modelId = (await ended(api, shop.projectId, jobId)).jobResult?.modelId as string;
-    await deployed(api);
-    await api.call("deleteDatasetUserEvents", { eventDatasetId: shop.eventDatasetId, userId: forgotten });
-  });
-  await life(async (api) => {
-    await expectStranger(api);
-    await api.call("deleteEventDataset", { eventDatasetId: shop.eventDatasetId });
-    await expectStranger(api);
-  });
-  await life(async (api) => {
-    await expectStranger(api);
-    await deployed(api);
-    await expectStranger(api);
-  });
-  rmSync(dataDir, { recursive: true });
-});
-
-/** Returns the recommendations of a project. Default: the only deployed one. */
-async function idsFor(api: Caller, userId: string, projectId?: string): Promise<string[]> {
-  const base = projectId === undefined ? {} : { base: `${api.service.url}/serving/${projectId}` };
-  const { results } = await api.call("recommendItemsToUser", { userId, limit: 1000 }, base);
-  return results.map(({ item }) => item.itemId);
-}
-
-async function ended(api: Caller, projectId: string, jobId: string) {
-  for (;;) {
-    const job = await api.call("getJob", { projectId, jobId });
-    if (job.jobStatus === "SUCCEED") return job;
-    if (job.jobStatus === "FAILED") throw new Error(JSON.stringify(job));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 function sum(values: number[]): number {
   return values.reduce((total, value) => total + value, 0);
