@@ -219,7 +219,7 @@ function checkCredentials(settings: Settings, unused: readonly SettingKey[]): vo
         `and remove the other with \`pulumi config rm recommender:${second}\`.`,
     );
   }
-  if (!settings.tokenUrl && settings.clientSecret)
+  if (given.length === 0 && settings.clientSecret)
     throw new SettingsError(
       `recommender:clientSecret needs recommender:tokenUrl. ${howToSet("tokenUrl")} ` +
         "For a client of the recommender service itself, set its secret as recommender:apiKey and remove clientSecret.",

@@ -25,7 +25,7 @@ export interface Outcome {
 
 /** Section of the journal file about one upload. */
 export interface Section extends JournaledUpload {
-  /** Complete upload whose batches are skipped if they have not changed. */
+  /** Token of the last completed upload. Batches that have not changed since then are skipped. */
   readonly base?: string | undefined;
   /** Whether a batch is skipped only if it shares no id with an earlier batch. */
   readonly isCareful: boolean;

@@ -32,7 +32,7 @@ function databaseIn(dataDir: string): string {
   const dataDirectory = dataDirectoryAt(dataDir);
   if (isDataDirectory(dataDirectory)) return dataDirectory.database;
   throw new Error(
-    `There is no data of a service in ${dataDirectory.path}. Run \`recommender serve --data ${dataDir}\` first, ` +
+    `${dataDirectory.path} contains no service data. Run \`recommender serve --data ${dataDir}\` first, ` +
       "or pass a different directory with --data.",
   );
 }

@@ -107,7 +107,7 @@ function date(text: string): number {
     const ms = timestampMs(text);
     if (ms >= 0) return ms;
   } catch (error) {
-    throw new InvalidArgumentError(`${expected}: ${(error as Error).message}.`);
+    throw new InvalidArgumentError(`${expected} (${(error as Error).message}).`);
   }
   throw new InvalidArgumentError(`${expected}.`);
 }

@@ -19,7 +19,9 @@ export async function fetchResult(
   const { jobResult, jobId = "" } = job;
   const { downloadUrl, expiredAtSec } = jobResult ?? {};
   if (!downloadUrl)
-    throw new Error(`Job ${jobId} has no result to download. Only queries and clusterings have one.`);
+    throw new Error(
+      `Job ${jobId} has no result to download. Only queries and clusterings that succeeded have one.`,
+    );
   if (expiredAtSec != null && Date.now() >= expiredAtSec * 1000) {
     const expiry = new Date(expiredAtSec * 1000).toISOString();
     throw new Error(`The result of job ${jobId} expired at ${expiry}. Run the query or clustering again.`);

@@ -54,9 +54,9 @@ export async function settingsOf(
   );
   const { isSameAddress } = await import("../../client/address.js");
   if (options.cwd !== undefined && options.stack === undefined)
-    throw new Error("--cwd is the project directory of a stack. Pass --stack too.");
+    throw new Error("--cwd sets the project directory of a stack. Pass --stack too.");
   if (options.provider !== undefined && options.stack === undefined)
-    throw new Error("--provider is a provider in the program of a stack. Pass --stack too.");
+    throw new Error("--provider selects a provider in the program of a stack. Pass --stack too.");
   const wholeStack = options.stack === undefined ? undefined : await readStack(options.stack, options.cwd);
   const provider = wholeStack && chooseProvider(wholeStack, options);
   const stack = wholeStack && {
@@ -162,8 +162,8 @@ function idResolver(stack: StackView | undefined): OpenService["resolveId"] {
     if (given === undefined) {
       const [only, ...others] = candidates;
       if (only && others.length === 0) return only.id;
-      const why = only ? "several" : "no";
-      throw new Error(`${option} is missing. Stack ${stack.name} has ${why} ${typeNames} (${names}).`);
+      const found = only ? `several resources of type ${typeNames}: ${names}. Choose one` : `no ${typeNames}`;
+      throw new Error(`${option} is missing. Stack ${stack.name} has ${found}.`);
     }
     const found = candidates.filter(({ name }) => name === given);
     if (found.length > 1)

@@ -43,7 +43,7 @@ export function commandToken(
         if (error) {
           const complaint = redactLongWords(stderr.trim().split("\n").at(-1) ?? "");
           const how = error.killed ? `printed no token within ${timeoutMs} ms` : `exited with ${error.code}`;
-          // The error of `exec` is not the cause, because it quotes the command, which may contain a secret.
+          // The error of `exec` is not passed on as `cause`, because it quotes the command, which may contain a secret.
           reject(
             new TokenError(`${origin} ${how} for the scope ${scope}${complaint ? `: ${complaint}` : ""}`),
           );

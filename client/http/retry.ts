@@ -69,7 +69,8 @@ export function errorReplyFailure(
   const { status } = error;
   const outcome = outcomeOf(error);
   const isTransient = outcome === "unknown" && (status >= 500 || status === 408 || hasResponded);
-  const isDelayed = status === 503 && retryAfterMs !== undefined;
+  // Only the service itself knows that it has not started the call.
+  const isDelayed = status === 503 && error.isRecognised && retryAfterMs !== undefined;
   return {
     error,
     transient: status === 429 || status === 425 || isTransient,

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import * as recommender from "pulumi-recommender";
 
 // The ids of the existing objects, one `pulumi config set` each. After the first `pulumi up` you can remove them, except
-// for the model: without an id, it would be trained.
+// for the model: without its id, a new model would be trained and the existing one deleted.
 const existing = new pulumi.Config();
 const projectId = existing.require("projectId");
 

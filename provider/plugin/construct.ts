@@ -49,7 +49,7 @@ function componentOf(type: string): Component {
   const found = components.find((component) => component.type === name);
   if (found) return found;
   const names = components.map((component) => component.type);
-  throw new NotFoundError(`Unknown component: ${unknownKeySentence(name, names)}`);
+  throw new NotFoundError(`Component type ${unknownKeySentence(name, names)}`);
 }
 
 function rejectUnknown(request: ConstructRequest, given: Values, names: readonly string[]): void {

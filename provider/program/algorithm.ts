@@ -26,8 +26,8 @@ export interface AlgorithmArgs {
 /**
  * The configuration that models are trained with.
  *
- * The API cannot read, change or delete an algorithm. Only the service of this package can read it. Any change creates
- * a new algorithm, which trains its models again.
+ * The API has no operation to read, change or delete an algorithm; the service of this package adds one to read it. Any
+ * change creates a new algorithm, which trains its models again.
  *
  * The keys of `algorithmParameters` are sent unchanged. With the embedded service, the preview checks them. A service at
  * an address may have other parameters, and rejects unknown ones itself.

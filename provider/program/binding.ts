@@ -45,7 +45,7 @@ export function aliasesOf(type: string, binding: BindingName, given: Aliases = [
   return [...given, { type: other }, ...given.map((alias) => withOtherBinding(alias, other))];
 }
 
-/** Translates an alias of the program to the other binding. */
+/** Translates an alias that the program declares to the other binding. */
 function withOtherBinding(alias: Aliases[number], type: string): pulumi.Output<pulumi.URN | pulumi.Alias> {
   const swap = type.startsWith(typePrefix) ? canonicalUrn : pluginUrn;
   return pulumi

@@ -43,7 +43,7 @@ export interface DeploymentArgs extends DeploymentJobArgs {
  *   a deployment without a `check` is assumed to exist.
  * - Deleting it shuts the deployment down. It is not an error if the deployment was shut down before.
  *
- * A `DeploymentJob` submits the deployment. In TypeScript, `Deployment` declares that job for you, under its own name. In
+ * A `DeploymentJob` submits the deployment. In TypeScript, `Deployment` declares that job for you, with the same name. In
  * other languages, `DeployedModel` declares both. A `Deployment` without it needs the job as `submittedJobId`, or
  * `existingId` to adopt a deployment.
  */

@@ -23,7 +23,7 @@ export interface ModelArgs {
  * A trained model.
  *
  * A `TrainingJob` submits the training, so the id of the job is in the state before the wait begins. In TypeScript,
- * `Model` declares that job for you, under its own name. In other languages, `TrainedModel` declares both. A `Model`
+ * `Model` declares that job for you, with the same name. In other languages, `TrainedModel` declares both. A `Model`
  * without it needs the job as `submittedJobId`, or `existingId` to adopt a model.
  *
  * You cannot delete a deployed model; the error explains how to release it. Within one program this does not happen,

@@ -26,8 +26,8 @@ export interface ProjectArgs {
 /**
  * A combination of one user, one item and one event dataset that models are trained on.
  *
- * The API cannot read, change or delete a project. Only the service of this package can read it. A change creates a new
- * project with new algorithms, models and deployments, which trains again.
+ * The API has no operation to read, change or delete a project; the service of this package adds one to read it. A change
+ * creates a new project with new algorithms, models and deployments, which trains again.
  */
 export class Project extends Resource {
   /** Same value as `id`, under the API's field name. */

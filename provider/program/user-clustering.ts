@@ -53,7 +53,7 @@ export class ClusteringJob extends Resource {
  * Clusters of a model's users.
  *
  * A `ClusteringJob` submits the clustering. Any change submits a new job. In TypeScript, `UserClustering` declares that
- * job for you, under its own name. In other languages, `UserClusteringResult` declares both. A `UserClustering` without
+ * job for you, with the same name. In other languages, `UserClusteringResult` declares both. A `UserClustering` without
  * it needs the job as `submittedJobId`, or `existingId` to adopt a result.
  *
  * Deleting it only removes it from the state. An expired download URL is not renewed. To run the job again, change its

@@ -78,7 +78,7 @@ export class QueryingJob extends Resource {
  * service, usage is a share from 0 to 1. A `user_distribution` query has `attribute`, `value` and `bins` (default: 20).
  *
  * A `QueryingJob` submits the queries. Any change submits a new job. In TypeScript, `UserQuery` declares that job for
- * you, under its own name. In other languages, `UserQueryResult` declares both. A `UserQuery` without it needs the job as
+ * you, with the same name. In other languages, `UserQueryResult` declares both. A `UserQuery` without it needs the job as
  * `submittedJobId`, or `existingId` to adopt a result.
  *
  * Deleting it only removes it from the state. An expired download URL is not renewed. To run the job again, change its

@@ -39,7 +39,7 @@ export interface CreationEvidence {
   readonly createAgain?: boolean;
   /** Whether the service still honours the key of the call, so a repeated call creates nothing new. */
   readonly keyHolds?: boolean;
-  /** Whether the candidates have been searched. */
+  /** Whether this run has already searched for candidates. */
   readonly hasCandidates?: boolean;
 }
 

@@ -35,7 +35,7 @@ export async function maskingSecrets<T>(secrets: readonly Properties[], work: ()
   });
 }
 
-/** Whether an argument of the current resource is secret, or part of it. */
+/** Whether an argument of the current resource is secret, in whole or in part. */
 export function isSecret(name: string): boolean {
   return currentSecrets.getStore()?.values.some((one) => one[name] !== undefined) ?? false;
 }

@@ -44,8 +44,8 @@ export function penalized(score: number, penalty: number): number {
 export const DIVERSIFIED = 100;
 
 /**
- * Reorders items for diversity by maximal marginal relevance (Carbonell, Goldstein, 1998): each next item has a high
- * rank and little similarity to the items above it. Ranks count and not scores, so it works for every kind of order.
+ * Reorders items for diversity by maximal marginal relevance (Carbonell, Goldstein, 1998): each item is chosen
+ * to rank high and to differ from the items above it. It uses ranks instead of scores, so it works for any order.
  */
 export function diversified(
   order: readonly number[],

@@ -53,7 +53,7 @@ function noDataIn({ name, dataDirectory }: Located): string {
   const option = dataDirectory
     ? "the data directory of a service with --data"
     : "the database of a service with --store";
-  return `There is no data of a service in ${name}. Pass ${option}.`;
+  return `${name} contains no service data. Pass ${option}.`;
 }
 
 /** File that marks an incomplete backup. The export locks it to keep other exports out of the directory. */

@@ -18,7 +18,7 @@ export async function askingResponse({ store: { db } }: Context, projectId: stri
   };
 }
 
-/** A stored result, with the field names of the API. All queries have the same type. */
+/** A stored result, with the field names of the API. `query_type` applies to all of its queries. */
 interface StoredResult {
   readonly query_type?: "user_list" | "user_distribution";
   readonly queries?: readonly (StoredDistribution & StoredList)[];

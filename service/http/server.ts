@@ -230,7 +230,7 @@ function sendError(
 ): void {
   const refused = asServiceError(error, request);
   if (refused.statusCode >= 500) context.log.error({ err: error, requestId: request.id }, "call failed");
-  // Fastify would close the connection of a body that is too large. The client is still sending and would never read why.
+  // If a body is too large, Fastify closes the connection while the client is still sending and cannot read the error.
   reply
     .removeHeader("connection")
     .code(refused.statusCode)

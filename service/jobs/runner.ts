@@ -67,7 +67,8 @@ export class Jobs {
   async watch(): Promise<void> {
     const { clock, closing, store, log } = this.context;
     while (!closing.aborted) {
-      // If the disk was full, the start could not recover. Recovery comes before `wake`, or it would requeue new jobs.
+      // A start with a full disk cannot requeue interrupted jobs, so that is tried again here. It must happen before
+      // `wake`, or it would also requeue jobs that have just started.
       if (!store.isShared && !this.hasRecovered)
         await this.recover().catch((error) => log.error({ err: error }, "cannot check the queue"));
       if (store.isShared || this.hasRecovered) this.wake();

@@ -13,10 +13,10 @@ const entryBytes = 600;
 /** Bytes of one pair of a user and an item. */
 const pairBytes = 8;
 
-/** More events than one user has. The number of an item times this is still a safe integer. */
+/** More events than any user has. An item number times this is still a safe integer. */
 const mostEvents = 2 ** 26;
 
-/** Numbers of items in ascending order, with the sums of their events' values. */
+/** Item numbers in ascending order, and for each item the sum of its events' values. */
 type Sums = readonly [items: Uint32Array, sums: Float32Array];
 
 class CachedUser implements UserEvents {

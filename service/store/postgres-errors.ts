@@ -22,7 +22,8 @@ interface Outage {
   /** Messages of `pg` itself, which have no code. */
   readonly messages?: RegExp;
   readonly message: string;
-  readonly retryAfterSec: number;
+  /** Sent as `Retry-After`, which tells clients that the call did not run. Absent if it may have run. */
+  readonly retryAfterSec?: number;
   /** Whether the connection keeps failing after the server has recovered, so it must be closed. */
   readonly endsConnection: boolean;
 }
@@ -61,7 +62,6 @@ const outages: readonly Outage[] = [
       `^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|${readTimeout})`,
     ),
     message: "The database cannot be reached. The call may or may not have taken effect. Call again.",
-    retryAfterSec: 1,
     endsConnection: true,
   },
 ];
@@ -97,8 +97,9 @@ export function outageCode(error: unknown): string | undefined {
 export function unreachable(error: unknown): ServiceError | undefined {
   const outage = outageOf(error);
   if (!outage) return undefined;
-  const headers = { "retry-after": String(outage.retryAfterSec) };
-  return new ServiceError("UNAVAILABLE", outage.message, { headers });
+  const { message, retryAfterSec } = outage;
+  const headers = retryAfterSec === undefined ? {} : { "retry-after": String(retryAfterSec) };
+  return new ServiceError("UNAVAILABLE", message, { headers });
 }
 
 /** Whether a connection that reported this error must not be used again. */

@@ -34,8 +34,9 @@ export class ThreadTeam implements Team {
     // All parts have been taken. Wait for those that helpers still work on.
     for (;;) {
       const [, done = 0, failed] = counters;
-      if (failed) throw new Error("A thread that helped the training failed.");
-      if (Atomics.load(this.lost, 0) > 0) throw new Error("A thread that helped the training ended.");
+      if (failed) throw new Error("A helper thread of the training failed.");
+      if (Atomics.load(this.lost, 0) > 0)
+        throw new Error("A helper thread of the training exited unexpectedly.");
       if (done === work.parts) return;
       Atomics.wait(counters, 1, done, checkMs);
     }

@@ -58,7 +58,10 @@ test("retries an upsert and a recommendation after a reset, with the same key", 
 describe("a create", () => {
   test.each<[string, Answer]>([
     ["a 429", reply(429)],
-    ["a 503 with Retry-After", reply(503, {}, { "retry-after": "1" })],
+    [
+      "a 503 of the service with Retry-After",
+      reply(503, { error: { code: "BUSY" } }, { "retry-after": "1" }),
+    ],
   ])("is retried after %s, because it cannot have run", async (_, fault) => {
     server = await scriptedServer(fault, reply(200, dataset));
     const { client } = clientOf(server);
@@ -78,6 +81,7 @@ describe("a create", () => {
     ["a 500", reply(500)],
     ["a 502", reply(502, "<html>Bad gateway</html>")],
     ["a 503 without Retry-After", reply(503)],
+    ["a 503 of a gateway with Retry-After", reply(503, "<html>Maintenance</html>", { "retry-after": "1" })],
     ["headers that never arrive", hang],
   ])("is sent once and has an unknown outcome after %s", async (_, fault) => {
     server = await scriptedServer(fault, reply(200, { event_datasets: [] }));

@@ -160,7 +160,7 @@ describe("configuration", () => {
       /tokenUrl needs recommender:clientId/,
     ],
     [
-      { ...complete, clientSecret: "s" },
+      { ...complete, accessToken: "", clientSecret: "s" },
       /clientSecret needs recommender:tokenUrl.*pulumi config set --plaintext recommender:tokenUrl VALUE/,
     ],
     [

@@ -100,7 +100,7 @@ function wrapped(text: string, indent: number): string[] {
   return wrapText(text, margin, margin, width).split("\n");
 }
 
-/** Matches the words of a command as a POSIX shell splits them. */
+/** Matches the words of a command that `shellQuote` has quoted, with single quotes and backslashes. */
 const shellWords = /(?:'[^']*'|\\.|[^\s'\\])+/g;
 
 /** Splits a long command into lines that a shell reads as one, so it can be copied. */

@@ -65,7 +65,7 @@ function withSnakeCaseKeys(value: unknown): unknown {
 
 const bound = (minShare: string) => (minShare.trim() === "" ? "" : `:${Number(minShare)}..`);
 
-/** Whether `recommender query --where` can express a condition. It splits at the first `=`, and bounds come last. */
+/** Whether `--where` of `recommender query` can express a condition: it splits at the first `=`, and reads a final `:MIN..MAX` as bounds. */
 const isCondition = ({ attribute, value, minShare }: Question): boolean =>
   !attribute.includes("=") && !/:[-\d.]*\.\.[-\d.]*$/.test(value) && /^(:[\d.]+)?$/.test(bound(minShare));
 

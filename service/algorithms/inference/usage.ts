@@ -18,7 +18,7 @@ export interface Histogram {
 /**
  * Returns a function that computes each user's usage of an attribute value, given the items that have the value. Usage
  * is the share, from 0 to 1, of the user's target events by weight that went to these items. For a user without events,
- * it is the share of the first 20 recommendations.
+ * it is the share of the first 20 recommendations that are such items.
  */
 export function usageReader(model: TrainedModel): (items: Iterable<number>) => Float64Array {
   const recommended = new Map<number, number[]>();

@@ -27,7 +27,7 @@ interface Phase {
   run(state: SearchState, context: SearchContext): SearchState;
 }
 
-/** Factor of a coarse step of the strength. */
+/** Factor by which a coarse step changes the regularization strength. */
 const COARSE = 1.7;
 
 /** More weight of the unobserved pairs needs less regularization, so both change together. */

@@ -175,8 +175,12 @@ function checkedSection(layout: Layout, name: string, dtype: Dtype, shape: reado
     throw new FormatError(`has a section ${name} of type ${given} instead of ${wanted}`);
   }
   const length = section.shape.reduce((product, one) => product * one, 1);
-  if (section.bytes !== length * arrays[dtype].BYTES_PER_ELEMENT || section.offset % alignment !== 0)
-    throw new FormatError(`has a section ${name} whose offset or bytes do not fit its shape ${given}`);
+  if (section.bytes !== length * arrays[dtype].BYTES_PER_ELEMENT)
+    throw new FormatError(
+      `has a section ${name} of ${section.bytes} bytes, which do not fit its shape ${given}`,
+    );
+  if (section.offset % alignment !== 0)
+    throw new FormatError(`has a section ${name} whose offset is not a multiple of ${alignment}`);
   if (section.bytes > layout.size - layout.begin - section.offset)
     throw new FormatError(`is cut off after ${layout.size} bytes, in or before its section ${name}`);
   return { ...section, length };

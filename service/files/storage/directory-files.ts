@@ -30,9 +30,12 @@ export class DirectoryFiles implements Files {
       await writePieces(join(this.directory, name), content);
     } catch (error) {
       const { message } = error as Error;
-      throw new Error(`Cannot write ${name} to ${this.directory} (${message}). Free disk space.`, {
-        cause: error,
-      });
+      throw new Error(
+        `Cannot write ${name} to ${this.directory} (${message}). Check the disk space and the permissions.`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 

@@ -262,7 +262,7 @@ test("rejects an export to a directory that is not empty, and of a directory wit
   const foreign = await run("export", at("data"), "--data", at("data"));
   expect(foreign).toMatchObject({ code: 1, err: expect.stringContaining("is not empty") });
   const none = await run("export", at("none"), "--data", at("nothing"), "--json");
-  expect(none).toMatchObject({ code: 1, err: expect.stringContaining("There is no data of a service") });
+  expect(none).toMatchObject({ code: 1, err: expect.stringContaining("contains no service data") });
   expect(JSON.parse(none.out)).toMatchObject({ error: { message: expect.any(String) } });
   expect(existsSync(at("none"))).toBe(false);
 });

@@ -1,5 +1,6 @@
 import { ServiceError } from "../../../service/base/error";
 import { retryOutages } from "../../../service/store/outage";
+import { unreachable } from "../../../service/store/postgres-errors";
 
 describe("work whose result took long to compute", () => {
   test.each([
@@ -28,5 +29,17 @@ describe("work whose result took long to compute", () => {
         async () => false,
       ),
     ).rejects.toBe(full);
+  });
+});
+
+describe("the response during an outage", () => {
+  test.each([
+    ["tells the client to wait if the call has changed nothing", "25006", { "retry-after": "5" }],
+    ["does not claim so if a connection broke, because the transaction may be committed", "57P01", {}],
+    ["does not claim so if a connection was reset", "ECONNRESET", {}],
+  ])("%s", (_, code, headers) => {
+    const error = unreachable(Object.assign(new Error("database"), { code }));
+    expect(error).toMatchObject({ code: "UNAVAILABLE", more: { headers } });
+    expect(Object.keys(error?.more.headers ?? {})).toEqual(Object.keys(headers));
   });
 });

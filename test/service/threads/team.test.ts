@@ -58,7 +58,7 @@ test("a step that fails in a helper thread fails the training", async () => {
 
 test("a helper thread that ends fails the training, which would wait forever otherwise", async () => {
   const team = new ThreadTeam(2, shareOf(2), 0, join(__dirname, "helper-that-ends.js"));
-  expect(() => train(team)).toThrow("A thread that helped the training ended.");
+  expect(() => train(team)).toThrow("A helper thread of the training exited unexpectedly.");
   await team.close();
 });
 
