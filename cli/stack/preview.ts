@@ -14,11 +14,13 @@ export interface Preview {
 /** Previews an update. The configuration is known early, long before the preview ends. */
 export function previewUpdate(open: OpenStack): { config: Promise<ConfigMap>; preview: Promise<Preview> } {
   let setConfig: (config: ConfigMap | Promise<ConfigMap>) => void = () => {};
+  let isConfigKnown = false;
   const config = new Promise<ConfigMap>((resolve) => {
     setConfig = resolve;
   });
   const onPrelude = ({ preludeEvent }: EngineEvent) => {
     if (!preludeEvent) return;
+    isConfigKnown = true;
     const entries = Object.entries(preludeEvent.config ?? {});
     // The event masks secrets. If there are any, read the configuration again, which starts the engine.
     const hasNoSecrets = entries.every(([, value]) => !value.includes("[secret]"));
@@ -33,7 +35,10 @@ export function previewUpdate(open: OpenStack): { config: Promise<ConfigMap>; pr
       },
       color: "never",
     }),
-  ).finally(() => setConfig({}));
+  ).finally(() => {
+    // If the preview fails early, its error may quote a secret, which the caller masks.
+    if (!isConfigKnown) setConfig(open.allConfig());
+  });
   return { config, preview };
 }
 

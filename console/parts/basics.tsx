@@ -156,17 +156,19 @@ export const stackName = ({ project, stack }: Origin): string => `${project}/${s
 
 /** A button that copies a text and then confirms it. */
 export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
-  const done = useSignal(false);
+  const outcome = useSignal("");
   const copy = async () => {
-    await navigator.clipboard.writeText(text).catch(() => undefined);
-    done.value = true;
+    outcome.value = await navigator.clipboard.writeText(text).then(
+      () => "Copied",
+      () => "Cannot copy",
+    );
     setTimeout(() => {
-      done.value = false;
+      outcome.value = "";
     }, 1500);
   };
   return (
     <button type="button" class="quiet" onClick={copy}>
-      <span aria-live="polite">{done.value ? "Copied" : label}</span>
+      <span aria-live="polite">{outcome.value || label}</span>
     </button>
   );
 }
@@ -206,13 +208,21 @@ export function Options({ of }: { of: Readonly<Record<string, string>> }) {
 }
 
 /** A button that loads the next page of a list. */
-export function More({ next, onMore }: { next: string | null; onMore: (next: string) => void }) {
+export function More({ next, onMore }: { next: string | null; onMore: (next: string) => Promise<void> }) {
+  const failure = useSignal("");
   if (next === null) return null;
+  const showMore = async () => {
+    failure.value = "";
+    await onMore(next).catch((error: Error) => {
+      failure.value = `Cannot load more: ${error.message}`;
+    });
+  };
   return (
     <p class="more">
-      <button type="button" onClick={() => onMore(next)}>
+      <button type="button" onClick={showMore}>
         Show more
       </button>
+      <span role="alert">{failure.value}</span>
     </p>
   );
 }

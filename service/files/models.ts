@@ -35,11 +35,27 @@ export interface ModelSource extends ModelVersion {
 /** Pause between two attempts to save a model during an outage. */
 const saveAgainMs = 1000;
 
-/** Saves a model. During an outage of the storage, and while its disk is full, it retries until its thread ends. */
-export function saveModel(files: Files, modelId: string, stored: StoredModel): Promise<void> {
+/** Attempts between two reports that a model cannot be saved. */
+const attemptsPerReport = 30;
+
+/**
+ * Saves a model. During an outage of the storage, and while its disk is full, it retries until its thread ends.
+ *
+ * @param onWait called with the reason of the outage, first at once and then every half minute
+ */
+export function saveModel(
+  files: Files,
+  modelId: string,
+  stored: StoredModel,
+  onWait: (reason: string) => void,
+): Promise<void> {
+  let attempts = 0;
   return retryOutages(
     () => files.write(modelName(modelId), encodeModel(stored)),
-    () => sleep(saveAgainMs, true),
+    (error) => {
+      if (attempts++ % attemptsPerReport === 0) onWait((error as Error).message);
+      return sleep(saveAgainMs, true);
+    },
   );
 }
 

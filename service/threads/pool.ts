@@ -169,6 +169,10 @@ export class Pool {
         request.onProgress(message.progress);
         return;
       }
+      if ("waiting" in message) {
+        this.context.log.error({ err: message.waiting }, "cannot save a trained model; trying again");
+        return;
+      }
       this.busy.delete(worker);
       this.idle.push({ worker, since: this.context.clock.now() });
       worker.unref();

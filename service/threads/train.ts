@@ -47,6 +47,7 @@ export async function train(
   files: Files,
   { data, parameters, modelId, share }: TrainingTask,
   onProgress: (progress: Progress) => void,
+  onWait: (reason: string) => void,
 ): Promise<Trained> {
   onProgress({ phase: "read", fraction: 0, quality: null });
   const users = new IdIndex();
@@ -89,7 +90,8 @@ export async function train(
     const learned = trainG1({ interactions, others, ...tables }, given, onProgress, team);
     const exposure = measureExposure(learned, interactions);
     const model = { ...learned, report: { ...learned.report, exposure } };
-    await saveModel(files, modelId, { model, userIds: sortedUsers.ids, itemIds: sortedItems.ids });
+    const ids = { userIds: sortedUsers.ids, itemIds: sortedItems.ids };
+    await saveModel(files, modelId, { model, ...ids }, onWait);
     return { report: reportOf(model), seenDeletions };
   } catch (error) {
     if (!(error instanceof NotEnoughEventsError)) throw error;

@@ -22,6 +22,7 @@ export interface TrainedModelTask {
 export async function storeTrainedModel(
   files: Files,
   { file, data, modelId }: TrainedModelTask,
+  onWait: (reason: string) => void,
 ): Promise<Trained> {
   const stored = await readTrained(file, data);
   const { model, ...ids } = stored;
@@ -30,7 +31,7 @@ export async function storeTrainedModel(
     ...measureHeldOut(model, data.heldOut, data.itemCounts),
     exposure: measureExposure(whole),
   };
-  await saveModel(files, modelId, { ...ids, model: { ...whole, report } });
+  await saveModel(files, modelId, { ...ids, model: { ...whole, report } }, onWait);
   return {
     report: { chosenParameters: { ...model.parameters }, quality: qualityOf(report) },
     seenDeletions: data.seenDeletions,

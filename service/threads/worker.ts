@@ -44,9 +44,10 @@ export type TaskKind = keyof Tasks;
 export type Task<K extends TaskKind = TaskKind> = Tasks[K]["task"];
 export type TaskResult<K extends TaskKind> = Tasks[K]["result"];
 
-/** Message from a thread: progress, the result, or an error. */
+/** Message from a thread: progress, the reason why it waits for the storage, the result, or an error. */
 export type Message =
   | { readonly progress: Progress }
+  | { readonly waiting: string }
   | { readonly result: unknown }
   | { readonly message: string; readonly expected: boolean; readonly code?: string };
 
@@ -55,11 +56,12 @@ function listen(port: threads.MessagePort): void {
   const { database, location } = threads.workerData as { database: string; location: Location };
   const db = connect(database, { primaryOnly: true });
   const files = openFiles(location);
+  const onProgress = (progress: Progress) => port.postMessage({ progress } satisfies Message);
+  const onWait = (waiting: string) => port.postMessage({ waiting } satisfies Message);
   const run = (task: Task): Promise<unknown> => {
-    if (task.kind === "TRAINING")
-      return train(db, files, task, (progress) => port.postMessage({ progress } satisfies Message));
+    if (task.kind === "TRAINING") return train(db, files, task, onProgress, onWait);
     if (task.kind === "TRAINING_DATA") return writeTrainingData(db, task);
-    if (task.kind === "TRAINED_MODEL") return storeTrainedModel(files, task);
+    if (task.kind === "TRAINED_MODEL") return storeTrainedModel(files, task, onWait);
     if (task.kind === "DEPLOYMENT") return build(db, files, task);
     if (task.kind === "PREVIEW") return preview(db, files, task);
     if (task.kind === "REMOVE_USERS") return removeForgotten(db, files, task.modelId);

@@ -82,8 +82,12 @@ describe("a model file", () => {
     return message;
   };
 
-  test("contains the model that was written", async () => {
-    await saveModel(files, "model-1", stored);
+  test("contains the model that was written, even if the disk was full at first", async () => {
+    const reasons: string[] = [];
+    const full = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+    jest.spyOn(files, "write").mockRejectedValueOnce(full);
+    await saveModel(files, "model-1", stored, (reason) => reasons.push(reason));
+    expect(reasons).toEqual(["no space left on device"]);
     expect(readFileSync(fileOf("model-1")).equals(bytes)).toBe(true);
     const back = await readModel(files, "model-1");
     expect(back.userIds).toEqual(stored.userIds);
@@ -206,7 +210,7 @@ describe("a model file", () => {
 
   test.each([
     ["beyond the end", { offset: 2 ** 40 }, "is cut off"],
-    ["not aligned", { offset: 4 }, "do not fit its shape"],
+    ["not aligned", { offset: 4 }, "is not a multiple of 64"],
     ["of another length", { bytes: 4 }, "do not fit its shape"],
     ["huge, and so many bytes", { shape: [60, 2 ** 31], bytes: 60 * 2 ** 33 }, "[60, 2147483648] instead"],
     ["of another kind", { dtype: "uint32" }, "of type uint32 [60, 16] instead of float32"],
@@ -248,7 +252,7 @@ test(`a model of ${megabytes} MB is written and read`, async () => {
   const userVectors = new Float32Array(users * stride);
   userVectors[userVectors.length - 1] = 0.5;
   const { items } = model;
-  await saveModel(files, "large", {
+  const large: StoredModel = {
     model: {
       ...model,
       stride,
@@ -261,7 +265,8 @@ test(`a model of ${megabytes} MB is written and read`, async () => {
     },
     userIds: Array.from({ length: users }, (_, at) => `u${at}`),
     itemIds,
-  });
+  };
+  await saveModel(files, "large", large, () => {});
   const back = await readModel(files, "large");
   expect(back.model.userVectors.length).toBe(users * stride);
   expect([back.model.userVectors.at(-1), back.userIds.at(-1)]).toEqual([0.5, `u${users - 1}`]);

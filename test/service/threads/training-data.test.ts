@@ -74,7 +74,7 @@ test("a training stores the attributes of users outside of the heap", () => {
      const chosen = { alpha: 0.1, regularization: 1, regularization_exponent: 1, weighting: "log", damping: 0 };
      const parameters = { ...chosen, dimensions: 8, epochs: 1, neighbours: 0, popularity_exponent: 0 };
      const share = load("threads/share.js").shareOf(1);
-     const { report } = await train(db, files, { data, parameters, modelId: "m", share }, () => {});
+     const { report } = await train(db, files, { data, parameters, modelId: "m", share }, () => {}, () => {});
      return Object.keys(report);`,
   );
   expect(said).toContain("chosenParameters");
@@ -95,7 +95,7 @@ test("a training reads only events of types that it tries", async () => {
      const chosen = { alpha: 0.1, regularization: 1, regularization_exponent: 1, weighting: "log", damping: 0 };
      const parameters = { ...chosen, dimensions: 8, epochs: 1, neighbours: 0, popularity_exponent: 0 };
      const share = load("threads/share.js").shareOf(1);
-     await train(db, files, { data, parameters, modelId: "m2", share }, () => {});
+     await train(db, files, { data, parameters, modelId: "m2", share }, () => {}, () => {});
      return "done";`,
   );
   const model = await open(join(own, "models", "m2"));
