@@ -27,7 +27,7 @@ export interface Quality {
   readonly learnedOnUsers?: number;
   /** Total number of users. Users who are not among the `learnedOnUsers` were folded in. */
   readonly allUsers?: number;
-  /** NDCG@20 without a ranker, measured on the latest pair of each user. */
+  /** NDCG@20 without a ranker, measured on the users' latest pairs. */
   readonly unrankedNdcgAt20?: number;
   /**
    * NDCG@20 with this model as the ranker, measured like `unrankedNdcgAt20`. Both are equal if the gain is not

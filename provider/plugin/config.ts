@@ -121,8 +121,8 @@ function environmentFor(inputs: Properties, urn: string | undefined): NodeJS.Pro
 }
 
 /**
- * Returns the settings of a provider. An explicit provider without an address uses the address in the environment,
- * because its credentials are for that service.
+ * Returns the settings of a provider. An explicit provider without an address uses the address in the environment. That
+ * address counts as the provider's own, so the provider's credentials are sent to it.
  */
 function settingsOf(
   get: (key: SettingKey) => string | undefined,
