@@ -2,8 +2,8 @@ import { embeddedDirectory, type Settings } from "../../client/settings";
 import { digest } from "../../client/state-directory";
 
 /**
- * Whether the configured key shows objects that the stack created with a different key. "unknown" if the service has no
- * operation that shows them.
+ * Whether the configured API key can read objects that the stack created with a different key. "unknown" if the service
+ * has no operation that reads them.
  */
 export type VisibleObjects = "some" | "none" | "unknown";
 
