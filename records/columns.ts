@@ -6,7 +6,7 @@ import type { RecordKind } from "./kind";
 import type { AttributesSource, Mapping } from "./mapping/mapping";
 import { readRows, type SourceFile } from "./source";
 
-/** Number of rows whose columns are read, if a file has no list of columns. */
+/** Number of rows to read if a file has no list of columns. */
 const sampleRows = 1000;
 const shownColumns = 20;
 const shownCharacters = 40;

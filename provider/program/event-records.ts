@@ -27,19 +27,19 @@ export interface EventRecord {
 
 /** Mapping from columns to the fields of events. */
 export interface EventMapping {
-  /** Column of `eventId`, or one value for all records. Default: the column `eventId`. */
+  /** Column for `eventId`, or one value for all records. Default: the column `eventId` or `event_id`. */
   readonly eventId?: FieldSource;
-  /** Column of `userId`, or one value for all records. Default: the column `userId`. */
+  /** Column for `userId`, or one value for all records. Default: the column `userId` or `user_id`. */
   readonly userId?: FieldSource;
-  /** Column of `itemId`, or one value for all records. Default: the column `itemId`. */
+  /** Column for `itemId`, or one value for all records. Default: the column `itemId` or `item_id`. */
   readonly itemId?: FieldSource;
-  /** Column of `ts`, or one value for all records. Default: the column `ts`. */
+  /** Column for `ts`, or one value for all records. Default: the column `ts`. */
   readonly ts?: FieldSource;
   /** Unit of a numeric `ts`. Default: seconds or milliseconds, depending on the size of the number. */
   readonly tsUnit?: TimeUnit;
-  /** Column of `eventType`, or one value for all records. Default: the column `eventType`. */
+  /** Column for `eventType`, or one value for all records. Default: the column `eventType` or `event_type`. */
   readonly eventType?: FieldSource;
-  /** Column of `eventValue`, or one value for all records. Default: the column `eventValue`. */
+  /** Column for `eventValue`, or one value for all records. Default: the column `eventValue` or `event_value`. */
   readonly eventValue?: FieldSource;
   /**
    * Columns that become attributes, or one column that contains all attributes. Default: every column that is not used

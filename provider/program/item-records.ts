@@ -14,7 +14,7 @@ export interface ItemRecord {
 
 /** Mapping from columns to the fields of items. */
 export interface ItemMapping {
-  /** Column of `itemId`, or one value for all records. Default: the column `itemId`. */
+  /** Column for `itemId`, or one value for all records. Default: the column `itemId` or `item_id`. */
   readonly itemId?: FieldSource;
   /**
    * Columns that become attributes, or one column that contains all attributes. Default: every column that is not used

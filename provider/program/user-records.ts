@@ -14,7 +14,7 @@ export interface UserRecord {
 
 /** Mapping from columns to the fields of users. */
 export interface UserMapping {
-  /** Column of `userId`, or one value for all records. Default: the column `userId`. */
+  /** Column for `userId`, or one value for all records. Default: the column `userId` or `user_id`. */
   readonly userId?: FieldSource;
   /**
    * Columns that become attributes, or one column that contains all attributes. Default: every column that is not used
