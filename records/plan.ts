@@ -8,8 +8,8 @@ import type { UploadJournal } from "./upload-journal";
  * Decides which batches of a source are sent and which are skipped, in one pass over the source. For every id, the last
  * accepted record must win, as if everything were sent in order. Therefore:
  * - A batch that shares an id with a batch that this upload has already sent is sent too, even if it has not changed.
- * - If a batch no longer contains an id that an earlier batch may contain, the record in the earlier batch must win again.
- *   The pass ends, and a second pass sends everything.
+ * - If a batch no longer contains an id that an earlier batch may contain, the record in the earlier batch must win
+ *   again. The pass ends, and a second pass sends everything.
  */
 export class Plan {
   /** Ids of all batches so far. */

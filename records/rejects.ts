@@ -24,8 +24,8 @@ export function rejectsFileFor(name: string): string {
 }
 
 /**
- * Returns the default name of the rejects file of an import. Sources with the same file name in different directories have
- * different rejects files.
+ * Returns the default name of the rejects file of an import. Sources with the same file name in different directories
+ * have different rejects files.
  */
 export function rejectsFileForSource(source: string): string {
   const path = relative(process.cwd(), resolve(source));

@@ -30,8 +30,9 @@ export interface AccountEvidence {
 export type AccountVerdict = "same" | "search" | "reject";
 
 /**
- * Decides whether a resource is in the configured account. With the key of a different account, all objects of the stack
- * would seem deleted and would be created again. A new key of the same account still shows the stack's objects.
+ * Decides whether a resource is in the configured account. With the key of a different account, all objects of the
+ * stack would seem deleted and would be created again. A new key of the same account can still read the stack's
+ * objects.
  */
 export function accountVerdict({ key, confirmedSame, visible }: AccountEvidence): AccountVerdict {
   if (key !== "different" || confirmedSame) return "same";

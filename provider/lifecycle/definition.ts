@@ -26,7 +26,9 @@ export interface ResourceDefinition<Args extends object, Outputs extends object>
   readonly outputs: ObjectSchema<Outputs>;
   /** Arguments that the API cannot change. A new value replaces the object. */
   readonly replaceOn: readonly (keyof Args & string)[];
-  /** Whether to update the object if a killed run has changed it and the program declares the stored arguments again. */
+  /**
+   * Whether to update the object if a killed run has changed it and the program declares the stored arguments again.
+   */
   readonly redo?: true;
   /** Arguments whose change alone causes no update, such as the name of a job. */
   readonly ignoreChanges?: readonly (keyof Args & string)[];

@@ -128,7 +128,9 @@ export async function orphanLostCreation(lost: LostCall, entry: StateEntry, cont
   );
 }
 
-/** Records whether this stack uses an object. Returns undefined if the service has no list of orphans, or on failure. */
+/**
+ * Records whether this stack uses an object. Returns undefined if the service has no list of orphans, or on failure.
+ */
 async function recordUse(
   id: string,
   objectType: OrphanType,

@@ -29,8 +29,8 @@ export interface DeploymentArgs extends DeploymentJobArgs {
  *
  * - A project has one deployment, so declare it once. A second declaration is an error, in the preview if the project's
  *   id is known.
- * - New models are deployed in place, without a gap. After the job has succeeded, the provider compares the job's record
- *   with the arguments. A difference is an error.
+ * - New models are deployed in place, without a gap. After the job has succeeded, the provider compares the job's
+ *   record with the arguments. A difference is an error.
  * - `check` runs after each deployment, and pauses between users to respect `qps`. If the check of the first deployment
  *   fails, there is nothing to roll back to. The deployment stays in the state, and every `pulumi up` repeats the check
  *   until it passes.
@@ -43,9 +43,9 @@ export interface DeploymentArgs extends DeploymentJobArgs {
  *   live models, a deployment without a `check` is assumed to exist.
  * - Deleting the resource shuts the deployment down. It is not an error if the deployment was shut down before.
  *
- * A `DeploymentJob` submits the deployment. In TypeScript, `Deployment` declares that job for you, with the same name. In
- * other languages, use `DeployedModel` to declare both resources, or set `submittedJobId` to the id of the job. To adopt a
- * deployment, set `existingId`.
+ * A `DeploymentJob` submits the deployment. In TypeScript, `Deployment` declares that job for you, with the same name.
+ * In other languages, use `DeployedModel` to declare both resources, or set `submittedJobId` to the id of the job. To
+ * adopt a deployment, set `existingId`.
  */
 export class Deployment extends Resource {
   declare readonly projectId: pulumi.Output<string>;

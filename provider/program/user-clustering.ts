@@ -7,7 +7,7 @@ export type ClusterType = "user";
 
 /** Parameters of a clustering. */
 export interface ClusteringParameters {
-  /** Clusters with fewer users are dropped. Default: 1. */
+  /** Minimum number of users in a cluster. Smaller clusters are dropped. Default: 1. */
   readonly minUserNum?: pulumi.Input<number>;
 }
 

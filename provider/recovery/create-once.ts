@@ -34,7 +34,9 @@ interface Attempt {
 /** Created object, or the error of a call whose outcome is unknown. */
 type Outcome = Created<Route> | { readonly lost: OutcomeUnknownError };
 
-/** Sends a create at most once, even if a killed run has sent it before. `decision.ts` documents the rules. */
+/**
+ * Creates an object at most once, even if a killed run has already sent the call. `decision.ts` documents the rules.
+ */
 export async function createOnce<R extends Route, Listed = never>(
   context: Context,
   typed: Creation<R, Listed>,

@@ -6,8 +6,8 @@ export interface LostSearch<Created, Listed> {
   readonly name: string;
   list(): Promise<readonly Listed[]>;
   /**
-   * Converts a listed object to the reply of the lost call. Returns undefined if the call cannot have created it. `name` is
-   * the name in the call, which the program may have changed since.
+   * Converts a listed object to the reply of the lost call. Returns undefined if the call cannot have created it.
+   * `name` is the name in the call, which the program may have changed since.
    */
   match(listed: Listed, name: string | undefined): Created | undefined;
   /** Converts the id in the reply to the id of the object in the service. Default: both are the same. */

@@ -22,7 +22,9 @@ import { entryOfNote, isOfNote } from "./killed-elsewhere";
 import { lineageOf, ownerOf } from "./ownership";
 import { lostCallOf } from "./unknown-creation";
 
-/** Time to wait for a process of an interrupted run that is still sending the same call: the maximum duration of a call. */
+/**
+ * Time to wait for a process of an interrupted run that is still sending the same call: the maximum duration of a call.
+ */
 const maxWaitMs = 270_000;
 
 /** Time for which idempotency keys are relied on. Services remember the response to a key for at least a day. */
@@ -155,7 +157,10 @@ async function findWritten(
   return unproven;
 }
 
-/** Moves an entry of this stack to its current URN. If the journal cannot be written, the entry stays, and `record` warns. */
+/**
+ * Moves an entry of this stack to its current URN. If the journal cannot be written, the entry is kept, and `record`
+ * warns.
+ */
 async function moveIfPossible(entry: JournalEntry, { urn = "", run }: Context): Promise<JournalEntry> {
   const lineage = await run.initial.lineage({ urn });
   return moveEntry(entry, urn, lineage).catch(() => entry);

@@ -7,7 +7,9 @@ export interface JournalEntry {
   readonly address?: string;
   /** Canonical URL of the stack's backend. Absent in files of 0.1.0. */
   readonly backend?: string;
-  /** Identity of the stack, which survives a rename (see `lineageIn`). Absent in files of 0.1.0, or if it was unknown. */
+  /**
+   * Identity of the stack, which survives a rename (see `lineageIn`). Absent in files of 0.1.0, or if it was unknown.
+   */
   readonly lineage?: string;
   /** Fingerprint of the API key. Absent in files of 0.1.0 and for embedded services. */
   readonly account?: string;
@@ -41,7 +43,7 @@ export interface JournalEntry {
   readonly isUnchecked?: boolean;
 }
 
-/** Compares the stack that wrote an entry with the stack of a lineage. */
+/** Compares the lineage of the stack that wrote an entry with a given lineage. */
 export function compareLineage(
   { lineage: writer }: JournalEntry,
   lineage: string | undefined,

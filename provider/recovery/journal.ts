@@ -12,9 +12,9 @@ export type { JournalEntry } from "./journal-entry";
 export const retentionMs = 30 * 24 * 3_600_000;
 
 /**
- * Returns the entries under the URN of a resource in this backend. The user's state directory has one file for each create
- * whose object is not in the stack's state yet. With `lineage`, entries of a different stack that had this name are left
- * out.
+ * Returns the entries under the URN of a resource in this backend. The user's state directory has one file for each
+ * create whose object is not in the stack's state yet. With `lineage`, entries of a different stack that had this name
+ * are left out.
  */
 export function entriesOf(urn: string, lineage?: string): JournalEntry[] {
   const own = entriesNear(urn).filter((entry) => isOfStack(entry, urn, lineage));
@@ -212,7 +212,9 @@ function directoryOf(urn: string): string {
   return join(stateDirectory("creations"), `resource-${digest([type, name])}`);
 }
 
-/** Returns the directories in which 0.1.0 stored the entries of a resource, by URN and spelling of PULUMI_BACKEND_URL. */
+/**
+ * Returns the directories in which 0.1.0 stored the entries of a resource, by URN and spelling of PULUMI_BACKEND_URL.
+ */
 function legacyDirectories(urn: string): string[] {
   return legacyBackendSpellings().map((spelled) =>
     join(stateDirectory("creations"), digest([canonicalUrn(urn), spelled])),

@@ -8,8 +8,8 @@ import { digest } from "../../client/state-directory";
 export type VisibleObjects = "some" | "none" | "unknown";
 
 /**
- * Returns a fingerprint of the API key, to detect a switch to a different account at the same address. Its 32 bits do not
- * reveal the key. Undefined for embedded services, whose data has an id instead.
+ * Returns a fingerprint of the API key, to detect a switch to a different account at the same address. Its 32 bits do
+ * not reveal the key. Undefined for embedded services, whose data has an id instead.
  */
 export function accountOf({ baseUrl, apiKey }: Settings): string | undefined {
   if (!apiKey || embeddedDirectory(baseUrl) !== undefined) return undefined;

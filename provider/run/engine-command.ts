@@ -7,7 +7,9 @@ interface EngineProcess {
   readonly program: string;
 }
 
-/** Finds the engine among the ancestors of this process, past shells in between. Only works on Linux, which has /proc. */
+/**
+ * Finds the engine among the ancestors of this process, which may include shells. Works only on Linux, which has /proc.
+ */
 export function engineProcess(): EngineProcess | undefined {
   try {
     for (let pid = process.ppid; pid > 1; ) {

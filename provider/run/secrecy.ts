@@ -4,9 +4,9 @@ import { currentSecrets, masked } from "./masking";
 import type { Properties } from "./state-entry";
 import { unknownValue } from "./unknown-value";
 
-// Masks secrets in messages. A message may contain a secret verbatim, escaped (JSON, URL), truncated, or only a part of it,
-// such as one cell of a table or one segment of a path. `textsIn` lists these texts for each secret, `candidatesIn` finds
-// those that may occur in a message, and `maskText` replaces them.
+// Masks secrets in messages. A message may contain a secret verbatim, escaped (JSON, URL), truncated, or only a part of
+// it, such as one cell of a table or one segment of a path. `textsIn` lists these texts for each secret, `candidatesIn`
+// finds those that may occur in a message, and `maskText` replaces them.
 
 const mask = "[secret]";
 

@@ -9,9 +9,14 @@ import { canonicalUrn, partsOf, resourceTypeOf, stackIdOf } from "./urn";
 export interface StackState {
   /** Returns the entries of the stack that contains the given entry. */
   entries(of: StateEntry): Promise<readonly StateEntry[]>;
-  /** Returns the entries of a resource that earlier runs stored, including replaced ones. Empty if the state is unreadable. */
+  /**
+   * Returns the entries of a resource that earlier runs stored, including replaced ones. Empty if the state is
+   * unreadable.
+   */
   entriesNamed(urn: string): Promise<readonly StateEntry[]>;
-  /** Returns the entries of all stacks, including this one. `limitMs` is the time after which no more states are read. */
+  /**
+   * Returns the entries of all stacks, including this one. `limitMs` is the time after which no more states are read.
+   */
   allStacks(limitMs?: number): Promise<BackendEntries>;
   /** Returns the stacks as `project/stack`, or undefined if they cannot be listed. */
   stacks(project: string): Promise<ReadonlySet<string> | undefined>;

@@ -16,15 +16,15 @@ export const hiddenProperties = z
     /** URN of the resource. The engine does not pass it to a dynamic provider. */
     __urn: z.string(),
     /**
-     * Token of the create. It distinguishes entries with the same id: a replacement may adopt the object that it replaces.
-     * With the plugin binding, the URN may follow after a space (see `packUrn`).
+     * Token of the create. It distinguishes entries with the same id: a replacement may adopt the object that it
+     * replaces. With the plugin binding, the URN may follow after a space (see `packUrn`).
      */
     __made: z.string(),
     /** Configured address of the service that contains the object. */
     __service: z.string(),
     /** Id of the embedded service's data. A reset changes it. */
     __instance: z.string(),
-    /** Fingerprint of the API key that last showed the object. */
+    /** Fingerprint of the API key with which the object was last created, read or changed. */
     __account: z.string(),
     /** Set after a step that failed halfway: the next update runs even if no argument has changed. */
     __partial: z.boolean(),
@@ -78,7 +78,7 @@ export interface StateEntry {
   readonly service?: string | undefined;
   /** Id of the embedded service's data. Undefined for other services. */
   readonly instance?: string | undefined;
-  /** Fingerprint of the API key that last showed the object. */
+  /** Fingerprint of the API key with which the object was last created, read or changed. */
   readonly account?: string | undefined;
   /** Project of a model, an algorithm or a job. */
   readonly projectId?: string | undefined;

@@ -1,6 +1,6 @@
 /** Row of a source: its columns, or the reason it cannot be read. */
 export interface Row {
-  /** Line where the row begins, from 1. In Parquet, the number of the row. */
+  /** Line on which the row begins, counted from 1. In Parquet, the number of the row. */
   readonly line: number;
   readonly columns?: Readonly<Record<string, unknown>>;
   /** Reason why the row cannot be read. Reading continues with the next row. */
