@@ -61,8 +61,9 @@ function requiredColumns(kind: RecordKind, mapping: Mapping): RequiredColumn[] {
 }
 
 /**
- * Fails if a file lacks a column that the mapping requires, before its rows are read.
- * @returns warnings about columns that may be missing: later rows of a JSON file can have columns that its first rows lack
+ * Throws if a file lacks a column that the mapping requires. Reads only the columns or the first rows.
+ * @returns warnings about columns that may be missing: later rows of a JSON file can have columns that the first rows do
+ *   not have
  */
 export async function assertColumns(
   files: readonly SourceFile[],

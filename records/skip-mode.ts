@@ -48,8 +48,8 @@ export interface UploadHistory {
  * - `finished`: the dataset contains the finished upload, so unchanged batches are skipped.
  * - `open`: the dataset contains what the open upload has sent, so acknowledged batches are skipped.
  * - `same content`: the last writer was an update with the same content, on this or another machine. Batches that this
- *   machine has sent are skipped, unless they share an id with an earlier batch: the other upload may have ended between
- *   the two batches.
+ *   machine has sent are skipped, unless they share an id with an earlier batch: if the other upload was killed
+ *   between the two batches, it has overwritten the later record.
  */
 export type SkipMode = "nothing" | "finished" | "open" | "same content";
 

@@ -12,11 +12,11 @@
  *
  * 1. A create is recorded as sent before it is sent. If the journal cannot be written, the run warns and continues.
  * 2. An entry is erased when the stack's state contains its id or the id of a later job in its chain, or when the
- *    service has rejected or never received the call. It is also erased when its object is gone or reported as orphaned,
- *    when the user has decided, and after 30 days.
+ *    service has rejected or never received the call. It is also erased when its object is gone or reported as
+ *    orphaned, when the user has decided, and after 30 days.
  * 3. A lost create is repeated with its key if the service honours keys, because the response proves which object is
- *    ours. Without that proof the user decides. A list proves nothing: it may be paged or out of date, and somebody else
- *    may have created the new object. It only provides candidates that no stack of the backend references.
+ *    ours. Without that proof the user decides. A list proves nothing: it may be paged or out of date, and somebody
+ *    else may have created the new object. It only provides candidates that no stack of the backend references.
  * 4. An entry is proof only if this stack wrote it with this account (`ownership.ts`). Its name alone is no proof. The
  *    engine's note proves nothing either: it does not show whether the call was sent, and with which key. The note is
  *    considered until the resource is created or the user has decided.
