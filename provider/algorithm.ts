@@ -1,7 +1,7 @@
 import { algorithmFields, routes } from "../contract";
 import { writeOnce } from "./lifecycle/write-once";
 
-/** Algorithm that models of a project are trained with. */
+/** Algorithm that a project's models are trained with. */
 export const algorithm = writeOnce({
   type: "Algorithm",
   objectType: "algorithm",

@@ -16,7 +16,7 @@ import { logicalName } from "./run/urn";
 /** Arguments of a deployment job, as a lifecycle receives them. */
 export type DeploymentState = z.output<typeof deploymentFields>;
 
-/** Submits a deployment. With `follows`, only one job is submitted for that key. */
+/** Submits a deployment job and returns its id. Calls with the same `follows` and name submit only one job. */
 export function submitDeployment(args: DeploymentState, context: Context, follows?: string): Promise<string> {
   return submitJob(context, routes.submitDeploymentJob, requestOf(args), { follows });
 }
@@ -26,12 +26,15 @@ export function withPinned({ rankerModelId, ...given }: Properties, pinned: Pinn
   return { ...given, ...(pinned ?? (rankerModelId !== undefined && { rankerModelId })) };
 }
 
-/** Returns the request of a deployment job. */
+/** Returns the request that submits a deployment job. */
 export function requestOf({ projectId, name, generatorModelId, rankerModelId, qps }: DeploymentState) {
   return { projectId, name, generatorModelId, qps, ...(rankerModelId && { rankerModelId }) };
 }
 
-/** The API cannot stop a job. Deleting the resource only reports a deployment that the job leaves behind. */
+/**
+ * Lifecycle of a submitted deployment job. The API cannot stop a job, so deleting the resource only warns about a
+ * deployment that the job leaves behind.
+ */
 export const deploymentJob = lifecycle({
   type: "DeploymentJob",
   args: deploymentFields,
@@ -54,7 +57,8 @@ export const deploymentJob = lifecycle({
     return { jobId: await submitDeployment(news, context) };
   },
 
-  // The Deployment resource shuts the deployment down. A run that was interrupted during the wait has not created it.
+  // Normally the Deployment resource shuts the deployment down. A run that was interrupted while it waited for the job
+  // has not created that resource.
   async delete(_id, { projectId, jobId }, context) {
     const { client, run, settings, urn } = context;
     if (
@@ -75,11 +79,11 @@ export const deploymentJob = lifecycle({
   },
 });
 
-/** Describes whether the project of a job serves after the run. Undefined if it does not. */
+/** Describes whether a job's project serves recommendations after this run. Returns undefined if it does not. */
 async function servingAfter(job: Job, context: Context): Promise<string | undefined> {
   if (!hasSucceeded(job)) return "will serve once the job succeeds";
   try {
-    // A killed run may have shut it down already.
+    // A killed run may have shut the deployment down already.
     const live = await isServing(undefined, job.jobResult?.servingUri, context);
     if (live === "unknown") return "may still serve: something other than the service responds to its calls";
     return live ? "still serves" : undefined;

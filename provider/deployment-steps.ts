@@ -17,7 +17,7 @@ const checkArgs = z.strictObject({
   maxLatencyMs: z.number().positive().optional(),
 });
 
-/** Schema of the arguments of a deployment. */
+/** Schema of a deployment's arguments. */
 export const deploymentArgs = deploymentFields.extend({
   submittedJobId: id.optional().describe("Id of the deployment job: `jobId` of a `DeploymentJob`."),
   check: checkArgs.optional(),
@@ -25,7 +25,7 @@ export const deploymentArgs = deploymentFields.extend({
   existingId: id.optional(),
 });
 
-/** Schema of the outputs of a deployment. */
+/** Schema of a deployment's outputs. */
 export const deploymentOutputs = z.object({
   servingUri: z.string().optional(),
   stableServingUri: z.string().optional(),
@@ -33,24 +33,27 @@ export const deploymentOutputs = z.object({
   rolledBackJobId: id
     .optional()
     .describe("Id of the submitted job, if a rollback or another deployment has replaced its models."),
-  // Repeats the check until it passes. The reason is not an output, because the engine stores the error message.
+  // If set, every `pulumi up` repeats the check until it passes. The engine stores the reason as the error message.
   checkFailed: z.literal(true).optional().describe("True if the check of the live models failed."),
-  // Id of the job whose rollback got no response.
+  // Id of the job to roll back, if the submission of the rollback got no response.
   __rollbackOf: id.optional(),
 });
 
-/** The arguments of a deployment in the state. */
+/** Arguments of a deployment, as stored in the state. */
 export type State = z.output<typeof deploymentArgs>;
-/** The outputs of a deployment in the state. */
+/** Outputs of a deployment, as stored in the state. */
 export type Outputs = z.output<typeof deploymentOutputs>;
 
-/** Picks the addresses from a job's result or from the state. */
+/** Returns the serving addresses in a job's result or in the state. */
 export function addressesIn(from: Job["jobResult"]): Pick<Outputs, "servingUri" | "stableServingUri"> {
   const { servingUri, stableServingUri } = from ?? {};
   return { ...(servingUri && { servingUri }), ...(stableServingUri && { stableServingUri }) };
 }
 
-/** Returns the submitted job. Submits a new one if a rollback has undone it or if there is none. */
+/**
+ * Returns the id of the job to wait for. Submits a new job if a rollback has undone the submitted one or if there is
+ * none.
+ */
 export async function jobToWaitFor(olds: State & Outputs, news: State, context: Context): Promise<string> {
   const { submittedJobId } = news;
   if (submittedJobId && olds.rolledBackJobId !== submittedJobId) return submittedJobId;
@@ -58,7 +61,7 @@ export async function jobToWaitFor(olds: State & Outputs, news: State, context: 
   return submitDeployment(news, context, follows);
 }
 
-/** Waits for the job and compares its record with the request. */
+/** Waits for a deployment job, checks that it deployed the declared values, and returns the outputs. */
 export async function deploy(
   args: State,
   jobId: string,
@@ -76,7 +79,7 @@ export async function deploy(
   return { deploymentJobId: job.id, servingUri: context.client.baseUrl, ...addressesIn(job.jobResult) };
 }
 
-/** Compares the job's record with the arguments. */
+/** Throws if the job's record shows other values than the arguments. */
 function checkRecord({ id: jobId, jobData }: Job & { id: string }, args: State, { run, urn }: Context): void {
   const { generatorModelId, rankerModelId = null, qps } = args;
   const differing = Object.entries({ generatorModelId, rankerModelId, qps }).flatMap(([key, value]) => {
@@ -94,7 +97,7 @@ function checkRecord({ id: jobId, jobData }: Job & { id: string }, args: State, 
 /**
  * Returns why the check of a new deployment failed, or undefined if it passed.
  *
- * @param failed the error to throw if the check could not be completed, which says nothing about the models
+ * @param failed creates the error to throw if the check could not be completed, so nothing is known about the models
  */
 export async function faultOf(
   args: State,
@@ -111,7 +114,10 @@ export async function faultOf(
   }
 }
 
-/** Returns what was deployed if its check passes. Otherwise the state keeps it, and the next run checks it again. */
+/**
+ * Checks a new deployment and returns its outputs. If the check fails, throws an error that stores the deployment in
+ * the state, and the next run checks it again.
+ */
 export async function checked(args: State, outputs: Outputs, context: Context): Promise<Outputs> {
   const state = { ...args, ...outputs, checkFailed: true as const };
   const failed = (reason: string) => new PartialStateError(args.projectId, state, reason);
@@ -124,14 +130,16 @@ export async function checked(args: State, outputs: Outputs, context: Context): 
 interface FailedDeployment {
   /** Job that deployed it. */
   readonly failedJobId: string;
-  /** Submitted job, which counts as rolled back afterwards. */
+  /** Submitted job, which the state records as rolled back. */
   readonly rolledBackJobId: string;
   readonly fault: string;
 }
 
 /**
- * Deploys the previous models again. Always throws, because the update has failed. The error stores the live models in
- * the state. If the rollback gets no response, the next update resolves its outcome first.
+ * Deploys the previous models again. Always throws, because the update has failed. The error stores the models that are
+ * then live in the state. If the submission of the rollback gets no response, the next update first finds out its
+ * outcome.
+ *
  * @param current state to store if the rollback failed
  */
 export async function rollBack(

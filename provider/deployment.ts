@@ -27,13 +27,13 @@ import { log } from "./run/engine";
 import { pinnedIn } from "./run/pinned";
 import { logicalName, partsOf, titleOf } from "./run/urn";
 
-/** Live deployment of a project. The API has one for each project. */
+/** Live deployment of a project. A project has at most one. */
 export const deployment = lifecycle({
   type: "Deployment",
   args: deploymentArgs,
   outputs: deploymentOutputs,
   replaceOn: ["projectId"],
-  // The name belongs to the job. A new name deploys nothing.
+  // The name is only the name of the job, so a new name does not cause a deployment.
   ignoreChanges: ["name"],
 
   async complete(given, { urn, run, config }) {
@@ -58,12 +58,13 @@ export const deployment = lifecycle({
     deployers.set(projectId, other);
     if (other === urn) return undefined;
     const [one, two] = [other, urn].map((each) => titleOf(partsOf(each)));
-    // The engine may check the new resource first, and then reports the error for the existing one.
+    // The error names the added resource, because the engine may check it first and report the error for the existing
+    // one.
     const added = inState.has(urn) === inState.has(other) ? "one of the two" : inState.has(urn) ? one : two;
     return `project ${projectId} can have only one Deployment, and ${one} and ${two} are declared: remove ${added}`;
   },
 
-  // A replacement that the engine forces stays in its project, which continues to serve.
+  // If the engine forces the replacement, the project stays the same and continues to serve.
   replacementWarning: ({ title, id, changes }) =>
     changes.length > 0 ? `${title} moves to another project: project ${id} stops serving.` : undefined,
 
@@ -75,18 +76,19 @@ export const deployment = lifecycle({
 
   async create(args, context) {
     const { run, urn } = context;
-    // With deleteBeforeReplace, the deletion may have shut down what the job deployed, possibly with the other binding.
+    // With deleteBeforeReplace, the deletion may have shut down what the job deployed, perhaps in the other binding's
+    // process. Treat the job like one of an earlier run: it is submitted again if nothing is live.
     if (run.shutDown.has(args.projectId) || run.inState.has(urn))
       run.submitted.delete(args.submittedJobId ?? "");
     const outputs = await deploy(
       args,
       args.submittedJobId ?? "",
       context,
-      // A shutdown may have undone a job of an earlier run.
+      // If an earlier run submitted the job, its deployment may have been shut down since.
       async ({ jobResult }, earlier) =>
         !earlier || (await isServing(args.check?.userIds[0], jobResult?.servingUri, context)) !== false,
     );
-    // A failed check cannot roll back: there are no previous models.
+    // If the check fails, there are no previous models to roll back to.
     return { id: args.projectId, ...(await checked(args, outputs, context)) };
   },
 
@@ -115,8 +117,8 @@ export const deployment = lifecycle({
   },
 
   /**
-   * The service of this package reports the live models. On other services, the job is read. If there is a check, it
-   * runs too.
+   * Compares the state with the live models, if the service reports them, and runs the check, if there is one. Reads
+   * the addresses from the job.
    */
   async read(projectId, state, context) {
     const { client, urn } = context;
@@ -132,14 +134,14 @@ export const deployment = lifecycle({
     const addresses = { ...addressesIn(state), ...addressesIn(job?.jobResult) };
     const { servingUri } = addresses;
     const fault = await runCheck(state, servingUri, context, true).catch(failUnknown);
-    // A check that failed during `up` was reported already, and `up` repeats it.
+    // `up` has already reported this failed check and repeats it.
     const isKnown = state.checkFailed && (fault?.kind === "few" || fault?.kind === "foreign");
     const isForeign = fault?.kind === "foreign";
     const finding = isForeign
       ? "may serve recommendations, but a gateway answered its check"
       : "serves no recommendations";
     if (fault && !isKnown) await log.warn(urn, `project ${projectId} ${finding}: ${fault.reason}`);
-    // Something other than the service responds. That does not show that the deployment is gone.
+    // If something other than the service responds, the deployment may still exist.
     const checkFailed = isForeign && { checkFailed: true as const };
     if (fault && !isKnown && !checkFailed) return undefined;
     if (state.checkFailed) await log.warn(urn, "its check failed; `pulumi up` repeats it");
@@ -154,25 +156,27 @@ export const deployment = lifecycle({
   async update(_projectId, olds, news, context) {
     const submitted = news.submittedJobId ?? "";
     const { __rollbackOf: failedJobId, rolledBackJobId = "" } = olds;
-    // The previous models may be live already, so the outcome of the rollback must be known first.
+    // A rollback was submitted without a response. The previous models may be live already, so find out its outcome
+    // first.
     if (failedJobId !== undefined) {
       const fault = `the check of job ${failedJobId} failed`;
       return rollBack(olds, { failedJobId, rolledBackJobId, fault }, context);
     }
-    // The name belongs to the job.
+    // A new name does not cause a deployment.
     const { name } = news;
     const same =
       isDeepStrictEqual(requestOf({ ...olds, name }), requestOf(news)) &&
       olds.submittedJobId === news.submittedJobId;
     const { deploymentJobId } = olds;
-    // Only the name, the check or the rollback differs: there is nothing to deploy.
+    // Only `name`, `check` or `rollback` can have changed, so there is nothing to deploy.
     if (same && olds.rolledBackJobId === undefined) {
       const kept = { ...addressesIn(olds), ...(deploymentJobId && { deploymentJobId }) };
       return olds.checkFailed ? checked(news, kept, context) : kept;
     }
     const outputs = await deploy(news, await jobToWaitFor(olds, news, context), context);
     if (!news.rollback && !context.settings.rollback) return checked(news, outputs, context);
-    // After an error the state keeps the previous models, so the next run repeats the check and can still roll back.
+    // If the check cannot be completed, the state keeps the previous models. The next run repeats the check and can
+    // still roll back.
     const fault = await faultOf(news, outputs, context, (reason) => new Error(reason));
     if (!fault) return outputs;
     const failed = { failedJobId: outputs.deploymentJobId ?? "", rolledBackJobId: submitted, fault };
@@ -202,7 +206,7 @@ async function liveAt(projectId: string, { client }: Context): Promise<Live | "n
   return (await undefinedIfMissing(read, undefined, meansAbsentOrNotServing)) ?? "not serving";
 }
 
-/** Returns the arguments that differ in the live deployment, with their live values. */
+/** Returns the arguments whose values in the live deployment differ, with those values. */
 function liveDifferences(
   { generatorModelId, rankerModelId, qps }: Pick<State, "generatorModelId" | "rankerModelId" | "qps">,
   live: Live,
@@ -217,8 +221,8 @@ function liveDifferences(
 }
 
 /**
- * Returns the changes of the state if another job deployed other models. The submitted job counts as rolled back, so the
- * next update deploys the declared models with a new job.
+ * Returns the changes to the state if another job has deployed different models. The submitted job then counts as
+ * rolled back, so the next update deploys the declared models with a new job.
  */
 function replacedBy(live: Live, state: State & Outputs): Partial<State & Outputs> {
   const others = liveDifferences(state, live);
@@ -228,7 +232,7 @@ function replacedBy(live: Live, state: State & Outputs): Partial<State & Outputs
   return { ...values, deploymentJobId: live.jobId, ...(rolledBackJobId && { rolledBackJobId }) };
 }
 
-/** Fails a refresh if it cannot check the recommendation call: neither "serving" nor "not serving" would be true. */
+/** Makes a refresh fail if its check could not be completed, because it is unknown whether the project serves. */
 function failUnknown(error: Error): never {
   if (isUnreachable(error)) throw error;
   throw new Error(`cannot tell whether the project has a live deployment: ${error.message}`, {

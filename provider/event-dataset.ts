@@ -114,14 +114,16 @@ export const eventDataset = lifecycle({
 type Found = Reply<typeof routes.getEventDataset>;
 type Schema = DatasetState["attributeSchema"] & object;
 
-/** Returns the properties that the service reports. The state keeps the declared value of all others. */
+/**
+ * Returns the reported properties. The state keeps the declared values of properties that the service does not report.
+ */
 function reported(found: Found, declared: DatasetState & Partial<Outputs>): Partial<DatasetState> {
   const { name, numShards, attributeSchema } = found;
   const schema = attributeSchema !== undefined && reportedSchema(attributeSchema as Schema | null, declared);
   return { ...knownFields({ name, numShards }), ...schema };
 }
 
-/** Returns the reported schema. A schema that the service inferred itself is not a change. */
+/** Returns the reported schema for the state. A schema that the service inferred itself does not count as a change. */
 function reportedSchema(
   found: Schema | null,
   { attributeSchema, __inferred }: DatasetState & Partial<Outputs>,
@@ -162,7 +164,10 @@ async function adoptableDataset(id: string, { numShards }: DatasetState, context
   );
 }
 
-/** Finds a dataset. One list call serves all resources. A dataset that is not in it is read separately, in case the list is incomplete. */
+/**
+ * Finds a dataset in the list, which all resources share. A dataset that is not in the list is read separately, in case
+ * the list is incomplete.
+ */
 async function find(eventDatasetId: string, context: Context): Promise<Found | undefined> {
   return (await listed(context)).get(eventDatasetId) ?? readAlone(eventDatasetId, context);
 }
@@ -174,7 +179,7 @@ function listed({ client, clock, run }: Context): Promise<Map<string, Found>> {
   });
 }
 
-/** Reads a dataset without the list, which may be out of date. Returns undefined if it does not exist. */
+/** Reads a dataset without the list, which may be out of date. Returns undefined if the dataset does not exist. */
 function readAlone(eventDatasetId: string, context: Context): Promise<Found | undefined> {
   const read = (id: string) => context.client.call(routes.getEventDataset, { eventDatasetId: id });
   return undefinedIfMissing(read(eventDatasetId), async () =>

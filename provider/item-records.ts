@@ -1,5 +1,5 @@
 import { recordKinds } from "../records/kind";
 import { recordsLifecycle } from "./records/definition";
 
-/** Items from a source. The API cannot read them back or delete single records. */
+/** Items that are uploaded from a source. The API cannot read them back or delete single items. */
 export const itemRecords = recordsLifecycle("ItemRecords", recordKinds.items, "itemDatasetId");

@@ -2,7 +2,7 @@ import type { Client } from "../client/client";
 import { type RecommendationInput, recommendItems, withheldNotice } from "../client/serving";
 import { routes } from "../contract";
 
-/** Lookup functions of a program, and the operation that each one calls. */
+/** Lookup functions for programs, and the operation that each one calls. */
 export const lookups = {
   getEventDataset: routes.getEventDataset,
   listEventDatasets: routes.listEventDatasets,
@@ -14,14 +14,14 @@ export const lookups = {
 
 /** Arguments of `recommend`. */
 export type RecommendArgs = RecommendationInput & {
-  /** Address for recommendation calls of the project. Required if several projects serve. */
+  /** Address for the project's recommendation calls. Required if several projects serve recommendations. */
   readonly servingUri?: string | undefined;
 };
 
 /**
- * Calls the service. The client validates the arguments.
+ * Runs a lookup. The client validates the arguments.
  *
- * @param warn reports that the result may be about another project
+ * @param warn called with a warning if the result may be about another project
  */
 export async function lookUp(
   client: Client,

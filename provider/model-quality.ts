@@ -2,11 +2,14 @@ import { isUncertain } from "../contract";
 import { knownFields } from "./lifecycle/arguments";
 import type { Context } from "./run/context";
 
-/** Quality that a training measured on held-out pairs of users who were not used to choose parameters. */
+/**
+ * Quality figures that the training measured on held-out user-item pairs. Their users were not used to choose
+ * parameters.
+ */
 export interface Quality {
-  /** Share of held-out items among the top 20 recommendations. */
+  /** Share of the held-out items that are among the top 20 recommendations. */
   readonly recallAt20?: number;
-  /** NDCG of the top 20 recommendations. Like recall, but counts items more if they rank higher. */
+  /** NDCG of the top 20 recommendations. Like recall, but an item counts more if it ranks higher. */
   readonly ndcgAt20?: number;
   /** NDCG@20 of a baseline that recommends the most popular items to everyone. */
   readonly popularityNdcgAt20?: number;
@@ -18,27 +21,34 @@ export interface Quality {
   readonly heldOutUsers?: number;
   /** Which pairs were held out: `latest` (the latest of each user), or `random` if events have no time. */
   readonly holdOut?: string;
-  /** Number of users from whose events the item vectors were learned, if there are too many events to use all. */
+  /**
+   * Number of users from whose events the item vectors were learned, if there were too many events to use all of them.
+   */
   readonly learnedOnUsers?: number;
-  /** Number of all users. Users not among `learnedOnUsers` were folded in. */
+  /** Total number of users. Users who are not among the `learnedOnUsers` were folded in. */
   readonly allUsers?: number;
-  /** NDCG@20 on the latest pairs, without a ranker. */
+  /** NDCG@20 without a ranker, measured on the users' latest pairs. */
   readonly unrankedNdcgAt20?: number;
-  /** NDCG@20 on the latest pairs, with this model as the ranker. Equal to `unrankedNdcgAt20` if the gain is not significant. */
+  /**
+   * NDCG@20 with this model as the ranker, measured like `unrankedNdcgAt20`. Both are equal if the gain is not
+   * significant.
+   */
   readonly rankedNdcgAt20?: number;
-  /** Share of all items that are in the top 20 of at least one of up to 1,000 users. */
+  /** Share of all items that are recommended to at least one of up to 1,000 users, in the top 20. */
   readonly coverageAt20?: number;
-  /** Share of these recommendations whose items have fewer than 5 users. */
+  /** Share of the recommendations for these users whose items have fewer than 5 users. */
   readonly coldItemsAt20?: number;
   /** Mean dissimilarity of a user's top 20 items: 0 if all are the same, about 1 if they have nothing in common. */
   readonly diversityAt20?: number;
-  /** Mean popularity rank of these recommendations: 0 for the least popular item, 1 for the most popular. */
+  /**
+   * Mean popularity rank of the recommendations for these users: 0 for the least popular item, 1 for the most popular.
+   */
   readonly shownPopularityAt20?: number;
-  /** Mean popularity rank of the items that these users chose. */
+  /** Mean popularity rank of the items that these users have chosen themselves. */
   readonly chosenPopularity?: number;
 }
 
-/** Fails if the model is below the required quality, before it is deployed. */
+/** Throws if the model does not reach the required quality, so it is not deployed. */
 export function assertQuality(
   { ndcgAt20: measured, heldOutPairs }: Quality,
   modelId: string,

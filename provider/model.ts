@@ -50,7 +50,7 @@ export const model = lifecycle({
   replaceOn: ["projectId", "submittedJobId"],
   // An update only renames the model.
   stableOutputs: ["modelId", "trainingJobId", "algorithmType", "algorithmParameters", "quality"],
-  // A new algorithm replaces the training job, and that replaces the model.
+  // A new algorithm replaces the training job, which in turn replaces the model.
   ignoreChanges: ["algorithmId"],
   // An adopted model has no job.
   adoptedWithout: ["submittedJobId"],
@@ -98,7 +98,7 @@ export const model = lifecycle({
       projectId,
       jobId: submittedJobId,
       submitAgain,
-      // If the submission got no response, only the model of the job is known.
+      // If the submission of the job got no response, only the job's model is known.
       readJob: async (jobId) => {
         const modelId = modelOfLostJob(jobId);
         if (modelId !== undefined) return { jobStatus: "SUCCEED", jobResult: { modelId } };
@@ -106,7 +106,7 @@ export const model = lifecycle({
       },
       resultIsThere: async ({ jobResult }) => {
         const modelId = jobResult?.modelId;
-        // Training again would not help a service that does not report the model.
+        // Training again would not help, because the service would not report the next model either.
         if (!modelId) throw new Error("the training job succeeded, but the service did not report its model");
         found = await read(modelId);
         return found !== undefined;
@@ -114,7 +114,8 @@ export const model = lifecycle({
     });
     run.models.forget();
     const modelId = job.jobResult?.modelId as string;
-    // Marks the model as created here, so a lost submission with the same name does not match it.
+    // Records that this run created the model, so it is not mistaken for the model of another submission without a
+    // response.
     run.created.get(routes.submitTrainingJob.path)?.add(lostJobOf(modelId));
     // The declared name may have changed after the job was submitted.
     if (found?.name != null && found.name !== name) await rename({ projectId, modelId, name }, context);
@@ -228,7 +229,10 @@ async function releaseHint(projectId: string, { run, settings }: Context): Promi
   );
 }
 
-/** Finds a model. One list call per project serves all its models. A model that is not in it is read separately. */
+/**
+ * Finds a model in the list of its project, which all resources share. A model that is not in the list is read
+ * separately.
+ */
 async function find(modelId: string, projectId: string, context: Context): Promise<Found | undefined> {
   return (await listed(projectId, context)).get(modelId) ?? readAlone(modelId, projectId, context);
 }
@@ -240,7 +244,7 @@ function listed(projectId: string, { client, clock, run }: Context): Promise<Map
   });
 }
 
-/** Reads a model without the list, which may be out of date. Returns undefined if it does not exist. */
+/** Reads a model without the list, which may be out of date. Returns undefined if the model does not exist. */
 function readAlone(modelId: string, projectId: string, context: Context): Promise<Found | undefined> {
   const read = (id: string) => context.client.call(routes.getModel, { projectId, modelId: id });
   return undefinedIfMissing(read(modelId), async () =>

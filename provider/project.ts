@@ -4,7 +4,7 @@ import { containsUnknown } from "./lifecycle/arguments";
 import { writeOnce } from "./lifecycle/write-once";
 import { isSecret } from "./run/secrecy";
 
-/** Project, which combines three datasets that models are trained on. */
+/** Project, which combines the three datasets that models are trained on. */
 export const project = writeOnce({
   type: "Project",
   objectType: "project",

@@ -8,22 +8,25 @@ import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 
-/** Width of a warning in 80 columns, after the engine's prefix "    warning: ". The engine does not wrap lines. */
+/**
+ * Maximum length of a warning on a screen with 80 columns, after the engine's prefix "    warning: ". The engine does
+ * not wrap lines.
+ */
 const lineColumns = 67;
 
 const lostJobPrefix = "lost-job-of-";
 
-/** Returns the placeholder for a job whose submission got no response. Only its model is known. */
+/** Returns the placeholder id for a job whose submission got no response. Only the job's model is known. */
 export function lostJobOf(modelId: string): string {
   return lostJobPrefix + modelId;
 }
 
-/** Returns the model of such a placeholder. Undefined for any other job. */
+/** Returns the model id in a placeholder of `lostJobOf`. Undefined for any other job id. */
 export function modelOfLostJob(jobId: string): string | undefined {
   return jobId.startsWith(lostJobPrefix) ? jobId.slice(lostJobPrefix.length) : undefined;
 }
 
-/** Adopts the training of a lost submission. The user passes the id of the job or of its model. */
+/** Adopts the job of a submission that got no response. The user passes the id of the job or of its model. */
 export async function adoptTraining(
   given: string,
   projectId: string,
@@ -35,7 +38,7 @@ export async function adoptTraining(
   return adoptJob(given, { projectId }, context);
 }
 
-/** The API cannot stop or change a job. */
+/** Lifecycle of a submitted training job. The API cannot stop or change a job. */
 export const trainingJob = lifecycle({
   type: "TrainingJob",
   args: z.strictObject({
@@ -78,7 +81,7 @@ export const trainingJob = lifecycle({
     const request = { projectId, algorithmId, name };
     const jobId = await submitJob(context, routes.submitTrainingJob, request, {
       identity: { projectId, algorithmId, triggers },
-      // If the submission gets no response, a model with the name of the job shows that it succeeded.
+      // If the submission gets no response, a model with the name of the job may be its result.
       findLost: {
         name: `models of ${projectId}`,
         list: async () => (await client.call(routes.listModels, { projectId })).models,
@@ -114,7 +117,7 @@ export const trainingJob = lifecycle({
       }
       modelId = job?.jobResult?.modelId ?? undefined;
     }
-    // A run that was interrupted during the wait has not stored the model, so nothing has deleted it.
+    // A run that was interrupted while it waited for the job has not stored the model, so no resource deletes it.
     if (!modelId) return;
     const model = { type: "Model", id: modelId, service: settings.baseUrl };
     if ((await run.claims.entriesFor(model)).length > 0) return;

@@ -1,5 +1,5 @@
 import { recordKinds } from "../records/kind";
 import { recordsLifecycle } from "./records/definition";
 
-/** Users from a source. The API cannot read them back or delete single records. */
+/** Users that are uploaded from a source. The API cannot read them back or delete single users. */
 export const userRecords = recordsLifecycle("UserRecords", recordKinds.users, "userDatasetId");

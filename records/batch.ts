@@ -22,7 +22,7 @@ export interface Batch {
   readonly index: number;
   readonly entries: readonly Entry[];
   readonly ids: ReadonlySet<string>;
-  /** Body of the call. The records exist only here, outside the heap, to save memory. */
+  /** Body of the call. The records are stored only here, outside the heap, to save memory. */
   readonly body: Buffer;
   /** Hash of the content. */
   readonly hash: string;
@@ -90,7 +90,7 @@ function textReader({ kind, mapping }: BatchSource, file: SourceFile): (row: Row
       assertSize(text, kind);
       return { id: wire[kind.idKey] as string, text };
     } catch (error) {
-      // Extreme nesting overflows the stack of JSON.stringify.
+      // Extreme nesting overflows the call stack in JSON.stringify.
       if (error instanceof RangeError && given !== undefined)
         return { reason: "it is nested too deeply", record: given };
       if (!(error instanceof InvalidRecord)) throw error;
@@ -122,7 +122,7 @@ function assertSize(text: string, { type, maxBytes }: RecordKind): void {
   );
 }
 
-/** Converts columns to JSON. Parquet has integers that JSON cannot represent. */
+/** Converts columns to JSON. Integers from Parquet that JSON cannot represent become text. */
 function columnsText(columns: object): string {
   return JSON.stringify(columns, (_, value) => (typeof value === "bigint" ? String(value) : value));
 }

@@ -6,7 +6,7 @@ import type { RecordKind } from "./kind";
 import { InvalidRecord, type Mapping, mapper } from "./mapping/mapping";
 import { maxRecordCount, readRows, type SourceFile } from "./source";
 
-/** Returns the number of shards for a number of records: one per 100,000, and at least 10. */
+/** Returns the number of shards to declare for a number of records: one per 100,000, and at least 10. */
 export function numShardsFor(records: number): number {
   return Math.max(limits.quickStartShards, Math.ceil(records / limits.recordsPerShard));
 }
@@ -24,7 +24,7 @@ export async function shardsOf(
   return dataset?.numShards ?? undefined;
 }
 
-/** Fails if a source has more records than fit into the shards of a dataset, before any of them is uploaded. */
+/** Throws if a source has more records than the shards of a dataset can hold. Called before the upload. */
 export async function assertFits(
   files: readonly SourceFile[],
   kind: RecordKind,
@@ -32,7 +32,7 @@ export async function assertFits(
   numShards: number,
 ): Promise<void> {
   const capacity = numShards * limits.recordsPerShard;
-  // Counting lines is fast but includes repeated ids. Ids are only counted if there are too many lines.
+  // Counting lines is fast but includes repeated ids. Distinct ids are counted only if there are too many lines.
   if ((await maxRecordCount(files)) <= capacity) return;
   const records = await distinctIds(files, kind, mapping);
   if (records * (1 - uncertainty) <= capacity) return;
@@ -43,10 +43,10 @@ export async function assertFits(
   );
 }
 
-/** Size of the bitmap for linear counting, 16 MB. */
+/** Number of bits in the bitmap for linear counting (16 MB). */
 const bitmapBits = 2 ** 27;
 
-/** Relative error of the count. If a source is that close to the capacity, the service decides. */
+/** Relative error of the estimate. If a source exceeds the capacity by less than this, the service decides. */
 const uncertainty = 0.001;
 
 /** Estimates the number of distinct ids by linear counting. */

@@ -6,7 +6,7 @@ import type { RecordKind } from "./kind";
 import type { AttributesSource, Mapping } from "./mapping/mapping";
 import { readRows, type SourceFile } from "./source";
 
-/** Number of rows whose columns are read, if a file has no list of columns. */
+/** Number of rows to read if a file has no list of columns. */
 const sampleRows = 1000;
 const shownColumns = 20;
 const shownCharacters = 40;
@@ -61,8 +61,9 @@ function requiredColumns(kind: RecordKind, mapping: Mapping): RequiredColumn[] {
 }
 
 /**
- * Fails if a file lacks a column that the mapping requires, before its rows are read.
- * @returns warnings about columns that may be missing: later rows of a JSON file can have columns that its first rows lack
+ * Throws if a file lacks a column that the mapping requires. Reads only the columns or the first rows.
+ * @returns warnings about columns that may be missing: later rows of a JSON file can have columns that the first rows do
+ *   not have
  */
 export async function assertColumns(
   files: readonly SourceFile[],

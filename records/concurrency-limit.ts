@@ -3,7 +3,7 @@ const growAfter = 16;
 
 /**
  * Limits the number of concurrent batches. The limit halves when the service is overloaded, then grows again slowly.
- * Two batches with the same id are never sent concurrently, so the later record wins as in the source.
+ * Two batches with the same id are never sent concurrently, so the later record in the source wins.
  */
 export class ConcurrencyLimit {
   #limit: number;
@@ -40,7 +40,8 @@ export class ConcurrencyLimit {
 
   /** Halves the limit. Called when the service is overloaded. */
   slowDown(): void {
-    // Concurrent batches are rejected together, so they count once.
+    // An overloaded service rejects several concurrent batches together, so the limit is halved only once for all of
+    // them.
     if (this.#acknowledged === 0 && this.#limit < this.max) return;
     this.#limit = Math.max(1, Math.floor(this.#limit / 2));
     this.#acknowledged = 0;

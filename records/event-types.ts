@@ -7,11 +7,17 @@ const maxTypes = 100;
 /** Result of a search for an event type. */
 export interface TypeSearch {
   readonly isThere: boolean;
-  /** Other types that were read before the search ended. All types if the searched one was not found. */
+  /**
+   * Other types that were read before the search ended. If the type was not found, these are all types, up to the
+   * maximum.
+   */
   readonly others: readonly string[];
 }
 
-/** Searches a source for an event type. Stops at the first match, so it reads everything only if there is none. */
+/**
+ * Searches a source for an event type. Stops at the first match, so it reads the whole source only if there is no
+ * match.
+ */
 export async function findEventType(
   files: readonly SourceFile[],
   mapping: Mapping,

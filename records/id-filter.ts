@@ -11,8 +11,8 @@ const minBits = 2 ** 16;
 const maxBits = 2 ** 28;
 
 /**
- * A set of ids in bounded memory (a blocked Bloom filter, 32 MB at most). It never misses an id that was added. It may
- * report an id that was not: about one in a million up to 8 million ids, more beyond that.
+ * A set of ids in bounded memory (a blocked Bloom filter, 32 MB at most). It always finds an id that was added. It may
+ * also report an id that was not added: about one in a million up to 8 million ids, more beyond that.
  */
 export class IdFilter {
   readonly #words: Int32Array;
@@ -27,7 +27,7 @@ export class IdFilter {
     this.#lastBlock = this.#words.length / blockWords - 1;
   }
 
-  /** Adds ids, and returns whether any of them may have been there before. */
+  /** Adds ids, and returns whether any of them may have been in the set before. */
   add(ids: Iterable<string>): boolean {
     let found = false;
     for (const id of ids) if (this.#visit(id, true)) found = true;

@@ -15,7 +15,10 @@ export function inlineText(rows: readonly unknown[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 }
 
-/** Stores inline records until this process uploads them. @returns their name, for the state */
+/**
+ * Stores inline records until this process uploads them.
+ * @returns the source name, for the state
+ */
 export function storeInline(text: Buffer, format = "ndjson"): string {
   const name = createHash("sha256").update(text).digest("hex");
   const source = prefix + name + (format === "ndjson" ? "" : `.${format}`);
@@ -23,7 +26,7 @@ export function storeInline(text: Buffer, format = "ndjson"): string {
   return source;
 }
 
-/** Returns the format of an inline source, which is the end of its name. Default: NDJSON. */
+/** Returns the format of an inline source, which is the extension of its name. Default: NDJSON. */
 export function inlineFormat(source: string): string {
   return /\.(\w+)$/.exec(source)?.[1] ?? "ndjson";
 }

@@ -17,7 +17,7 @@ export interface Outcome {
   readonly count: number;
   /** Digest of the ids of the accepted records, in order. */
   readonly ids: string;
-  /** Whether an earlier batch may contain the same id. */
+  /** Whether an earlier batch may contain an id of this batch. */
   readonly isShared: boolean;
   /** Whether the service rejected a record of the batch. */
   readonly hasRejects: boolean;
@@ -30,7 +30,7 @@ export interface Section extends JournaledUpload {
   /** Whether a batch is skipped only if it shares no id with an earlier batch. */
   readonly isCareful: boolean;
   readonly batches: Map<number, Outcome>;
-  /** Set when the upload is complete. */
+  /** Counts of the upload, set when it is complete. */
   readonly totals?: Totals | undefined;
 }
 
@@ -51,8 +51,8 @@ const unknown: Section = {
 const batchLine = /^(\d+) (\S{22}) (\d+) (\S{22}) (s?)(r?)\.$/;
 
 /**
- * Reads the last complete upload and the one after it. If a header is damaged or from an earlier version, nothing of
- * that upload can be skipped, so the next one sends everything.
+ * Reads the last complete upload and the upload that began after it. If a header is damaged or from an earlier version,
+ * no batch of that upload can be skipped, so the next upload sends everything.
  */
 export function readSections(text: string): { finished?: Section | undefined; open?: Section | undefined } {
   let finished: Section | undefined;

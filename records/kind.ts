@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { acceptedAt } from "../client/settings";
 import { eventRecord, itemRecord, limits, routes, userRecord, wireName } from "../contract";
 
-/** Kind of record: how to validate and upsert it. */
+/** Kind of record, with the rules to validate and upsert it. */
 export interface RecordKind {
   readonly type: "user" | "item" | "event";
   readonly route:
@@ -11,7 +11,9 @@ export interface RecordKind {
     | typeof routes.upsertDatasetEvents;
   /** Names of the fields in programs, in the order of the contract. */
   readonly fields: readonly string[];
-  /** Fields that every record must have. An event without an id gets one. */
+  /**
+   * Fields that every record must have. The id of an event is not required, because it can be built from other fields.
+   */
   readonly required: readonly string[];
   /** Name of the id field in the API. */
   readonly idKey: string;
@@ -33,7 +35,10 @@ export const recordKinds = {
 /** Name of a kind of record on the command line. */
 export type RecordKindName = keyof typeof recordKinds;
 
-/** Returns a kind of record with the limits of the configured service. The size limit of events comes from the specification. */
+/**
+ * Returns a kind of record with the limits of the service at an address. The API specifies a size limit only for
+ * events, so other services may accept larger users and items.
+ */
 export function recordKindAt(baseUrl: string, kind: RecordKind): RecordKind {
   const record = acceptedAt(baseUrl, kind.record);
   if (record === kind.record) return kind;

@@ -5,8 +5,8 @@ import type { Client } from "../client/client";
 import { digest, readIfPossible, replaceFile, stateDirectory } from "../client/state-directory";
 
 /**
- * Local files with the token of the upload or deletion that last changed the records of a dataset. There is one file for
- * each address of the service, because the other writer may have used another name of this machine.
+ * Local files with the token of the upload or deletion that last changed the records of a dataset. There is one file
+ * for each address of the service, because another writer may have used a different name of this machine.
  */
 export class LastWriter {
   readonly #paths: readonly string[];
@@ -17,10 +17,11 @@ export class LastWriter {
     );
   }
 
-  /** Token of the last upload. A deletion writes a token that no upload has, and so does a writer at another address. */
+  /** Token of the last upload or deletion. A deletion has a token that belongs to no upload. */
   get token(): string | undefined {
     const [own, ...others] = this.#paths.map(tokenIn);
-    // A version before 0.2.0 has written only the file of its own address.
+    // Versions before 0.2.0 wrote only the file of their own address, so a different token in another file counts as
+    // newer.
     return others.find((token) => token !== undefined && token !== own) ?? own;
   }
 

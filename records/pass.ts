@@ -8,7 +8,7 @@ import { type Reject, Rejects } from "./rejects";
 import { assertUnchanged, bytesIn } from "./source";
 import { TooManyFailuresError, type UploadOptions, type UploadResult } from "./upload-options";
 
-/** Number of rejected records above `maxFailures` after which the upload stops. */
+/** Number of rejected records beyond `maxFailures` after which the upload stops. */
 const maxExtraRejects = 1000;
 
 /** Options of a pass. */
@@ -36,7 +36,7 @@ export class Pass {
     this.#totalBytes = bytesIn(options.files);
   }
 
-  /** Makes a pass over the source of an upload. `onSending` is called before each batch is sent. */
+  /** Runs a pass over the source of an upload. `onSending` is called before each batch is sent. */
   static async run(
     options: PassOptions,
     plan: Plan,
@@ -47,7 +47,7 @@ export class Pass {
   }
 
   async #run(): Promise<Omit<UploadResult, "token">> {
-    // A file that changed during the pass explains most other errors, so that error is reported first.
+    // If a file changed during the pass, that explains most other errors, so this is reported instead of them.
     await this.#pass().finally(() => assertUnchanged(this.options.files));
     if (this.#failure) throw this.#failure;
     const uploaded = {
@@ -152,7 +152,10 @@ function rejectCount(count: number, isStopped: boolean): string {
 /** Record that the service rejected. */
 type RejectedRecord = Reject & { readonly id: string };
 
-/** Returns the records of a batch that the service did not accept. A record in neither list counts as rejected. */
+/**
+ * Returns the records of a batch that the service did not accept. A record that the reply does not mention counts as
+ * rejected.
+ */
 function rejectedRecords(
   batch: Batch,
   { succeedIds, failedIds, failures }: Reply<RecordKind["route"]>,

@@ -7,9 +7,9 @@ import type { UploadJournal } from "./upload-journal";
 /**
  * Decides which batches of a source are sent and which are skipped, in one pass over the source. For every id, the last
  * accepted record must win, as if everything were sent in order. Therefore:
- * - A batch that shares an id with a batch that was sent before is sent too, even if it has not changed.
- * - If a batch loses an id that an earlier batch may contain too, the earlier record must win again. The pass ends, and
- *   a second pass sends everything.
+ * - A batch that shares an id with a batch that this upload has already sent is sent too, even if it has not changed.
+ * - If a batch no longer contains an id that an earlier batch may contain, the record in the earlier batch must win
+ *   again. The pass ends, and a second pass sends everything.
  */
 export class Plan {
   /** Ids of all batches so far. */
@@ -28,7 +28,7 @@ export class Plan {
     this.#sent = journal.knowsAny ? new IdFilter(sourceBytes) : undefined;
   }
 
-  /** Whether an earlier record must win again, which requires a pass that sends everything. */
+  /** Whether an earlier record must win again, so everything must be sent in another pass. */
   get mustRestart(): boolean {
     return this.#mustRestart;
   }
@@ -38,7 +38,10 @@ export class Plan {
     return this.#outcomes;
   }
 
-  /** Whether the dataset already has the batch. Must be called for each batch in the order of the source. */
+  /**
+   * Whether the batch can be skipped, because the dataset already contains it. Must be called for each batch in the
+   * order of the source.
+   */
   skips(batch: Batch): boolean {
     const { index, hash, ids } = batch;
     const isShared = this.#seen.add(ids);
@@ -72,7 +75,7 @@ export class Plan {
     if (removed.some(({ isShared, count }) => isShared && count > 0)) this.#mustRestart = true;
   }
 
-  /** Checks for ids that the batch contained in the last upload and lacks now. */
+  /** Checks whether the batch has lost ids that it contained in the last upload. */
   #checkForLostIds(index: number, ids: readonly string[]): void {
     const before = this.journal.before(index);
     if (!before?.isShared) return;

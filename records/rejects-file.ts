@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 /** Number of bytes to read from a file to recognise a rejects file. */
 const firstBytes = 64 * 1024;
 
-/** Step for the user if a file cannot be the rejects file. */
+/** Step to suggest if a file cannot be the rejects file. */
 export const chooseFile = "Choose a different file (rejectsFile, --rejects).";
 
 /** File of a source. */
@@ -34,8 +34,8 @@ function digestOf(text: string): string {
 }
 
 /**
- * Whether a file looks like a rejects file, by its first line. A glob leaves such files out. Overwriting one needs the proof
- * of `assertRejectsFile`.
+ * Whether a file looks like a rejects file, judging by its first line. Globs leave such files out. Before such a file
+ * is overwritten, `assertRejectsFile` checks all of its lines.
  */
 export async function isLikeRejectsFile(path: string): Promise<boolean> {
   const file = await open(path);
@@ -50,9 +50,9 @@ export async function isLikeRejectsFile(path: string): Promise<boolean> {
 }
 
 /**
- * Fails if the path for rejected records is a source, also through a link, or an existing file that this package has not
- * written completely, line by line. An upload replaces or deletes the file. It also fails if the path is a link to a rejects
- * file in another directory, which may be an archive.
+ * Throws if an upload must not replace the file at a path with its rejects file. The path must not be a source, even
+ * through a link. An existing file must contain only lines that this package wrote. The path must not be a link to a
+ * rejects file in another directory either, because that file may be an archive.
  */
 export async function assertRejectsFile(path: string, sources: readonly Source[]): Promise<void> {
   const found = await stat(path).catch(() => undefined);
@@ -82,11 +82,14 @@ export async function assertRejectsFile(path: string, sources: readonly Source[]
 export async function removeRejectsFile(path: string, sources: readonly Source[]): Promise<void> {
   await assertRejectsFile(path, sources);
   const found = await stat(path).catch(() => undefined);
-  // Devices such as /dev/null must stay, and so must a link to the file.
+  // Devices such as /dev/null are kept. If the path is a link, its target is deleted and the link is kept.
   if (found?.isFile()) await rm(await realpath(path), { force: true });
 }
 
-/** Whether a file consists of unchanged lines of rejects files. False for an empty file, because nothing proves its origin. */
+/**
+ * Whether all lines of a file are unchanged lines of rejects files. False for an empty file, because nothing proves its
+ * origin.
+ */
 async function hasOnlyRejectLines(path: string): Promise<boolean> {
   if (!(await isLikeRejectsFile(path))) return false;
   let rest = "";

@@ -24,8 +24,8 @@ export function rejectsFileFor(name: string): string {
 }
 
 /**
- * Returns the default name of the rejects file of an import. Sources with the same file name in different directories have
- * different rejects files.
+ * Returns the default name of the rejects file of an import. Sources with the same file name in different directories
+ * have different rejects files.
  */
 export function rejectsFileForSource(source: string): string {
   const path = relative(process.cwd(), resolve(source));
@@ -50,8 +50,8 @@ export class Rejects {
   ) {}
 
   /**
-   * Deletes the file of the last upload. Fails if the user has written or changed it, or if it is a source.
-   * @param redact removes values from a reason; set if records are secret, and then the file contains only reasons
+   * Deletes the rejects file of the last upload. Fails if the user has written or changed it, or if it is a source.
+   * @param redact removes values from a reason; set only if records are secret, and then the file contains no records
    */
   static async open(
     path: string,
@@ -90,7 +90,8 @@ export class Rejects {
 
   #create(): number {
     const found = lstatSync(this.path, { throwIfNoEntry: false });
-    // A file that appeared after the check must not be overwritten. Devices and links exist already.
+    // With "wx", a file that appeared after the check is not overwritten. Devices and links already exist, so they need
+    // "w".
     return openSync(this.path, !found || found.isFile() ? "wx" : "w", 0o600);
   }
 }

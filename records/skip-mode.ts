@@ -9,11 +9,14 @@ export interface JournaledUpload {
   readonly isUnknown?: true;
 }
 
-/** Killed upload, from the pending operations in the stack's state. */
+/** Killed upload, according to the pending operations in the stack's state. */
 export interface KilledUpload {
   /** Hash of its content. Empty if it is secret and cannot be read. */
   readonly contentHash: string;
-  /** Whether it was the first upload of a resource. The engine keeps such an operation, so later uploads may have followed. */
+  /**
+   * Whether it was the first upload of a resource. The engine keeps its note of such an upload, so later uploads may
+   * have followed.
+   */
   readonly isFirst: boolean;
 }
 
@@ -22,17 +25,20 @@ export interface UploadHistory {
   /** Hash of the content to upload. */
   readonly contentHash: string;
   /**
-   * Token of the last recorded upload: from the stack's state for a resource, from this machine for an import. It may be
-   * incomplete.
+   * Token of the last recorded upload: from the stack's state for a resource, from this machine for an import. That
+   * upload may be incomplete.
    */
   readonly recorded?: string | undefined;
-  /** Uploads on any machine that began after the recorded one and have no recorded end. `unknown` if that cannot be read. */
+  /**
+   * Uploads on any machine that began after the recorded one and have no recorded end. `unknown` if they cannot be
+   * determined.
+   */
   readonly unrecorded?: readonly KilledUpload[] | "unknown" | undefined;
-  /** Last complete upload of this machine. */
+  /** Last complete upload on this machine. */
   readonly finished?: JournaledUpload | undefined;
   /** Upload that this machine began after `finished` and did not complete. */
   readonly open?: JournaledUpload | undefined;
-  /** Token of the last upload or deletion of this machine that changed the dataset, from any source. */
+  /** Token of the last upload or deletion on this machine that changed the dataset, from any source. */
   readonly writer?: string | undefined;
 }
 
@@ -42,8 +48,8 @@ export interface UploadHistory {
  * - `finished`: the dataset contains the finished upload, so unchanged batches are skipped.
  * - `open`: the dataset contains what the open upload has sent, so acknowledged batches are skipped.
  * - `same content`: the last writer was an update with the same content, on this or another machine. Batches that this
- *   machine has sent are skipped, unless they share an id with an earlier batch: the other upload may have ended between
- *   the two batches.
+ *   machine has sent are skipped, unless they share an id with an earlier batch: if the other upload was killed
+ *   between the two batches, it has overwritten the later record.
  */
 export type SkipMode = "nothing" | "finished" | "open" | "same content";
 
@@ -75,6 +81,6 @@ export function isInDoubt({
   const last = open ?? finished;
   if (unrecorded === "unknown" || unrecorded.length > 0) return true;
   if (!last || last.isUnknown) return last !== undefined;
-  // True if an upload of this machine began after the recorded one and was not recorded.
+  // True if this machine has not completed the recorded upload, or has begun a later upload that was not recorded.
   return last.token === recorded ? last === open : last.basis === recorded;
 }

@@ -9,10 +9,10 @@ import { inlineFormat, isInline, readInline } from "./inline";
 import type { Mapping } from "./mapping/mapping";
 import { isLikeRejectsFile } from "./rejects-file";
 
-/** Prefix of the placeholder for the content hash of an unreadable source. The reason follows. */
+/** Prefix of the text that replaces the argument `source` if the source cannot be read. The reason follows. */
 export const unreadable = "unreadable: ";
 
-/** Maximum resolution of file times. Two changes within this time may have the same file time. */
+/** Coarsest resolution of file times. Two changes within this time may have the same file time. */
 const timestampStepMs = 3_000;
 
 /** File of a source. */
@@ -20,7 +20,10 @@ export interface SourceFile extends Readable {
   readonly format: Format;
   /** Time of the last change, in milliseconds. */
   readonly changedMs: number;
-  /** Differs after each change of the file. Undefined if the file changed so recently that another change might not show. */
+  /**
+   * Text that differs after each change of the file. Undefined if the file changed so recently that another change
+   * might go unnoticed.
+   */
   readonly version?: string | undefined;
 }
 
@@ -105,7 +108,7 @@ export function bytesIn(files: readonly SourceFile[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Fails if a file changed after `findFiles`. */
+/** Throws if a file has changed since `findFiles` found it. */
 export async function assertUnchanged(files: readonly SourceFile[]): Promise<void> {
   for (const file of files) {
     if (file.content) continue;

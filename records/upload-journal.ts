@@ -9,7 +9,7 @@ import type { JournaledUpload, SkipMode } from "./skip-mode";
 export interface JournalOwner {
   readonly service: string;
   readonly datasetId: string;
-  /** File or resource. Several sources can fill one dataset. */
+  /** Name of the file or resource. Several sources can fill one dataset. */
   readonly source: string;
 }
 
@@ -32,7 +32,7 @@ export class UploadJournal {
 
   constructor(
     owner: JournalOwner,
-    /** Called once with the reason if the journal cannot be written. The upload continues without it. */
+    /** Called once with the reason if the journal cannot be written. The upload continues without a journal. */
     readonly onLost: (problem: string) => void = () => undefined,
   ) {
     const name = digest([owner.service, owner.datasetId, owner.source]);
@@ -45,7 +45,7 @@ export class UploadJournal {
     return this.#finished?.totals && { ...this.#finished, totals: this.#finished.totals };
   }
 
-  /** Upload that was interrupted after the last complete one. */
+  /** Upload that began after the last complete one and was interrupted. */
   get open(): JournaledUpload | undefined {
     return this.#open;
   }
@@ -78,24 +78,24 @@ export class UploadJournal {
     return this.#section.batches.get(index);
   }
 
-  /** Result of a batch in the upload that this one builds on. */
+  /** Result of a batch in the earlier upload that this one builds on. */
   before(index: number): Outcome | undefined {
     return this.#base?.batches.get(index);
   }
 
-  /** Results of the batches from an index on, in the upload that this one builds on. */
+  /** Results of the batches, starting at an index, in the earlier upload that this one builds on. */
   beforeFrom(index: number): Outcome[] {
     return [...(this.#base?.batches ?? [])].flatMap(([at, outcome]) => (at >= index ? [outcome] : []));
   }
 
-  /** Whether the journal knows any batch. */
+  /** Whether the journal contains the result of any batch. */
   get knowsAny(): boolean {
     return this.#section.batches.size + (this.#base?.batches.size ?? 0) > 0;
   }
 
   /**
-   * Opens the file before the first batch is sent. An upload that sends nothing writes nothing, because the dataset still
-   * contains the earlier upload.
+   * Opens the journal file before the first batch is sent. Until then, the file still describes the earlier upload,
+   * which the dataset still contains.
    */
   sending(): void {
     if (this.#file !== undefined || this.#isLost) return;
@@ -113,7 +113,7 @@ export class UploadJournal {
     if (file !== undefined) this.#attempt(() => writeSync(file, `${lineOf(index, outcome)}\n`));
   }
 
-  /** Records that the upload is complete, with all its batches, sent or skipped. */
+  /** Records that the upload is complete, with the results of all batches, sent or skipped. */
   finish(totals: Totals, batches: ReadonlyMap<number, Outcome>): void {
     const section = { ...this.#section, base: undefined, batches: new Map(batches), totals };
     if (!this.#isLost) this.#attempt(() => this.#write([section]));
@@ -144,7 +144,7 @@ export class UploadJournal {
     } catch (error) {
       this.#isLost = true;
       this.close();
-      // An outdated journal would skip batches that have changed in the dataset.
+      // With an outdated journal, the next upload would skip batches that have changed in the dataset.
       tryTo(() => rmSync(this.#path, { force: true }));
       this.onLost((error as Error).message);
     }
@@ -163,6 +163,6 @@ function tryTo(work: () => void): void {
   try {
     work();
   } catch {
-    // A journal that cannot be written or removed stays.
+    // If the journal cannot be removed either, it stays.
   }
 }

@@ -12,7 +12,7 @@ export const defaultParallel = 8;
 export interface Progress extends Totals {
   readonly bytes: number;
   readonly totalBytes: number;
-  /** Number of records that an earlier run has sent. */
+  /** Number of records that were skipped, because an earlier run has sent them. */
   readonly skippedCount: number;
 }
 
@@ -28,7 +28,7 @@ export interface UploadOptions {
   readonly owner: string;
   /** File for rejected records. */
   readonly rejectsFile: string;
-  /** Removes values from a reason. Set if the records are secret; then the rejects file contains only reasons. */
+  /** Removes values from a reason. Set only if the records are secret; then the rejects file contains no records. */
   readonly redact?: ((reason: string) => string) | undefined;
   /** Maximum number of rejected records. With more, the upload fails. */
   readonly maxFailures: number;
@@ -37,11 +37,11 @@ export interface UploadOptions {
   readonly parallel: number;
   /** Number of shards of the dataset, if known. */
   readonly numShards?: number | undefined;
-  /** Earlier uploads of this source. Without it, everything is sent. */
+  /** Earlier uploads of this source. If it is missing, everything is sent. */
   readonly history?: Pick<UploadHistory, "recorded" | "unrecorded"> | undefined;
   /**
-   * Whether to announce the upload to the service. Set it if a stack's state records the token: a later run on any machine
-   * then finds an upload that was interrupted before the state recorded it.
+   * Whether to announce the upload to the service. Set it if a stack's state records the token. A later run on any
+   * machine then notices an upload that was interrupted before the state recorded it.
    */
   readonly isAnnounced?: boolean;
   /** Sends everything, even acknowledged batches. */
@@ -49,7 +49,7 @@ export interface UploadOptions {
   /** Called before the first batch is sent, with the token of the upload. */
   readonly onSending?: (token: string) => void;
   readonly onProgress?: (progress: Progress) => void;
-  /** Called if the upload cannot be resumed after an interruption, with the reason. */
+  /** Called with the reason if progress cannot be recorded, so an interrupted upload would start over. */
   readonly onUnresumable?: (message: string) => void;
   /** Called at the end if there is a step that the user should take, such as an addition to .gitignore. */
   readonly onHint?: (message: string) => void;

@@ -36,11 +36,11 @@ export interface RejectGroup {
 /** Expected result of an upload. */
 export interface UploadPreview {
   readonly columns: readonly string[];
-  /** Proposed columns for fields that have no mapping and no column of their name. */
+  /** Proposed columns for fields that have no mapping and no column with the same name. */
   readonly proposed: Readonly<Record<string, string>>;
   /** Required columns that do not exist, with their fields. */
   readonly missing: readonly { readonly field: string; readonly column: string }[];
-  /** Undefined if columns are missing, because then no row is read. */
+  /** Number of valid records. Undefined if columns are missing, because then no row is read. */
   readonly recordCount?: number;
   readonly failedCount?: number;
   readonly refusals?: readonly RejectGroup[];

@@ -47,7 +47,7 @@ export async function upload(options: UploadOptions): Promise<UploadResult> {
     return { ...uploaded, token };
   } finally {
     journal.close();
-    // Each upload first removes the file, so an existing file is from this upload.
+    // Each upload first removes the rejects file, so an existing file is from this upload.
     const hint = existsSync(options.rejectsFile)
       ? await ignoreHint(options.rejectsFile, "rejected records")
       : undefined;
@@ -55,7 +55,10 @@ export async function upload(options: UploadOptions): Promise<UploadResult> {
   }
 }
 
-/** Returns the header of every batch. Undefined if no earlier upload is recorded, or if this upload is already recorded. */
+/**
+ * Returns the header that announces an upload with every batch. Undefined if no earlier upload is recorded, or if this
+ * upload is already recorded.
+ */
 function announcement(basis: string | undefined, token: string): Record<string, string> | undefined {
   return basis && basis !== token ? { [uploadHeader]: formatUpload({ basis, token }) } : undefined;
 }
@@ -92,7 +95,7 @@ class Writer {
   finish(): void {
     const { token } = this.#last;
     if (!this.#hasBegun && token === this.options.history?.recorded) this.#write(this.token);
-    // Another upload ran concurrently, so it is unknown which records won.
+    // Another upload ran concurrently, so it is unknown whose records the dataset contains.
     else if (this.#hasBegun && token !== this.token) this.#write(undefined);
   }
 

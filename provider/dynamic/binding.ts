@@ -3,11 +3,11 @@ import * as pulumi from "@pulumi/pulumi";
 import { cancel } from "../run/cancellation";
 import { type Binding, setBinding, type Urn } from "../run/engine";
 
-/** Binding through the SDK, in a program and in the process of its dynamic provider. */
+/** Binding that uses the Pulumi SDK, in a program and in the process of its dynamic provider. */
 const dynamicBinding: Binding = {
   /**
-   * Passes the engine's address to the SDK. The process of a dynamic provider does not do that itself, so its messages
-   * would have no severity and no resource.
+   * Passes the engine's address to the SDK. The SDK's dynamic provider does not do that, so messages would have no
+   * severity and no resource.
    */
   connect() {
     const address = dynamicBinding.engineAddress();
@@ -38,8 +38,8 @@ const listening = new WeakSet<object>();
 
 /**
  * Listens for the engine's request to cancel. The SDK's dynamic provider does not pass that request on, and its process
- * receives no signal, so this code watches the requests of its server. If the server is not found, waits continue until
- * their jobs have ended.
+ * receives no signal, so this code watches the requests to the provider's server. If no server is found, waits continue
+ * until their jobs have ended.
  */
 function listenForCancel(): void {
   for (const server of activeHandles().filter(isHttp2Server)) {

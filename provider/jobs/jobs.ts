@@ -29,20 +29,23 @@ interface SubmissionOptions<Listed>
   extends Partial<
     Pick<Creation<SubmitRoute, Listed>, "idOf" | "identity" | "findLost" | "adopt" | "isThere">
   > {
-  /** Cause of a resubmission, such as `again-job-1`. It is the key, so every machine submits the job once. */
+  /**
+   * Cause of a resubmission, such as `again-job-1`. The idempotency key is derived from it, so several machines submit
+   * the job only once.
+   */
   readonly follows?: string | undefined;
 }
 
-/** Submits a job once and returns its id without waiting, so the engine can store the id first. */
+/** Submits a job once and returns its id. Does not wait for the job, so the engine can store the id first. */
 export async function submitJob<R extends SubmitRoute, Listed = never>(
   context: Context,
   route: R,
   request: Input<R> & { readonly projectId: string; readonly name: string },
   { follows, ...options }: SubmissionOptions<Listed> = {},
 ): Promise<string> {
-  // A job with a new name is still the same job.
+  // The name does not identify a job: a job with a new name is still the same job.
   const { name, ...identity } = request;
-  // But the request differs, and a service rejects a different request with the same key.
+  // The key depends on the name nevertheless, because a service rejects a different request with the same key.
   const once = follows && { identity: follows, key: `${follows}-${digest(name)}` };
   const { reply, resumed } = await createOnce<SubmitRoute, Listed>(context, {
     idOf: ({ jobId }) => jobId,
@@ -63,8 +66,8 @@ export async function submitJob<R extends SubmitRoute, Listed = never>(
 }
 
 /**
- * Returns how the record of a job differs from its submission, or undefined. The reply to a submission contains only the
- * id, so only the record shows that a gateway repeated the reply to another submission.
+ * Returns how a job's record differs from its submission, or undefined. The reply to a submission contains only the
+ * job's id, so only the record can show that a gateway repeated the reply to another submission.
  */
 async function otherJob(
   context: Context,
@@ -76,12 +79,12 @@ async function otherJob(
     if (job.name == null || job.name === name) return undefined;
     return `the response names job ${truncate(jobId)}, which has the name ${truncate(job.name)}, not ${truncate(name)}`;
   } catch (error) {
-    // Any other error shows nothing: the service may show new jobs late.
+    // Any other error proves nothing: a new job may take a while to appear in the service.
     return isJobOfOtherProject(error) ? error.message : undefined;
   }
 }
 
-/** Adopts the job that the user names as the result of a submission without a response. */
+/** Adopts the job that the user names as the outcome of a submission without a response. */
 export async function adoptJob(
   jobId: string,
   { projectId }: { readonly projectId: string },
@@ -91,7 +94,9 @@ export async function adoptJob(
   throw new Error(`Cannot adopt job ${truncate(jobId)}: project ${truncate(projectId)} has no such job`);
 }
 
-/** Returns an error if neither `submittedJobId` nor `existingId` is set. The TypeScript classes always set one. */
+/**
+ * Returns an error if neither `submittedJobId` nor `existingId` is set. The TypeScript classes always set one of them.
+ */
 export function missingJobError(
   type: string,
   component: string,
@@ -110,8 +115,8 @@ export interface Submitted {
   readonly projectId: string;
   readonly jobId: string;
   /**
-   * Submits the job again, because of `follows`. It keeps its previous name if that is known: a machine with a different
-   * name in the program then sends the same request.
+   * Submits the job again. `follows` is the cause. The job keeps its previous name if that is known, so a machine with
+   * a different name in its program sends the same request.
    */
   readonly submitAgain: (follows: string, name: string | undefined) => Promise<string>;
   /** Reads a job. Default: from the service. */
@@ -123,20 +128,20 @@ export interface Submitted {
 /** Succeeded job. */
 export interface FinishedJob extends Job {
   readonly id: string;
-  /** Duration. Unknown if an earlier run submitted the job. */
+  /** Time since the submission, in milliseconds. Undefined if an earlier run submitted the job. */
   readonly tookMs: number | undefined;
 }
 
 /**
- * Waits until a job has succeeded. A job of an earlier run that has failed, or whose result no longer exists, is submitted
- * again.
+ * Waits until a job has succeeded. If an earlier run submitted the job, and it has failed or its result no longer
+ * exists, submits it again.
  */
 export async function finishJob(context: Context, submitted: Submitted): Promise<FinishedJob> {
   const { kind, projectId, jobId } = submitted;
   const earlier = !context.run.submitted.has(jobId);
   const again = async (why: string, { name }: { readonly name?: string | null | undefined } = {}) => {
     const next = await submitted.submitAgain(`again-${jobId}`, name ?? undefined);
-    // If an earlier run submitted it, that run has already reported it.
+    // If an earlier run resubmitted the job, that run has already reported it.
     if (context.run.submitted.has(next))
       await log.info(context.urn, `${kind.name} job ${jobId} ${why}; submitted again as ${next}`);
     return finishJob(context, { ...submitted, jobId: next });
@@ -194,7 +199,7 @@ async function waitFor(
       `${kind.name} job ${jobId} keeps running; the next \`pulumi up\` resumes the wait for it.`,
     );
   });
-  // Replace the progress line, which still shows the status before the last one.
+  // Replace the progress line, which still shows an earlier status.
   if (job !== first && hasEnded(job, settings)) {
     const words = `${job.jobStatus} after ${ms(clock.now() - began)}${retriesOf(job)}`;
     await log.progress(urn, `${words}: ${kind.name} ${jobId}`);
@@ -220,8 +225,8 @@ function retriesOf({ retryCount }: Job): string {
 }
 
 /**
- * Refreshes a submitted job. A job is a record of the past, so its state entry always stays and nothing is trained or
- * deployed again. Only its project is read, once for all of its jobs.
+ * Refreshes the resource of a submitted job. Its state entry is always kept, so a refresh never causes another training
+ * or deployment. Only the project is read, once for all jobs of the project.
  */
 export const readBack = {
   readWith: routes.getProject,

@@ -12,12 +12,12 @@ export const submitters: Readonly<Record<string, string>> = {
   UserClustering: "ClusteringJob",
 };
 
-/** Whether the read of a job failed because the service has the job in another project. */
+/** Whether reading a job failed because the service returned a job of another project. */
 export function isJobOfOtherProject(error: unknown): error is ReplyError {
   return error instanceof ReplyError && error.isOfOtherCall;
 }
 
-/** Adds the command that submits a job again to the error about a stored job of another project. */
+/** Adds the command that submits a new job, if the error means that the job in the state belongs to another project. */
 export function withWayOut(error: unknown, jobId: string, { urn = "" }: Context): unknown {
   if (!isJobOfOtherProject(error)) return error;
   const jobUrn = urn.replace(/:(\w+)::/g, (whole, type) =>
@@ -31,8 +31,8 @@ export function withWayOut(error: unknown, jobId: string, { urn = "" }: Context)
 }
 
 /**
- * Returns the record of a job that is being deleted from the state. Returns undefined if the job is of another project:
- * this stack did not submit it, so it has nothing to delete or report.
+ * Returns the result of reading a job whose resource is being deleted. Returns undefined, with a warning, if the job
+ * belongs to another project: this stack did not submit that job, so there is nothing to delete or report.
  */
 export async function ownJob<T>(read: Promise<T>, jobId: string, { urn }: Context): Promise<T | undefined> {
   try {

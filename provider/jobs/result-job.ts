@@ -21,7 +21,7 @@ type ResultOutputs = z.output<typeof resultOutputs>;
 
 type ResultRoute = typeof routes.submitQueryingJob | typeof routes.submitClusteringJob;
 
-/** Type of a job with a result: querying or clustering. */
+/** Kind of job that has a result to download: querying or clustering. */
 export interface ResultKind {
   readonly kind: JobKind;
   readonly route: ResultRoute;
@@ -30,7 +30,7 @@ export interface ResultKind {
   args(more: z.ZodRawShape): z.ZodObject;
 }
 
-/** Arguments that both types have. */
+/** Arguments that querying and clustering have in common. */
 interface Declared {
   readonly projectId: string;
   readonly name: string;
@@ -42,7 +42,10 @@ function requestOf({ fields }: ResultKind, args: Declared): Input<ResultRoute> {
   return fieldsOf(fields, args) as Input<ResultRoute>;
 }
 
-/** Lifecycle of a submitted job. Its id is in the state before the wait begins. The API cannot stop or delete it. */
+/**
+ * Lifecycle of a submitted job. The job's id is in the state before the wait begins. The API cannot stop or delete a
+ * job.
+ */
 export function submittedJob(type: string, kind: ResultKind) {
   return lifecycle({
     type,
@@ -68,7 +71,10 @@ const resultArgs = {
   existingId: id.optional(),
 };
 
-/** Lifecycle of a job's result. Deleting only removes it from the state, because the API decides when results expire. */
+/**
+ * Lifecycle of a job's result. Deleting the resource only removes it from the state, because the service decides when
+ * results expire.
+ */
 export function finishedJob(type: string, job: string, result: ResultKind) {
   const { kind, route, fields } = result;
   return lifecycle({
@@ -88,7 +94,7 @@ export function finishedJob(type: string, job: string, result: ResultKind) {
       const submitAgain = (follows: string, name = given.name) =>
         submitJob(context, route, requestOf(result, { ...given, name }), { follows });
       const job = await finishJob(context, { kind, projectId, jobId, submitAgain });
-      // The message explains an empty result.
+      // For example, the message explains why a result is empty.
       if (job.jobResult?.message) await log.warn(context.urn, job.jobResult.message);
       return { id: job.id, ...outputs(job, job.id) };
     },

@@ -10,22 +10,29 @@ import { openSession, type Session } from "../run/session";
 import type { Properties, StateEntry } from "../run/state-entry";
 import { type Location, locationOf } from "./location";
 
-/** Facts about the account of a resource. */
+/** Facts that show whether a resource is in the configured account. */
 export interface AccountEvidence {
-  /** Whether the resource was stored with the configured key. "unknown" in state of older versions. */
+  /**
+   * Whether the state entry was written with the configured API key. "unknown" for embedded services and state of older
+   * versions.
+   */
   readonly key: "same" | "different" | "unknown";
   /** Whether the user has confirmed the account with RECOMMENDER_SERVICE_MOVED. */
   readonly confirmedSame?: boolean;
-  /** Whether the configured key shows objects that the stack created with the other key. */
+  /** Whether the configured key can read objects that the stack created with the different key. */
   readonly visible?: VisibleObjects;
 }
 
-/** Whether a resource is in the configured account. `search` reads objects from the service, `reject` stops the run. */
+/**
+ * Decision about the account of a resource. `same`: continue; `search`: read objects from the service first; `reject`:
+ * stop the run.
+ */
 export type AccountVerdict = "same" | "search" | "reject";
 
 /**
- * Decides whether a resource is in the configured account. With the key of a different account, all objects of the stack
- * would seem deleted and would be created again. A new key of the same account still shows the stack's objects.
+ * Decides whether a resource is in the configured account. With the key of a different account, all objects of the
+ * stack would seem deleted and would be created again. A new key of the same account can still read the stack's
+ * objects.
  */
 export function accountVerdict({ key, confirmedSame, visible }: AccountEvidence): AccountVerdict {
   if (key !== "different" || confirmedSame) return "same";
@@ -33,10 +40,10 @@ export function accountVerdict({ key, confirmedSame, visible }: AccountEvidence)
   return visible === "none" ? "reject" : "same";
 }
 
-/** Maximum number of objects that are read per type. */
+/** Maximum number of objects to read per resource type. */
 const maxReads = 10;
 
-/** Reads the object of a state entry. */
+/** Call that reads the object of a state entry. */
 interface ObjectReader {
   readonly route: Route;
   request(entry: StateEntry): object;
@@ -52,7 +59,10 @@ const readers: Readonly<Record<string, ObjectReader>> = {
   Model: { route: routes.getModel, request: ({ id, projectId }) => ({ projectId, modelId: id }) },
 };
 
-/** Returns the location of an object. Throws if it is in a different service or account, where it would seem deleted. */
+/**
+ * Returns the location of an object. Throws if the object is in a different service or account, because it would seem
+ * deleted.
+ */
 export async function verifiedLocation(
   entry: StateEntry,
   properties: Properties,
@@ -83,15 +93,15 @@ async function rejectOtherAccount(entry: StateEntry, settings: Settings): Promis
 }
 
 /**
- * Reads objects that the stack created with the key of an entry, until the service returns one. An object of another account
- * may have the same id, so its name and shards must match the state.
+ * Reads objects that the stack created with the same key as an entry, until the service returns one of them. An object
+ * of another account may have the same id, so its name and number of shards must match the state.
  */
 async function findObjects({ client, run }: Session, of: StateEntry): Promise<VisibleObjects> {
   const stored = await run.stackState.entries(of).catch(() => []);
   const created = [of, ...stored].filter(({ account, id }) => account === of.account && !lostCallOf(id));
   let hasRead = false;
   for (const [type, { route, request }] of Object.entries(readers)) {
-    // The project is unknown if the state encrypts it.
+    // The project id is unknown if the state encrypts it.
     const isKnown = (entry: StateEntry) => !Object.values(request(entry)).includes(undefined);
     const known = created.filter((entry) => entry.type === type && isKnown(entry)).slice(0, maxReads);
     if (known.length === 0 || !(await isOffered(client, route))) continue;
@@ -110,7 +120,7 @@ async function findObjects({ client, run }: Session, of: StateEntry): Promise<Vi
   return "unknown";
 }
 
-/** Whether an object has the name and the shards of a state entry, as far as both are known. */
+/** Whether an object has the name and the number of shards in a state entry, as far as they are known. */
 function isObjectOf(entry: StateEntry, found: Pick<Partial<StateEntry>, "name" | "numShards">): boolean {
   const isEqual = (key: "name" | "numShards") =>
     entry[key] === undefined || found[key] == null || entry[key] === found[key];

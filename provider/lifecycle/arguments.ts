@@ -7,7 +7,7 @@ import { logicalName } from "../run/urn";
 import type { Definition } from "./definition";
 import { hiddenInputs } from "./hidden";
 
-/** Returns the arguments whose change has an effect, and which of them require a replacement. */
+/** Returns the changed arguments whose change has an effect, and which of them require a replacement. */
 export function compare(definition: Definition, id: string, olds: Properties, news: Properties) {
   const changed = Object.keys(definition.args.shape).filter((key) => hasChanged(key, id, olds, news));
   const replaceOnChanges = news.__replaceOn ?? [];
@@ -23,7 +23,7 @@ export function compare(definition: Definition, id: string, olds: Properties, ne
   return { effective, replaces };
 }
 
-/** Whether the object is adopted, or may be because `existingId` is unknown. */
+/** Whether the object is adopted, or may be adopted because `existingId` is not known yet. */
 function isAdopted(id: string, { existingId }: Properties): boolean {
   return existingId === id || containsUnknown(existingId);
 }
@@ -38,7 +38,7 @@ function hasChanged(key: string, id: string, olds: Properties, news: Properties)
 /** One step of a property path: `["a key"]` with escapes, `[0]`, or a name up to the next dot or bracket. */
 const pathStep = /\["((?:\\.|[^"\\])*)"\]|\[([^\]]*)\]|([^.[\]]+)/g;
 
-/** Splits a property path like the engine: `attributeSchema["a.b"]` has two keys. */
+/** Splits a property path as the engine does: `attributeSchema["a.b"]` has two keys. */
 function stepsOf(path: string): string[] {
   return [...path.matchAll(pathStep)].map(
     ([, quoted, index, name]) => quoted?.replace(/\\(.)/g, "$1") ?? index ?? name ?? "",
@@ -62,7 +62,7 @@ function keysOf(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.keys(value) : [];
 }
 
-/** Adds the defaults of missing arguments. */
+/** Adds default values for missing arguments. */
 export function withDefaults(schema: z.ZodObject, given: Properties): Properties {
   const inputs = { ...given };
   for (const [key, field] of Object.entries(schema.shape as Record<string, z.ZodType>)) {
@@ -75,8 +75,8 @@ export function withDefaults(schema: z.ZodObject, given: Properties): Properties
 }
 
 /**
- * Adds a name if the program sets none: the logical name under which the resource was first declared. An alias therefore
- * does not rename the object.
+ * Adds a name if the program does not set one: the logical name under which the resource was first declared. An alias
+ * therefore does not rename the object.
  */
 export function withName(schema: z.ZodObject, olds: Properties, news: Properties): Properties {
   if (!("name" in schema.shape) || news.name !== undefined) return news;
@@ -96,7 +96,7 @@ export function withoutUnknown(given: Properties): Properties {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => !containsUnknown(value)));
 }
 
-/** Validates arguments, except for unknown values. */
+/** Returns the faults that a schema finds in arguments, except in unknown values. */
 function schemaFaults(schema: z.ZodObject, given: Properties): string[] {
   const args = Object.fromEntries(Object.entries(given).filter(([key]) => !hiddenInputs.includes(key)));
   const issues = schema.safeParse(args).error?.issues ?? [];
@@ -109,7 +109,10 @@ function schemaFaults(schema: z.ZodObject, given: Properties): string[] {
     .map((issue) => issuesText([issue], schema));
 }
 
-/** Returns all faults of the arguments: the error of the resource itself, and schema faults that it does not mention. */
+/**
+ * Returns all faults of the arguments: the error of the definition, and schema faults of arguments that the error does
+ * not mention.
+ */
 export function checkFailures(schema: z.ZodObject, given: Properties, error: string | undefined): string[] {
   const faults = schemaFaults(schema, given);
   return error
@@ -127,19 +130,19 @@ export function containsUnknown(value: unknown): boolean {
   return value === unknownValue;
 }
 
-/** Extracts the arguments from the properties of a state. */
+/** Returns the arguments among the properties of a state entry. */
 export function argumentsIn(properties: Properties, keys: readonly string[]): Properties {
   const wanted = [...keys, "__urn", "__firstName"].filter((key) => properties[key] !== undefined);
   return Object.fromEntries(wanted.map((key) => [key, properties[key]]));
 }
 
-/** Returns the fields that have a value. For services, the engine and programs, null means absent. */
+/** Returns the fields that have a value. Services, the engine and programs treat null as absent. */
 export function knownFields<T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[Key]> } {
   const known = Object.entries(fields).filter(([, value]) => value != null);
   return Object.fromEntries(known) as { [Key in keyof T]?: NonNullable<T[Key]> };
 }
 
-/** Returns the arguments that a schema contains, without hidden properties. */
+/** Returns the arguments that a schema defines. Hidden properties are left out. */
 export function fieldsOf<S extends z.ZodObject>({ shape }: S, args: z.output<S> | object): z.output<S> {
   return Object.fromEntries(Object.entries(args).filter(([key]) => key in shape)) as z.output<S>;
 }

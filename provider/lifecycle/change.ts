@@ -1,6 +1,9 @@
 import { applyChange, type Change } from "../../client/change";
 
-/** Applies the declared values to an object. If the service has other values, the state must not contain them. */
+/**
+ * Applies the declared values to an object. Throws if the service then reports other values, so the state never stores
+ * values that were not applied.
+ */
 export function applyDeclared<Found, Sent extends object>(
   change: Omit<Change<Found, Sent>, "fix">,
 ): Promise<Found> {

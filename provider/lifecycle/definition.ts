@@ -10,7 +10,7 @@ import type { Replacement } from "./wording";
 /** Schema of an object. */
 export type ObjectSchema<T extends object> = z.ZodObject & z.ZodType<T>;
 
-/** Marks an output as secret in every stack. */
+/** Marks an output as always secret. */
 export function secret<S extends z.ZodType>(schema: S): S {
   secrets.add(schema);
   return schema;
@@ -22,15 +22,17 @@ const secrets = new WeakSet<z.ZodType>();
 export interface ResourceDefinition<Args extends object, Outputs extends object> {
   readonly type: string;
   readonly args: ObjectSchema<Args>;
-  /** Outputs in the state. Programs do not see names that start with `__`. */
+  /** Outputs in the state. Programs do not see outputs whose names start with `__`. */
   readonly outputs: ObjectSchema<Outputs>;
   /** Arguments that the API cannot change. A new value replaces the object. */
   readonly replaceOn: readonly (keyof Args & string)[];
-  /** Whether to update the object if a killed run has changed it and the program declares the stored arguments again. */
+  /**
+   * Whether to update the object if a killed run has changed it and the program declares the stored arguments again.
+   */
   readonly redo?: true;
-  /** Arguments that only affect how a step runs. A new value alone causes no update. */
+  /** Arguments whose change alone causes no update, such as the name of a job. */
   readonly ignoreChanges?: readonly (keyof Args & string)[];
-  /** Arguments that an adopted object does not need. */
+  /** Arguments that an adopted object does not need. Changes to them have no effect on it. */
   readonly adoptedWithout?: readonly (keyof Args & string)[];
   /**
    * Adds arguments that follow from the declaration and the configuration, before validation. Values may have any type
@@ -43,7 +45,10 @@ export interface ResourceDefinition<Args extends object, Outputs extends object>
   predictFailure?(args: Args, declaration: Declaration): Promise<string | undefined>;
   /** Returns a warning about the consequences of a replacement. Undefined if nothing is lost. */
   replacementWarning?(replacement: Replacement): string | undefined;
-  /** Returns the calls that each step always sends. A preview requests tokens for them. Arguments may be unknown. */
+  /**
+   * Returns the calls that each step always sends. A preview checks that the credentials have their scopes. Arguments
+   * may be unknown.
+   */
   calls(args: Args): Partial<Record<"create" | "adopt" | "update" | "delete", readonly Route[]>>;
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
   /** Throws if an object cannot be adopted. Changes nothing, so a preview calls it too. */
@@ -52,30 +57,36 @@ export interface ResourceDefinition<Args extends object, Outputs extends object>
   adopt?(id: string, args: Args, context: Context): Promise<Outputs & { id?: string }>;
   /** Returns the current state, or undefined if the object no longer exists. Absent if the API cannot read it. */
   read?(id: string, state: Args & Outputs, context: Context): Promise<(Args & Outputs) | undefined>;
-  /** Extension of the API that `read` needs. On a service without it, the state stays unchanged. */
+  /** Extension of the API that `read` needs. On a service without it, a refresh leaves the state unchanged. */
   readonly readWith?: Route;
   update?(id: string, olds: Args & Outputs, news: Args, context: Context): Promise<Outputs>;
   /** Outputs that no update changes. */
   readonly stableOutputs?: readonly (keyof Outputs & string)[];
   /**
-   * Returns the properties that mark the state as unsettled: an update is due even if no argument changes. A refresh stores
-   * them, because the engine then drops its notes of a killed run. Undefined if the state is settled. `declared` has the
-   * arguments in the program, unless a refresh runs without the program.
+   * Returns the properties that mark the state as unsettled, so an update is due even if no argument changes. Returns
+   * undefined if the state is settled. A refresh stores these properties, because the engine then drops its notes of a
+   * killed run. `declared` contains the arguments in the program; it is undefined if a refresh runs without the
+   * program.
    */
   unsettled?(
     state: Args & Outputs,
     resource: StoredResource,
     declared?: Args,
   ): Promise<Properties | undefined>;
-  /** Type in the service's list of orphans, if the API cannot delete the object. */
+  /** Object type in the service's list of orphans, if the API cannot delete the object. */
   readonly orphanType?: OrphanType;
-  /** Called if no other resource of the stack references the object. Without it, the object is orphaned. */
+  /**
+   * Deletes the object. Called only if no other state entry references it. Without this method, the object is orphaned.
+   */
   delete?(id: string, state: Args & Outputs, context: Context): Promise<void>;
-  /** Called instead of `delete` if nothing needs to be deleted, even if other resources reference the object. */
+  /**
+   * Called instead of `delete` for types that delete nothing in the service, even if other state entries reference the
+   * object.
+   */
   leave?(id: string, state: Args & Outputs, context: Context): Promise<void>;
 }
 
-/** Definition without the types of its arguments and outputs, for the steps that all resource types share. */
+/** Definition of any resource type, for the steps that all types share. */
 export type Definition = ResourceDefinition<Properties, Properties>;
 
 /** Resource in the state. */
@@ -90,14 +101,17 @@ export interface StoredResource {
 /** Declaration of a resource in the program. */
 export interface Declaration {
   readonly urn: Urn;
-  /** Resource in messages, such as `EventDataset clicks`. */
+  /** Name of the resource in messages, such as `EventDataset clicks`. */
   readonly title: string;
   readonly run: Run;
-  /** Returns the value of a configuration key, given without the namespace. */
+  /** Returns the value of a configuration key. Pass the key without its namespace. */
   config(key: string): string | undefined;
 }
 
-/** Returns the name of the output with the id of the object, such as `eventDatasetId`. No update changes it. */
+/**
+ * Returns the name of the output that contains the object's id, such as `eventDatasetId`. No update changes this
+ * output.
+ */
 export function idOutput(type: string): string {
   return `${type.charAt(0).toLowerCase()}${type.slice(1)}Id`;
 }
@@ -116,12 +130,12 @@ export function rulesOf(definition: Definition) {
     outputs: outputs as z.ZodObject,
     argumentNames: Object.keys(args.shape),
     outputNames: named.map(([name]) => name),
-    /** Outputs that are secret in every program. */
+    /** Outputs that are always secret. */
     secretOutputs: named.flatMap(([name, schema]) => (secrets.has(schema as z.ZodType) ? [name] : [])),
     replaceOn,
     ignoreChanges,
     stableOutputs,
-    /** Whether the object can be read, on a service with `readWith`. */
+    /** Whether objects can be read. If `readWith` is set, only a service that offers it can read them. */
     readable: read !== undefined,
     readWith,
   };

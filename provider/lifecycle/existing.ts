@@ -12,7 +12,7 @@ import { titleInStack } from "../run/urn";
 import type { Definition } from "./definition";
 import { canRead, explainingAbsence } from "./observation";
 
-/** Returns the reason why the object of `existingId` cannot be adopted, if the service reports one. */
+/** Returns why the object that `existingId` names cannot be adopted, or undefined. An outage only causes a warning. */
 export async function adoptionError(
   definition: Definition,
   inputs: Properties,
@@ -33,7 +33,7 @@ export async function adoptionError(
   return undefined;
 }
 
-/** Creates the object of a resource, or adopts the object of `existingId` or RECOMMENDER_ADOPT. */
+/** Creates the object of a resource, or adopts the object that `existingId` or RECOMMENDER_ADOPT names. */
 export async function createOrAdopt(
   definition: Definition,
   args: Properties,
@@ -68,7 +68,7 @@ async function adoptGiven(
   const adopted = { id: given, ...(await definition.adopt(given, args, context)) };
   await reportOrphans(context, given);
   if (definition.orphanType) await recordUse(adopted.id, definition.orphanType, false, context);
-  // By adopting, the user has decided about the call without a response.
+  // The adoption also settles an earlier call without a response, because the user has decided about it.
   const lost = lostCallOf(context.run.placeholders.get(context.urn ?? ""));
   if (lost) context.run.resolvedCalls.add(lost.key);
   return adopted;
@@ -97,8 +97,8 @@ export async function deleteOrOrphan(
 }
 
 /**
- * Leaves an object in the service because the API cannot delete it. If the service has a list of orphans, the object is
- * added to it for a later deletion, unless another stack uses it.
+ * Leaves an object in the service because the API cannot delete it. If the service has a list of orphans, adds the
+ * object to it for a later deletion, unless another stack uses the object.
  */
 async function orphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
   const { urn, title } = context;
@@ -118,7 +118,7 @@ async function orphan(id: string, type: OrphanType | undefined, context: Context
 /** Reports that an object may be orphaned, because its create got no response. */
 export async function orphanLostCreation(lost: LostCall, entry: StateEntry, context: Context): Promise<void> {
   const { resolvedCalls, claims } = context.run;
-  // The other binding has already reported the call. A killed run of this binding may not have.
+  // If the resource has moved to the other binding, that binding has already reported the call.
   if (resolvedCalls.has(lost.key) || (await claims.isMovedToOtherBinding(entry))) return;
   await reportOrphans(context);
   const what = `the create of ${lost.at} got no response`;
@@ -128,7 +128,9 @@ export async function orphanLostCreation(lost: LostCall, entry: StateEntry, cont
   );
 }
 
-/** Records whether this stack uses an object. Returns undefined if the service has no list of orphans, or on failure. */
+/**
+ * Records whether this stack uses an object. Returns undefined if the service has no list of orphans, or on failure.
+ */
 async function recordUse(
   id: string,
   objectType: OrphanType,

@@ -14,7 +14,7 @@ export class PartialStateError extends Error {
   }
 }
 
-/** Removes the stack from errors of `work`, because the dynamic provider would print it. */
+/** Removes the stack trace from errors of `work`, because the dynamic provider would print it. */
 export async function withoutStack<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -19,7 +19,7 @@ export function reservedNameError(name: string): string | undefined {
   return `${truncate(name)}: names that start with __ are reserved for this package; remove it from the program`;
 }
 
-/** Throws if hidden properties have the wrong type, after an edit of the state or in a program. */
+/** Throws if a hidden property has the wrong type, because the user has edited the state or set it in a program. */
 export function rejectMalformed(properties: Properties): void {
   const { error } = hiddenProperties.safeParse(properties);
   if (!error) return;

@@ -39,11 +39,11 @@ import { warnOfForcedReplacement, warnOfReplacement } from "./replacement";
 import { scopeFault } from "./scopes";
 import { reportOnce, withTitle } from "./titled";
 
-/** Creates the lifecycle of a resource definition, with secrets masked. The schemas of the definition type its methods. */
+/** Creates the lifecycle of a resource type from its definition, with secrets masked. */
 export function lifecycle<Args extends object, Outputs extends object>(
   typed: ResourceDefinition<Args, Outputs>,
 ): Lifecycle {
-  // The engine passes properties of any type. The schemas check them before a method gets them.
+  // The engine may pass properties of any type, but the schemas check them before a method receives them.
   const definition = typed as unknown as Definition;
   return maskedLifecycle(new ResourceLifecycle(definition), rulesOf(definition));
 }
@@ -70,21 +70,22 @@ class ResourceLifecycle implements Steps {
 
   async check(olds: Properties, news: Properties) {
     const { definition } = this;
-    // The engine drops its notes of a killed run with the first change of this run, even if the run then fails.
+    // Read the engine's notes of a killed run now. The engine drops them with the first change of this run, even if the
+    // run then fails.
     await initialStateOf(() => this.#settings()).load({ urn: news.__urn ?? "" });
     const declaration = this.#declaration(news.__urn);
     const { run, urn } = declaration;
     const isNew = Object.keys(olds).length === 0;
     const adoption = adoptionFault();
     if (adoption) throw new Error(adoption);
-    // A preview already reports a configuration that is incomplete or contradicts itself.
+    // Checked here, so a preview already reports a configuration that is incomplete or contradicts itself.
     await reportOnce(declaration, () => requireTokens(this.#settings(), urn));
     if (!isNew) run.inState.add(urn);
     const schema = acceptedAt(this.#settings().baseUrl, definition.args);
     const named = withName(schema, olds, withUnresolved(news));
     const given = (await definition.complete?.(named, declaration)) ?? named;
     const completed = withDefaults(schema, given);
-    // In an update, the engine aborts the whole run on an unknown value.
+    // Outside a preview, the engine aborts the whole run if `check` returns an unknown value.
     const inputs = news.__unresolved ? withoutUnknown(completed) : completed;
     const failures = checkFailures(schema, given, definition.validate?.(given, declaration));
     if (isNew) {
@@ -101,13 +102,13 @@ class ResourceLifecycle implements Steps {
     const declaration = this.#declaration(news.__urn);
     const { run, urn } = declaration;
     run.reached.add(urn);
-    // The state has the name before an alias, until the next update.
+    // If an alias has renamed the resource, the state has the old URN until the next update.
     const urns = [...new Set([olds.__urn, urn])];
     const leftovers = (
       await Promise.all(urns.map((__urn) => this.#leftoversOf(id, { ...olds, __urn })))
     ).flat();
     if (lostCallOf(id)) {
-      // The create is repeated with its key, or its object adopted. Both change the id.
+      // The create is repeated with its key, or its object is adopted. Both change the id, so the resource is replaced.
       run.replacedByDiff.add(urn);
       run.placeholders.set(urn ?? "", id);
       const replaces = this.#argKeys.slice(0, 1);
@@ -119,7 +120,8 @@ class ResourceLifecycle implements Steps {
       { ...declaration, settings: this.#settings() },
       { id, olds, news, replaces },
     );
-    // The program declares the stored arguments again, after a killed run has created an object with different ones.
+    // True if the program declares the stored arguments again after a killed run has created an object with different
+    // ones.
     const isReverted = effective.length === 0 && leftovers.length > 0;
     if (isReverted) await log.warn(urn, orphanWarning(leftovers));
     const isUpdated =
@@ -192,7 +194,7 @@ class ResourceLifecycle implements Steps {
     const { service, ...stateEntry } = stateEntryOf(definition.type, id, properties);
     const lost = lostCallOf(id);
     if (lost) return orphanLostCreation(lost, { ...stateEntry, service }, context);
-    // Entries may have the old or the new address of a service that has moved.
+    // If the service has moved, entries may have its old or new address, so the address is not compared.
     const claim = location === "moved" ? stateEntry : { ...stateEntry, service };
     await withTitle(context, async () => {
       if (definition.leave) return definition.leave(id, properties, context);
@@ -203,7 +205,7 @@ class ResourceLifecycle implements Steps {
     });
   }
 
-  /** Reads the settings on first use: the error belongs to a resource, and a run without changes sends no call. */
+  /** Reads the settings on first use, so an error in them is reported for a resource. */
   #settings(): Settings {
     this.#read ??= readSettings(this.config);
     return this.#read;
@@ -246,7 +248,10 @@ class ResourceLifecycle implements Steps {
     );
   }
 
-  /** Returns the creates of killed runs for a stored resource. An unreadable journal only stops creates, so it is a warning. */
+  /**
+   * Returns the creates that killed runs have left behind for a stored resource. If the journal is unreadable, only
+   * warns, because only creates need to stop then.
+   */
   async #leftoversOf(id: string, state: Properties): Promise<JournalEntry[]> {
     const entry = stateEntryOf(this.definition.type, id, state);
     await initialStateOf(() => this.#settings()).load(entry);
@@ -281,7 +286,7 @@ class ResourceLifecycle implements Steps {
     }
   }
 
-  /** Returns the reason why creating or adopting the object would fail, if a preview can see one. */
+  /** Returns the reason why creating or adopting the object would fail, if it can be predicted. */
   async #creationFault(given: Properties, inputs: Properties, declaration: Declaration) {
     const { definition } = this;
     const step = given.existingId === undefined ? "create" : "adopt";

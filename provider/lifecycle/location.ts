@@ -15,12 +15,16 @@ export function serviceProperties(settings: Settings): Properties {
   };
 }
 
-/** Location of an object: in the configured service, there under a new address, or deleted with the service's data. */
+/**
+ * Location of an object: in the configured service (`here`), in that service at a new address (`moved`), or deleted
+ * with the service's data (`gone`).
+ */
 export type Location = "here" | "moved" | "gone";
 
 /**
- * Returns the location of an object according to the state. Throws if it is in a different service, where it would seem
- * deleted. State of older versions has no service; its objects count as in the configured one.
+ * Returns the location of an object according to the state. Throws if the object is in a different service, because it
+ * would seem deleted. State of older versions does not name the service; its objects are assumed to be in the
+ * configured one.
  */
 export async function locationOf(state: Properties, settings: Settings): Promise<Location> {
   const { __service: service, __instance: instance } = state;
@@ -49,7 +53,7 @@ async function isInService(
   baseUrl: string,
 ): Promise<{ readonly isStored: boolean; readonly doubt?: string | undefined }> {
   if (embeddedDirectory(baseUrl) === undefined) {
-    // A remote service is asked only if its address differs from the state.
+    // The data id of a remote service is read only if the address differs from the state.
     if (isSameAddress || instance === undefined) return { isStored: isSameAddress };
     const remote = await remoteInstance(baseUrl);
     return { isStored: remote.id === instance, doubt: remote.failure };
@@ -60,7 +64,7 @@ async function isInService(
   return { isStored: instance === undefined ? isSameAddress && data !== "" : data === instance };
 }
 
-/** Throws if the object is gone, in steps that need it. */
+/** Throws if the object is gone. Used by the steps that need the object. */
 export function rejectGone(location: Location, settings: Settings): "here" | "moved" {
   if (location !== "gone") return location;
   const directory = resolve(embeddedDirectory(settings.baseUrl) ?? "");

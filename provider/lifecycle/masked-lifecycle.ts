@@ -7,12 +7,13 @@ import { PartialStateError, withoutStack } from "./failure";
 import { rejectMalformed } from "./hidden";
 import type { Lifecycle, Steps } from "./protocol";
 
-/** Prefix of secrets that are configuration keys, not arguments. */
+/** Prefix of secret names that are configuration keys, not arguments. */
 const configurationPrefix = /^recommender:/;
 
 /**
- * Wraps a lifecycle: secret arguments and settings do not appear in what it logs, throws or stores in the clear. Errors
- * of `check`, `diff`, `read` and `delete` have no stack, because the dynamic provider would print it.
+ * Wraps a lifecycle. Secret arguments and settings do not appear in its messages and errors, or unencrypted in the
+ * state. Errors of `check`, `diff`, `read` and `delete` have no stack trace, because the dynamic provider would print
+ * it.
  */
 export function maskedLifecycle(own: Steps, rules: Rules): Lifecycle {
   const secretsIn = (properties: Properties): Properties => {
@@ -21,12 +22,12 @@ export function maskedLifecycle(own: Steps, rules: Rules): Lifecycle {
     const secretOf = (name: string) =>
       configurationPrefix.test(name) ? own.config(name.replace(configurationPrefix, "")) : properties[name];
     const secrets: Properties = Object.fromEntries(names.map((name) => [name, secretOf(name)]));
-    // The configured address may have changed since the state was written.
+    // The configured address may have changed since the state was written, so the stored address is masked too.
     return __service && names.includes("recommender:baseUrl") ? { ...secrets, __service } : secrets;
   };
   const masking = async <T>(states: readonly Properties[], work: () => Promise<T>): Promise<T> =>
     maskingSecrets(states.map(secretsIn), work);
-  /** Wraps values that contain a secret, because the engine only recognizes secrets by their property names. */
+  /** Marks outputs that contain a secret. The engine only marks outputs that have the name of a secret argument. */
   const sealed = (state: Properties): Properties => {
     const seals = propertiesWithSecrets(rules, state).map((key) => [key, seal(state[key])]);
     return { ...state, ...Object.fromEntries(seals) };
@@ -69,7 +70,7 @@ export function maskedLifecycle(own: Steps, rules: Rules): Lifecycle {
   };
 }
 
-/** Returns the outputs that contain a secret, and `__service` if the address does. */
+/** Returns the names of the outputs that contain a secret, and `__service` if the address contains one. */
 export function propertiesWithSecrets({ outputNames, secretOutputs }: Rules, state: Properties): string[] {
   return [...outputNames, "__service"].filter((key) => containsSecret(state[key], secretOutputs));
 }

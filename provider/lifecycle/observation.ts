@@ -46,7 +46,7 @@ export async function explainingAbsence<T>(id: string, urn: Urn, work: () => Pro
   try {
     return await work();
   } catch (error) {
-    // Errors of lists, jobs and `/healthz` do not name the object.
+    // Errors of other calls, such as lists or `/healthz`, do not contain the object's id.
     const isAboutObject = error instanceof ApiError && error.message.includes(id);
     if (!isAboutObject || !mayMeanAbsent(error)) throw error;
     const fix = `If it no longer exists, remove it from the state: \`pulumi state delete ${shellQuote(urn ?? "URN")}\`.`;
@@ -58,19 +58,19 @@ export async function explainingAbsence<T>(id: string, urn: Urn, work: () => Pro
 interface Observed<State extends object, Found extends object> {
   /** State of the resource. */
   readonly state: State;
-  /** Object as a list shows it. Undefined if it does not exist. */
+  /** Object as it appears in a list. Undefined if it does not exist. */
   readonly listed: Found | undefined;
   /** Returns the properties that the service reports. */
   reported(found: Found): Partial<State>;
   /** Reads the object itself. */
   readAlone(): Promise<Found | undefined>;
-  /** Call of `readAlone`. Without its scope, the list decides. */
+  /** Call that `readAlone` sends. If the credentials lack its scope, the list decides. */
   readonly route: Route;
 }
 
 /**
- * Returns the state with the current values of an object. A list may be out of date, so if it differs from the state, the
- * object itself is read and decides.
+ * Returns the state with the current values of an object. A list may be out of date, so if it differs from the state,
+ * the object is read separately, and that result counts.
  */
 export async function confirmedState<State extends object, Found extends object>(
   { client }: Pick<Context, "client">,

@@ -1,7 +1,7 @@
 import type { Properties } from "../run/state-entry";
 import type { Declaration, Rules } from "./definition";
 
-/** Options of one call of the engine. */
+/** Options of one call from the engine. */
 export interface Call {
   /** Time limit from the option `customTimeouts`. */
   readonly timeoutMs?: number | undefined;
@@ -14,7 +14,7 @@ export interface Fault {
   readonly reason: string;
 }
 
-/** Result of a comparison of the state with the program. */
+/** Result of comparing the state with the program. */
 export interface Difference {
   readonly changes: boolean;
   /** Arguments whose change has an effect. */
@@ -41,8 +41,8 @@ export interface Lifecycle extends Rules {
   delete(id: string, properties: Properties): Promise<void>;
 }
 
-/** Lifecycle without masking of secrets. */
+/** Lifecycle that does not mask secrets. */
 export interface Steps extends Omit<Lifecycle, keyof Rules | "check">, Pick<Declaration, "config"> {
-  /** The failures are the reasons only. */
+  /** Returns the failures as texts, without a property. */
   check(olds: Properties, news: Properties): Promise<{ inputs: Properties; failures: string[] }>;
 }

@@ -9,7 +9,7 @@ import type { Declaration, Definition } from "./definition";
 import { scopeFault } from "./scopes";
 import { changeTexts } from "./wording";
 
-/** Change of a resource, and the arguments that replace it. */
+/** Change of a resource, and the arguments that require its replacement. */
 interface Change {
   readonly id: string;
   readonly olds: Properties;
@@ -17,7 +17,10 @@ interface Change {
   readonly replaces: readonly string[];
 }
 
-/** Warns of a replacement that the engine forces. The engine checks its new object as if the resource were new. */
+/**
+ * Warns about a replacement that the engine forces, for example with `--replace`. The engine then calls `check` as if
+ * the resource were new.
+ */
 export async function warnOfForcedReplacement(
   definition: Definition,
   declaration: Declaration,
@@ -30,7 +33,10 @@ export async function warnOfForcedReplacement(
   if (warning) await run.warnOnce(urn, warning);
 }
 
-/** Warns of the consequences if a change replaces the resource, and of an adoption that is not known yet. */
+/**
+ * Warns about the consequences if a change replaces the resource, or may replace it because `existingId` is not known
+ * yet.
+ */
 export async function warnOfReplacement(
   definition: Definition,
   declaration: Declaration & { readonly settings: Settings },

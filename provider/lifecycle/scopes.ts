@@ -41,7 +41,8 @@ function hasScope(route: Route, { client, run }: Session): Promise<boolean> {
       () => true,
       (error) => {
         if (error instanceof TokenError && error.refusal === "scope") return false;
-        // If the credentials are rejected or the service is unreachable, every call would fail. Other errors, such as an overloaded token source, say nothing about the scope.
+        // If the credentials are rejected or the service is unreachable, every call would fail. Other errors, such as
+        // an overloaded token source, say nothing about the scope.
         if (isUnreachable(error) || (error instanceof TokenError && error.refusal)) throw error;
         return true;
       },

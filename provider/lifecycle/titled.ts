@@ -3,13 +3,16 @@ import { isHealthError } from "../../client/extensions";
 import type { Run } from "../run/session";
 import { PartialStateError } from "./failure";
 
-/** Resource in an error message, and its run. */
+/** Resource that an error message is about, and its run. */
 export interface ReportedResource {
   readonly title: string;
   readonly run: Pick<Run, "firstAffected">;
 }
 
-/** Prefixes errors of `work` with the resource. Errors are copied, because resources may share a failed call. */
+/**
+ * Prefixes errors of `work` with the name of the resource. Errors are copied, because resources may share a failed
+ * call.
+ */
 export async function withTitle<T>(resource: ReportedResource, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -23,7 +26,7 @@ export async function withTitle<T>(resource: ReportedResource, work: () => Promi
   }
 }
 
-/** Reports a problem of the whole service once per run. Errors of later resources refer to the first one. */
+/** Reports a problem of the whole service once per run. Later resources refer to the error of the first resource. */
 export async function reportOnce<T>(resource: ReportedResource, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

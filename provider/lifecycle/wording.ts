@@ -2,18 +2,18 @@ import { isSecret } from "../run/secrecy";
 import type { Properties } from "../run/state-entry";
 import { unknownValue } from "../run/unknown-value";
 
-/** Replacement, for messages. */
+/** Description of a replacement, for messages. */
 export interface Replacement {
   readonly id: string;
-  /** Resource in messages, such as `EventDataset clicks`. */
+  /** Name of the resource in messages, such as `EventDataset clicks`. */
   readonly title: string;
   /** Logical name. */
   readonly name: string;
-  /** Changes in words. Empty if the engine forces the replacement. */
+  /** Descriptions of the changes. Empty if the engine forces the replacement. */
   readonly changes: readonly string[];
   /** Current state. Empty if the engine forces the replacement. */
   readonly state: Properties;
-  /** Changes, or the cause of a forced replacement. */
+  /** Text of all changes, or the cause of a forced replacement. */
   readonly reason: string;
 }
 
@@ -53,7 +53,7 @@ function changeOf(key: string, place: string, before: unknown, after: unknown): 
   return `${place} (${before === undefined ? "added" : after === undefined ? "removed" : "changed"})`;
 }
 
-/** Returns a value that cannot be secret as text. Undefined for any other value. */
+/** Returns the text of a value that cannot be secret. Undefined for any other value. */
 function visibleText(key: string, value: unknown): string | undefined {
   if (value === unknownValue) return "a value not known yet";
   const hash = typeof value === "string" ? contentHash.exec(value) : null;

@@ -13,7 +13,7 @@ import { type Definition, idOutput } from "./definition";
 import { lifecycle } from "./lifecycle";
 import type { Lifecycle } from "./protocol";
 
-/** Resource type whose objects the specification can only create. */
+/** Resource type whose objects the API can only create. */
 interface WriteOnce extends Pick<Definition, "type" | "complete"> {
   /** Object type in messages. */
   readonly objectType: string;
@@ -25,13 +25,14 @@ interface WriteOnce extends Pick<Definition, "type" | "complete"> {
   readonly create: Route;
   /** Extension of the API that reads an object. */
   readonly get: Route;
-  /** What a replacement costs, in one sentence. */
+  /** Consequence of a replacement, as a sentence. */
   readonly consequence: string;
 }
 
 /**
- * Lifecycle of objects that the API cannot change or delete: each change orphans the old object. The service of this package
- * can read them. Adoption compares an object with its declaration, because it cannot be changed later.
+ * Lifecycle of objects that the API cannot change or delete: each change orphans the old object. The service of this
+ * package can read such objects. Adoption compares an object with its declaration, because the object cannot be changed
+ * later.
  */
 export function writeOnce(resource: WriteOnce): Lifecycle {
   const { type, complete, objectType, orphanType, fields, get } = resource;
@@ -41,7 +42,7 @@ export function writeOnce(resource: WriteOnce): Lifecycle {
     const request = fieldsOf(get.request as z.ZodObject, { ...args, [idKey]: given });
     return undefinedIfMissing(client.call(get, request)) as Promise<object | undefined>;
   };
-  /** Returns the arguments and known outputs with a different value. Absent equals null. */
+  /** Returns the reported values that differ from the known arguments and outputs. Null equals absent. */
   const differing = (found: object, known: Properties) =>
     Object.entries(found).filter(([key, value]) => {
       if (value === undefined || !(key in fields.shape || key in known)) return false;

@@ -7,7 +7,7 @@ const levels = { debug: "DEBUG", info: "INFO", warn: "WARNING" } as const;
 
 let address: string | undefined;
 let send: ((request: engine.LogRequest) => Promise<void>) | undefined;
-/** Last message. Each message waits for the previous one, to keep their order. */
+/** Resolves when the last message is sent. Each message waits for the previous one, to keep their order. */
 let last: Promise<void> = Promise.resolve();
 
 /** Sets the address of the engine, which the engine passes to the plugin. */
@@ -33,13 +33,13 @@ function log(severity: Severity, message: string, urn: Urn, isEphemeral: boolean
   return last;
 }
 
-/** Connects to the engine. Loaded on demand, because most runs without changes log nothing. */
+/** Connects to the engine. The client is loaded on demand, because most runs without changes log nothing. */
 function connectTo(engineAddress: string): (request: engine.LogRequest) => Promise<void> {
   const { EngineClient } = require("@pulumi/pulumi/proto/engine_grpc_pb") as typeof engineGrpc;
   const client = new EngineClient(engineAddress, credentials.createInsecure());
   return (request) =>
     new Promise((resolve) => {
-      // If the engine has ended, the message is lost, but the work must not fail.
+      // If the engine has exited, the message is lost, but logging must not fail.
       client.log(request, () => resolve());
     });
 }

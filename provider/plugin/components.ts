@@ -1,9 +1,9 @@
-/** Component for other languages that declares a job and its result, as the classes of this package do in TypeScript. */
+/** Component for languages other than TypeScript. Declares a job and its result, as the TypeScript classes do. */
 export interface Component {
   readonly type: string;
   /** Resource type that submits the job. */
   readonly job: string;
-  /** Resource type that waits for the job and has its result. */
+  /** Resource type that waits for the job and outputs its result. */
   readonly result: string;
   readonly description: string;
 }

@@ -39,7 +39,10 @@ export interface Configuration {
   settings(): Settings;
   /** Secret values of the configuration. */
   readonly secrets: Properties;
-  /** Whether the program may switch back to dynamic resources. Only a TypeScript program sets a binding. */
+  /**
+   * Whether the program may switch back to dynamic resources. True if a binding is configured, which only TypeScript
+   * programs do.
+   */
   readonly maySwitchBack: boolean;
 }
 
@@ -72,13 +75,13 @@ export function configurationOf(request: ConfigureRequest): Configuration {
   const raw = fromStruct(request.getArgs());
   const inputs = unsealed(raw);
   const stackConfig = parseJson(process.env.PULUMI_CONFIG ?? "") as Properties | undefined;
-  // The engine passes no stack configuration to an explicit provider, but pins apply to the whole stack.
+  // The engine passes no stack configuration to an explicit provider, but pinned models apply to the whole stack.
   const get = (key: string) =>
     textOf(inputs[key] ?? (key === pinnedModelsKey ? stackConfig?.[key] : undefined));
   const urn = request.getUrn();
   const environment = environmentFor(inputs, urn);
   const settingOf = settingsOf(get, environment, urn);
-  // Other code that reads variables must not see one that an input replaces.
+  // Remove the environment variables that inputs replace, so no other code reads them.
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
   Object.assign(process.env, environment);
   const maySwitchBack = bindingSetting(get) !== undefined;
@@ -93,7 +96,10 @@ export function configureResponse(): ConfigureResponse {
   return reply;
 }
 
-/** Converts a fault to the engine's format. It names no property, whose value may be secret and would be printed. */
+/**
+ * Converts a fault to the engine's format. Names no property, because the engine would print its value, which may be
+ * secret.
+ */
 export function checkFailure(reason: string): CheckFailure {
   const failure = new CheckFailure();
   failure.setReason(masked(reason));
@@ -115,8 +121,8 @@ function environmentFor(inputs: Properties, urn: string | undefined): NodeJS.Pro
 }
 
 /**
- * Returns the settings of a provider. An explicit provider without an address uses the address in the environment,
- * because its credentials are for that service.
+ * Returns the settings of a provider. An explicit provider without an address uses the address in the environment. That
+ * address counts as the provider's own, so the provider's credentials are sent to it.
  */
 function settingsOf(
   get: (key: SettingKey) => string | undefined,
@@ -149,7 +155,7 @@ function unknownKeys(inputs: Properties, urn: string): string[] {
 
 function contradictions(inputs: Properties, urn: string): string[] {
   const baseUrl = textOf(inputs.baseUrl);
-  // The environment may have a key, but it belongs to the address in the environment.
+  // An API key in the environment belongs only to the address in the environment.
   if (!isDefault(urn) && baseUrl && inputs.apiKey == null && embeddedDirectory(baseUrl) === undefined) {
     return [
       "recommender:apiKey is not set, and RECOMMENDER_API_KEY is not sent to an address that the program sets. " +
@@ -170,15 +176,16 @@ function contradictions(inputs: Properties, urn: string): string[] {
   }
 }
 
-/** Converts an input to text. SDKs send text; YAML sends numbers and booleans too. */
+/** Converts an input to text. SDKs send text, but YAML programs also send numbers and booleans. */
 function textOf(value: unknown): string | undefined {
   if (value == null) return undefined;
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /**
- * Returns the stricter requirements for models and deployments from the environment and the inputs of a provider, as
- * variables. `recommender promote` sets its requirements in the environment, and they apply to explicit providers too.
+ * Returns environment variables with the stricter of the requirements for models and deployments in the environment and
+ * in a provider's inputs. `recommender promote` sets its requirements in the environment, and they apply to explicit
+ * providers too.
  */
 export function strictestRequirements(
   input: (key: SettingKey) => string | undefined,
@@ -196,14 +203,14 @@ export function strictestRequirements(
   };
 }
 
-/** Returns the higher floor of each model in either argument, and of `*`, which means all other models. */
+/** Returns the higher of two minimum qualities for each model, and for `*`, which means all other models. */
 function highest(one: Settings["minQuality"], other: Settings["minQuality"]): Settings["minQuality"] {
   const of = (floors: Settings["minQuality"], model: string) => floors[model] ?? floors["*"] ?? 0;
   const models = new Set([...Object.keys(one), ...Object.keys(other)]);
   return Object.fromEntries([...models].map((model) => [model, Math.max(of(one, model), of(other, model))]));
 }
 
-/** Parses the floors. Undefined if there are none or the text is invalid, which reading the settings reports. */
+/** Parses minimum qualities. Undefined if they are missing or invalid; reading the settings reports invalid ones. */
 function floorsIn(text: string | undefined): Settings["minQuality"] | undefined {
   if (text === undefined) return undefined;
   try {

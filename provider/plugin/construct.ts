@@ -16,7 +16,7 @@ import { type Monitor, monitorAt } from "./monitor";
 /** Values from the program or the engine, unchanged, so secret and unknown values stay as they are. */
 type Values = ReadonlyMap<string, Value>;
 
-/** Arguments that a component sets itself. */
+/** Arguments of the resources that a component does not accept. */
 const internal = ["submittedJobId", "existingId"];
 
 /** Registers a component and its two resources: a job, and a result that waits for the job. */
@@ -75,7 +75,7 @@ function registrationOf(request: ConstructRequest): RegisterResourceRequest {
   return registration;
 }
 
-/** Returns the registration of a resource of the component. It has the same name and inherits the dependencies. */
+/** Returns the registration of a resource in the component. The resource has the component's name and dependencies. */
 function childOf(
   request: ConstructRequest,
   parent: string,
@@ -109,13 +109,13 @@ function childOf(
   return registration;
 }
 
-/** Passes options on that have no effect on the component itself. */
+/** Passes on options that have no effect on the component itself. */
 function passOptions(
   request: ConstructRequest,
   child: RegisterResourceRequest,
   names: readonly string[],
 ): void {
-  // The engine reports an error for an ignored property that does not exist.
+  // The engine rejects `ignoreChanges` with a property that does not exist.
   const ignored = request
     .getIgnorechangesList()
     .filter((path) => ["*", ...names].includes(firstProperty(path)));

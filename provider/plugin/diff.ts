@@ -19,7 +19,7 @@ export function diffResponse(difference: Difference, olds: Properties, news: Pro
   for (const key of changed) {
     // The keys inside a secret are secret too.
     const found = isSecret(key) ? [] : [...differences(key, olds[key], news[key])];
-    // A replacement for a different reason than the arguments has no changed values.
+    // If no changed value is found or may be shown, the whole argument is reported as changed.
     for (const [path, kind] of found.length > 0 ? found : [[key, "UPDATE"] as const]) {
       const diff = new PropertyDiff();
       diff.setKind(PropertyDiff.Kind[replaces.includes(key) ? (`${kind}_REPLACE` as const) : kind]);
@@ -31,7 +31,7 @@ export function diffResponse(difference: Difference, olds: Properties, news: Pro
 
 /** Finds the paths where two values differ, in the engine's notation: `queries[0].value`, `schema["a b"]`. */
 function* differences(path: string, before: unknown, after: unknown): Generator<readonly [string, Kind]> {
-  // The engine stores no null, so null and absent are equal.
+  // The engine does not store null, so null and absent are equal.
   if (isDeepStrictEqual(before ?? null, after ?? null)) return;
   if (before == null) yield [path, "ADD"];
   else if (after == null) yield [path, "DELETE"];

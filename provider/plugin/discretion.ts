@@ -3,10 +3,10 @@ import { maskingSecrets } from "../run/secrecy";
 import type { Properties } from "../run/state-entry";
 import { fromStruct, secretsIn } from "./values";
 
-/** Getters of requests that return properties. */
+/** Request getters that return properties. */
 const propertyGetters = ["getNews", "getOlds", "getProperties", "getInputs", "getArgs"];
 
-/** Handles a request, and masks the secrets in it and in the configuration in errors and messages. */
+/** Handles a request. Masks the secrets of the request and of the configuration in messages and errors. */
 export function withMaskedSecrets<Request extends object, Reply>(
   request: Request,
   work: (request: Request) => Promise<Reply>,

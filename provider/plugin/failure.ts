@@ -5,7 +5,7 @@ import type * as anything from "google-protobuf/google/protobuf/any_pb";
 import { PartialStateError } from "../lifecycle/failure";
 import { toStruct } from "./values";
 
-/** Error if the plugin does not have a requested type or function. */
+/** Error for a requested type or function that the plugin does not have. */
 export class NotFoundError extends Error {
   override readonly name = "NotFoundError";
 }

@@ -21,7 +21,7 @@ interface Importer {
   find(client: Client, ...ids: readonly string[]): Promise<Imported | undefined>;
 }
 
-/** Returns the id and the properties of a resource that belongs to a job. */
+/** Returns the id and the properties with which a job, or its result, is imported. */
 type Place = (projectId: string, jobId: string) => Imported;
 
 const submitted: Place = (_, jobId) => ({ id: jobId, state: { jobId } });
@@ -31,7 +31,10 @@ const deployed: Place = (projectId, jobId) => ({
   state: { deploymentJobId: jobId, existingId: projectId },
 });
 
-/** Importers of the resource types that the API can read. They return enough properties for an empty next preview. */
+/**
+ * Importers of the resource types that the API can read. They return enough properties to leave the next preview
+ * without changes.
+ */
 const importers: Readonly<Record<string, Importer>> = {
   EventDataset: {
     form: "EVENT_DATASET_ID",
@@ -39,7 +42,7 @@ const importers: Readonly<Record<string, Importer>> = {
       const found = await undefinedIfMissing(client.call(routes.getEventDataset, { eventDatasetId: id }));
       if (!found) return undefined;
       const { name, numShards, attributeSchema = null } = found;
-      // An existing schema counts as declared. Without one, a schema that is set later is reported as drift.
+      // An existing schema counts as declared. If there is none, a schema that is set later is reported as drift.
       const schema = attributeSchema === null ? { __inferred: "null" } : { attributeSchema };
       return { id, state: { name, numShards, ...schema } };
     },
@@ -80,7 +83,7 @@ export async function importedState(
   return { id: found.id, state: { ...state, __made: randomUUID().slice(0, 8) } };
 }
 
-/** Fails if a program looks up a resource, such as with `get`, that the API cannot read. */
+/** Throws if a program looks up a resource that the API cannot read, for example with `get`. */
 export function assertReadable(definition: Lifecycle, id: string): void {
   if (!importers[definition.type]) throw unreadable(definition, id, "looked up");
 }
@@ -107,7 +110,10 @@ function remedyOf({ type, argumentNames }: Lifecycle, shown: string): string {
   );
 }
 
-/** Importer of a job, or of its result if the job has succeeded. Only the expected kind of job has the first field. */
+/**
+ * Returns the importer of a job, or of a job's result if the job has succeeded. Only the expected kind of job has the
+ * first of the fields.
+ */
 function ofJob(fields: readonly string[], place: Place, isResult = false): Importer {
   return {
     form: "PROJECT_ID/JOB_ID",

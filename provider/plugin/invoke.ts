@@ -28,7 +28,7 @@ export async function invoke(
   return reply;
 }
 
-/** Marks a download URL as secret, because it needs no credentials. */
+/** Marks a download URL as secret, because anyone who has it can download without credentials. */
 function withSecretUrl(
   reply: object & { readonly jobResult?: { readonly downloadUrl?: unknown } | null },
 ): object {

@@ -3,13 +3,16 @@ import { hasCreated, isCreating } from "../recovery/in-flight";
 import { setEngineAddress } from "./binding";
 import { isBusy, listen } from "./server";
 
-/** Time for pending replies after a signal of the engine, or after the last create. The engine kills the process after 5 s. */
+/**
+ * Time to wait for pending replies after a signal from the engine, or after the last create. The engine kills the
+ * process after 5 s.
+ */
 const shutdownMs = 1_000;
 
 /**
  * Starts `pulumi-resource-recommender`. The engine passes its own address, reads the port from the first line of the
- * output, and calls the plugin with Pulumi's protocol. Only the protocol of the SDK is loaded, because the whole SDK
- * takes half a second.
+ * output, and calls the plugin with Pulumi's protocol. Only the SDK's protocol modules are loaded, because loading the
+ * whole SDK takes half a second.
  */
 async function main(): Promise<void> {
   // With --logflow, logging options precede the address.
@@ -19,14 +22,14 @@ async function main(): Promise<void> {
   process.stdout.write(`${port}\n`);
 }
 
-/** Ends the plugin when the engine asks for it at the end of a run. Creates finish first, so the engine gets their ids. */
+/** Exits when the engine ends the plugin after a run. Waits for creates first, so the engine gets their ids. */
 async function end(): Promise<void> {
   while (isCreating()) await sleep(20);
   const until = performance.now() + shutdownMs;
   while (isCreating() || (isBusy() && performance.now() < until)) await sleep(20);
   // The last reply may still be in transit.
   await sleep(20);
-  // If this fails, the next run erases the entries, because it sees the ids in the state.
+  // If this fails, the next run erases the journal entries, because it sees the ids in the state.
   if (hasCreated()) await (await import("./stored.js")).eraseStoredEntries().catch(() => {});
   process.exit(0);
 }

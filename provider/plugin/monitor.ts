@@ -27,7 +27,7 @@ function connectTo(address: string) {
       send((error, reply) => (error ? reject(new Error(error.details)) : resolve(reply)));
     });
   return {
-    /** Registers a resource. Resolves when it is in the state, or in a preview when its change is known. */
+    /** Registers a resource. Resolves when the resource is in the state or, in a preview, when its change is known. */
     register: (registration: RegisterResourceRequest): Promise<RegisterResourceResponse> =>
       call((callback) => client.registerResource(registration, callback)),
     /** Registers the outputs of a component, which completes it. */

@@ -42,7 +42,7 @@ export async function check(request: CheckRequest): Promise<CheckResponse> {
   const news: Properties = { ...given, __urn: urn };
   const { inputs, failures } =
     hidden.length > 0 ? { inputs: given, failures: [] } : await lifecycleOf(urn).check(olds, news);
-  // Stores whether the program sets the name, so an alias with a new logical name renames nothing.
+  // Records whether the program sets the name. Without this, an alias with a new logical name would rename the object.
   const named = { ...inputs, ...(news.name !== undefined && { __named: true }) };
   const reply = new CheckResponse();
   // A hash of secret content is secret too, because the content could be guessed from it.
@@ -64,7 +64,10 @@ export async function diff(request: DiffRequest): Promise<DiffResponse> {
   return reply;
 }
 
-/** `maySwitchBack`: whether the program may switch back to dynamic resources. */
+/**
+ * Creates a resource, or previews its outputs. With `maySwitchBack`, the state also contains what a dynamic provider
+ * needs.
+ */
 export async function create(request: CreateRequest, maySwitchBack: boolean): Promise<CreateResponse> {
   const urn = request.getUrn();
   const definition = lifecycleOf(urn);
@@ -98,7 +101,7 @@ export async function read(
   const [raw, rawInputs] = [fromStruct(request.getProperties()), fromStruct(request.getInputs())];
   // An import has an id but no state.
   const isImport = Object.keys(raw).length === 0;
-  // A lookup by a program has state without a token. Resources that this package has stored have one.
+  // In a lookup by a program, the state has no token. State that this package has stored has one.
   if (!isImport && raw.__made === undefined && raw.__urn === undefined)
     assertReadable(definition, request.getId());
   const stored = isImport
@@ -109,7 +112,7 @@ export async function read(
   const found = await definition.read(stored.id, { ...stored.state, __urn: urn });
   reply.setId(found.id);
   const { __firstName, __named } = isImport ? { __named: true } : nameOrigin(rawInputs, found.inputs ?? {});
-  // A dynamic provider reads the arguments from the state only.
+  // A dynamic provider reads arguments only from the state, so the state contains `__firstName` too.
   const props = { ...found.props, ...(__firstName && { __firstName }) };
   reply.setProperties(
     toStruct(stateOf(definition, props, maySwitchBack || raw.__provider !== undefined, raw)),
@@ -156,7 +159,7 @@ function previewOfCreate(definition: Lifecycle, inputs: Properties): Properties 
   return { ...unknown, ...inputs, ...(isAdopted && { [id]: existingId }) };
 }
 
-/** Returns the outputs in the preview of an update. They are unknown if an argument changes, except stable ones. */
+/** Returns the outputs in the preview of an update. If an argument changes, only stable outputs are known. */
 function previewOfUpdate(definition: Lifecycle, olds: Properties, news: Properties): Properties {
   const changes = definition.argumentNames.some(
     (key) => !isDeepStrictEqual(olds[key] ?? null, news[key] ?? null),
@@ -190,8 +193,8 @@ function lifecycleOf(urn: string): Lifecycle {
 }
 
 /**
- * Rejects hidden arguments. Allows those that the classes of this package add, and those in the old inputs, because an
- * import and `ignoreChanges` pass them back.
+ * Rejects hidden arguments. Allows `__unresolved`, which the classes of this package add, and those in the old inputs,
+ * because an import and `ignoreChanges` pass them back.
  */
 function hiddenFaults(olds: Properties, given: Properties): string[] {
   const own = ({ __unresolved: _, ...rest }: Properties) => Object.entries(rest);
@@ -199,14 +202,19 @@ function hiddenFaults(olds: Properties, given: Properties): string[] {
   return added.flatMap(([name]) => reservedNameError(name) ?? []);
 }
 
-/** Converts state for a lifecycle. State without a token, from an earlier version, uses its URN as the token. */
+/**
+ * Converts stored state for a lifecycle. State from an earlier version has no token, so its URN is used as the token.
+ */
 function lifecycleState(raw: Properties, urn: string): Properties {
   const state = unpackUrn(unsealed(raw));
   const token = state.__made ?? state.__urn;
   return { ...state, __urn: urn, ...(token !== undefined && { __made: token }) };
 }
 
-/** Converts outputs for the engine. Marks values as secret if they were, if they repeat a secret, or if the definition requires it. */
+/**
+ * Converts outputs to the form that the engine stores. Marks a value as secret if it was secret before, contains a
+ * secret, or is always secret.
+ */
 function stateOf(
   definition: Lifecycle,
   { __urn, __made, __provider, __firstName, __named: _, ...rest }: Properties,
@@ -224,20 +232,23 @@ function stateOf(
   return withSealed(sealed, [...definition.secretOutputs, ...propertiesWithSecrets(definition, sealed)]);
 }
 
-/** Returns the origin of the name. A name that was changed in the service is not the program's. */
+/**
+ * Returns the properties that show whether the program has set the name. A name that was changed in the service was not
+ * set by the program.
+ */
 function nameOrigin(before: Properties, now: Properties): Properties {
   if (before.__named || before.__firstName !== undefined) return before;
-  // A dynamic provider has stored the URN instead.
+  // State from a dynamic provider has the URN instead.
   const first = before.__urn ? logicalName(before.__urn) : before.name;
   return first === now.name ? before : { ...before, __firstName: first as string };
 }
 
-/** Converts inputs for the engine. */
+/** Converts inputs to the form that the engine stores. */
 function engineInputs({ __urn, __provider, ...rest }: Properties): Properties {
   return knownFields(rest);
 }
 
-/** Marks secrets in the state of a PartialStateError, as in any other state. */
+/** Marks the secrets in the state of a PartialStateError, as in any other state that the engine stores. */
 function sealPartialState<T>(
   { type }: Lifecycle,
   urn: string,

@@ -28,11 +28,11 @@ const noteKilledRun = async (urn: string): Promise<void> => {
   await new InitialState().load({ urn });
 };
 
-// Loaded on demand: the engine waits for the port and the handshake, which need none of it.
+// These modules are loaded on demand, because the engine waits for the port and the handshake, which do not need them.
 const config = () => import("./config.js");
 const resources = () => import("./resources.js");
 
-/** Methods of the plugin. The engine gets "unimplemented" for any other. */
+/** Methods of the plugin. For any other method, the engine gets "unimplemented". */
 const service: Partial<IResourceProviderServer> = {
   handshake: handler(async (request) => {
     setEngineAddress(request.getEngineAddress());
@@ -57,7 +57,8 @@ const service: Partial<IResourceProviderServer> = {
 
   checkConfig: maskedHandler(async (request) => {
     const reply = (await config()).checkConfig(request);
-    // This run ends before it reaches a resource, and the engine then drops its notes of an earlier, killed run. Copy them now.
+    // With an invalid configuration, this run ends before it reaches a resource, and the engine then drops its notes of
+    // an earlier, killed run. Copy them now.
     if (reply.getFailuresList().length > 0) await noteKilledRun(request.getUrn());
     return reply;
   }),
@@ -86,10 +87,10 @@ const service: Partial<IResourceProviderServer> = {
     return new Empty();
   }),
   invoke: maskedHandler(async (request) => (await import("./invoke.js")).invoke(request, clientHere)),
-  // At the end of a run nobody waits for it. Its resources are created by separate calls.
+  // At the end of a run, nobody waits for this call. The component's resources are created by separate calls.
   construct: maskedHandler(async (request) => (await import("./construct.js")).construct(request), false),
 
-  // Also called at the end of every run. A create still finishes.
+  // The engine also calls this at the end of every run. A create that is in flight still finishes.
   cancel: handler(async () => {
     cancel();
     return new Empty();
@@ -115,7 +116,7 @@ export function isBusy(): boolean {
   return pendingCalls > 0;
 }
 
-/** Creates a handler. `isAwaited`: whether the engine waits for the reply at the end of a run too. */
+/** Creates a handler. `isAwaited` is false if nobody waits for the reply at the end of a run. */
 function handler<Request, Reply>(
   work: (request: Request) => Promise<Reply>,
   isAwaited = true,

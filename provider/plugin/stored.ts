@@ -19,7 +19,8 @@ export function rememberState(type: string, urn: string, id: string, state: Prop
 
 /**
  * Erases the journal entries of objects that are in the stack's state. A TypeScript program has done this already. In
- * other languages nothing reports what was stored, and a later create would resume an object that is already stored.
+ * other languages, nothing reports which objects the engine has stored. With its entry, a later create would use such
+ * an object again.
  */
 export async function eraseStoredEntries(): Promise<void> {
   const open = [...returned.values()].filter(({ row }) => entriesOf(row.urn).length > 0);

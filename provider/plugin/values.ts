@@ -39,8 +39,8 @@ function* sealedIn(value: unknown): Generator<unknown> {
 }
 
 /**
- * Seals values that were secret in their origins, which are in order of precedence. A value that matches no origin may
- * contain a part of one, so it is sealed if any of them was.
+ * Seals values that are secret in `origins`, which are in order of precedence. A value that equals none of its origins
+ * may contain a part of one, so it is sealed if any of them is secret.
  */
 export function sealedLike(values: object, ...origins: readonly Properties[]): Properties {
   const sealed = Object.entries(values).map(([key, value]) => {

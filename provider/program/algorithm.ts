@@ -8,14 +8,14 @@ export type AlgorithmType = "G1";
 
 /** Arguments of an `Algorithm`. */
 export interface AlgorithmArgs {
-  /** Id of the project of the algorithm. */
+  /** Id of the project that the algorithm belongs to. */
   readonly projectId: pulumi.Input<string>;
   /** Name of the algorithm. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
   /** Type of algorithm. Default: G1. */
   readonly algorithmType?: pulumi.Input<AlgorithmType>;
   /**
-   * Parameters: those of the embedded service's G1, or those that another service accepts.
+   * Parameters of the algorithm: those of G1 in the embedded service, or those that a different service accepts.
    * Default: an empty object, so the service chooses all of them.
    */
   readonly algorithmParameters?: pulumi.Input<G1Parameters | JsonMap>;
@@ -27,10 +27,10 @@ export interface AlgorithmArgs {
  * The configuration that models are trained with.
  *
  * The API has no operation to read, change or delete an algorithm; the service of this package adds one to read it. Any
- * change creates a new algorithm, which trains its models again.
+ * change creates a new algorithm, and its models are trained again.
  *
- * The keys of `algorithmParameters` are sent unchanged. With the embedded service, the preview checks them. A service at
- * an address may have other parameters, and rejects unknown ones itself.
+ * The keys of `algorithmParameters` are sent unchanged. With the embedded service, the preview checks them. A remote
+ * service may have other parameters, and rejects unknown ones itself.
  */
 export class Algorithm extends Resource {
   /** Same value as `id`, under the API's field name. */

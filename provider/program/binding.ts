@@ -8,11 +8,11 @@ const prefixes = { dynamic: typePrefix, plugin: pluginTypePrefix };
 /** How the engine reaches the resources of a stack: as dynamic resources or through the plugin. */
 export type BindingName = keyof typeof prefixes;
 
-/** Hint in the errors of features that need the plugin. */
+/** Hint in error messages about features that need the plugin. */
 export const toPlugin =
   "It works with the plugin: `npx recommender plugin install`, then `pulumi config set recommender:binding plugin`.";
 
-/** Deprecated settings that were reported, with their stack. One process may run several stacks. */
+/** Deprecated settings that were already reported, each with its stack, because one process may run several stacks. */
 const reported = new Set<string>();
 
 /** Returns the binding of the running stack. */
@@ -32,7 +32,7 @@ export function currentBinding(): BindingName {
   return value as BindingName;
 }
 
-/** Returns the type token of a resource type with a binding. */
+/** Returns the type token that a resource type has with a binding. */
 export function tokenOf(type: string, binding: BindingName): string {
   return prefixes[binding] + type;
 }
@@ -45,7 +45,7 @@ export function aliasesOf(type: string, binding: BindingName, given: Aliases = [
   return [...given, { type: other }, ...given.map((alias) => withOtherBinding(alias, other))];
 }
 
-/** Translates an alias that the program declares to the other binding. */
+/** Converts an alias from the program to the corresponding alias with the other binding. */
 function withOtherBinding(alias: Aliases[number], type: string): pulumi.Output<pulumi.URN | pulumi.Alias> {
   const swap = type.startsWith(typePrefix) ? canonicalUrn : pluginUrn;
   return pulumi

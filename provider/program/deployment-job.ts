@@ -4,13 +4,13 @@ import { Resource } from "./resource";
 
 /** Arguments of a `DeploymentJob`. */
 export interface DeploymentJobArgs {
-  /** Id of the project to deploy. */
+  /** Id of the project to deploy models in. */
   readonly projectId: pulumi.Input<string>;
   /** Name of the job. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** Id of the model that generates the results. */
+  /** Id of the model that generates the recommendations. */
   readonly generatorModelId: pulumi.Input<string>;
-  /** Id of the model that reorders the generator's results. Default: no reordering. */
+  /** Id of the model that reorders the generated recommendations. Default: no reordering. */
   readonly rankerModelId?: pulumi.Input<string>;
   /** Maximum number of recommendation calls per second. Default: 1. */
   readonly qps?: pulumi.Input<number>;
@@ -20,10 +20,10 @@ export interface DeploymentJobArgs {
  * A submitted deployment job. A `Deployment` waits for it. The job is a separate resource, so it is in the state before
  * the wait begins.
  *
- * In TypeScript, `Deployment` declares this job for you. In other languages, `DeployedModel` declares both.
+ * In TypeScript, `Deployment` declares this job for you. In other languages, `DeployedModel` declares both resources.
  */
 export class DeploymentJob extends Resource {
-  /** Id of the job, for `submittedJobId` of a `Deployment`. */
+  /** Id of the job. Pass it to a `Deployment` as `submittedJobId`. */
   declare readonly jobId: pulumi.Output<string>;
   declare readonly projectId: pulumi.Output<string>;
 

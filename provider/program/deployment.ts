@@ -4,13 +4,13 @@ import { type Pinned, pinnedIn } from "../run/pinned";
 import { DeploymentJob, type DeploymentJobArgs } from "./deployment-job";
 import { jobOptions, Resource } from "./resource";
 
-/** Check that runs after each deployment. */
+/** Check of a deployment, which requests recommendations. */
 export interface DeploymentCheck {
   /** Users to request recommendations for. */
   readonly userIds: pulumi.Input<pulumi.Input<string>[]>;
   /** Minimum number of results for each user. Default: 1. */
   readonly minResults?: pulumi.Input<number>;
-  /** Maximum time of each response, in milliseconds. Default: no limit. */
+  /** Maximum response time in milliseconds. Default: no limit. */
   readonly maxLatencyMs?: pulumi.Input<number>;
 }
 
@@ -20,7 +20,7 @@ export interface DeploymentArgs extends DeploymentJobArgs {
   readonly check?: pulumi.Input<DeploymentCheck>;
   /** Whether a failed check restores the previous models. Default: false. */
   readonly rollback?: pulumi.Input<boolean>;
-  /** Id of a project whose existing deployment to adopt, instead of creating one. */
+  /** Id of a project whose existing deployment is adopted, instead of creating one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
@@ -29,23 +29,23 @@ export interface DeploymentArgs extends DeploymentJobArgs {
  *
  * - A project has one deployment, so declare it once. A second declaration is an error, in the preview if the project's
  *   id is known.
- * - New models are deployed in place, without a gap. After the job, the provider compares the job's record with the
- *   arguments. A difference is an error.
+ * - New models are deployed in place, without a gap. After the job has succeeded, the provider compares the job's
+ *   record with the arguments. A difference is an error.
  * - `check` runs after each deployment, and pauses between users to respect `qps`. If the check of the first deployment
  *   fails, there is nothing to roll back to. The deployment stays in the state, and every `pulumi up` repeats the check
  *   until it passes.
  * - With `rollback`, a failed check of a later deployment restores the previous models with a separate job. The update
  *   fails and reports both reasons. The next `pulumi up` tries the new models again.
- * - A refresh runs the `check` without its time limit, if there is one. The service of this package also reports which models are live. If the
- *   service itself reports that nothing is deployed, or returns too few results, the deployment counts as
- *   deleted, and the next `pulumi up` creates it again. If something else responds, such as a gateway, the deployment
- *   stays in the state and `recommender drift` reports `not serving`. On a service that does not report the live models,
- *   a deployment without a `check` is assumed to exist.
- * - Deleting it shuts the deployment down. It is not an error if the deployment was shut down before.
+ * - A refresh runs the `check`, if there is one, without its time limit. The service of this package also reports which
+ *   models are live. If the service itself reports that nothing is deployed, or returns too few results, the deployment
+ *   counts as deleted, and the next `pulumi up` creates it again. If something else responds, such as a gateway, the
+ *   deployment stays in the state and `recommender drift` reports `not serving`. On a service that does not report the
+ *   live models, a deployment without a `check` is assumed to exist.
+ * - Deleting the resource shuts the deployment down. It is not an error if the deployment was shut down before.
  *
- * A `DeploymentJob` submits the deployment. In TypeScript, `Deployment` declares that job for you, with the same name. In
- * other languages, `DeployedModel` declares both. A `Deployment` without it needs the job as `submittedJobId`, or
- * `existingId` to adopt a deployment.
+ * A `DeploymentJob` submits the deployment. In TypeScript, `Deployment` declares that job for you, with the same name.
+ * In other languages, use `DeployedModel` to declare both resources, or set `submittedJobId` to the id of the job. To
+ * adopt a deployment, set `existingId`.
  */
 export class Deployment extends Resource {
   declare readonly projectId: pulumi.Output<string>;
@@ -53,7 +53,9 @@ export class Deployment extends Resource {
   declare readonly generatorModelId: pulumi.Output<string>;
   declare readonly rankerModelId: pulumi.Output<string | undefined>;
   declare readonly qps: pulumi.Output<number>;
-  /** Address for recommendation calls of the project: the address of the service, unless it reports a different one. */
+  /**
+   * Address for the project's recommendation calls: the service's address, unless the service reports a different one.
+   */
   declare readonly servingUri: pulumi.Output<string>;
   /**
    * Address for recommendation calls that stays the same when the stack replaces its project. The service of this
@@ -80,7 +82,10 @@ function pinnedModels(name: string): Pinned | undefined {
   return pinnedIn((key) => new pulumi.Config("recommender").get(key), name);
 }
 
-/** Replaces the program's models with pinned ones. A pinned deployment must not wait for the program's models or fail with them. */
+/**
+ * Replaces the program's models with pinned ones, so a pinned deployment does not wait for the program's models or fail
+ * with them.
+ */
 function withoutModels(asked: DeploymentJobArgs, pinned: Pinned | undefined): DeploymentJobArgs {
   if (!pinned) return asked;
   const { rankerModelId: _, ...others } = asked;

@@ -13,7 +13,7 @@ export interface DatasetArgs {
   readonly numShards: pulumi.Input<number>;
   /** Handling of each attribute. Default: null, so the service infers it. */
   readonly attributeSchema?: pulumi.Input<Record<string, pulumi.Input<AttributeHandling>> | null>;
-  /** Id of an existing dataset to adopt, instead of creating one. */
+  /** Id of an existing dataset to adopt instead of creating one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
@@ -21,8 +21,8 @@ export interface DatasetArgs {
  * A dataset of events: what users did with items. Several projects can share it.
  *
  * A replacement deletes its events, unless you set the option `retainOnDelete`. The option `protect` prevents a
- * replacement. With `existingId`, the dataset must exist and have the declared number of shards. Its name and schema are
- * changed to the declared ones.
+ * replacement. With `existingId`, the dataset must exist and have the declared number of shards. Its name and schema
+ * are changed to the declared ones.
  */
 export class EventDataset extends Resource {
   /** Same value as `id`, under the API's field name. */
@@ -33,7 +33,7 @@ export class EventDataset extends Resource {
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
     super(EventDataset.lifecycle, name, args, options);
-    // In a preview, an output of the provider would be unknown. The id is known unless the dataset is replaced.
+    // In a preview, the provider's output would be unknown. The id is known if the dataset exists and is not replaced.
     this.eventDatasetId = this.id;
   }
 

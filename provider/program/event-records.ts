@@ -8,7 +8,7 @@ import { Resource } from "./resource";
 
 /** An interaction of a user with an item. */
 export interface EventRecord {
-  /** Unique id. Default: built from user, item and time. */
+  /** Unique id. Default: an id built from user, item and time. */
   readonly eventId?: pulumi.Input<string>;
   readonly userId: pulumi.Input<string>;
   readonly itemId: pulumi.Input<string>;
@@ -25,41 +25,46 @@ export interface EventRecord {
   readonly attributes?: pulumi.Input<JsonMap>;
 }
 
-/** Columns that the fields of events come from. */
+/** Mapping from columns to the fields of events. */
 export interface EventMapping {
-  /** Column of `eventId`, or one value for all records. Default: the column `eventId`. */
+  /** Column for `eventId`, or one value for all records. Default: the column `eventId` or `event_id`. */
   readonly eventId?: FieldSource;
-  /** Column of `userId`, or one value for all records. Default: the column `userId`. */
+  /** Column for `userId`, or one value for all records. Default: the column `userId` or `user_id`. */
   readonly userId?: FieldSource;
-  /** Column of `itemId`, or one value for all records. Default: the column `itemId`. */
+  /** Column for `itemId`, or one value for all records. Default: the column `itemId` or `item_id`. */
   readonly itemId?: FieldSource;
-  /** Column of `ts`, or one value for all records. Default: the column `ts`. */
+  /** Column for `ts`, or one value for all records. Default: the column `ts`. */
   readonly ts?: FieldSource;
   /** Unit of a numeric `ts`. Default: seconds or milliseconds, depending on the size of the number. */
   readonly tsUnit?: TimeUnit;
-  /** Column of `eventType`, or one value for all records. Default: the column `eventType`. */
+  /** Column for `eventType`, or one value for all records. Default: the column `eventType` or `event_type`. */
   readonly eventType?: FieldSource;
-  /** Column of `eventValue`, or one value for all records. Default: the column `eventValue`. */
+  /** Column for `eventValue`, or one value for all records. Default: the column `eventValue` or `event_value`. */
   readonly eventValue?: FieldSource;
-  /** Columns that become attributes, or one column that contains all attributes. Default: every column that is not a field. */
+  /**
+   * Columns that become attributes, or one column that contains all attributes. Default: every column that is not used
+   * for a field.
+   */
   readonly attributes?: AttributesSource;
 }
 
 /** Arguments of `EventRecords`. */
 export interface EventRecordsArgs extends RecordsArgs<EventRecord, EventMapping> {
-  /** Id of the dataset to fill. A new dataset gets all records. */
+  /** Id of the dataset to upload to. If the id changes, all records are uploaded to the new dataset. */
   readonly eventDatasetId: pulumi.Input<string>;
 }
 
 /**
- * Events from files or from the program, uploaded to a dataset. Events that you remove from the source stay in the dataset.
+ * Events from files or from the program, uploaded to a dataset. Events that you remove from the source stay in the
+ * dataset.
  *
- * They are uploaded again when the content changes. Moving a file is not a change. Changes of `parallel`, `maxFailures`,
- * `numShards` and `rejectsFile` apply from the next upload. If `maxFailures` is below `failedCount`, the upload is repeated.
+ * The events are uploaded again when the content changes. Moving a file is not a change. Changes to `parallel`,
+ * `maxFailures`, `numShards` and `rejectsFile` apply from the next upload. If `maxFailures` is below `failedCount`, the
+ * upload is repeated.
  */
 export class EventRecords extends Resource {
   declare readonly eventDatasetId: pulumi.Output<string>;
-  /** Hash of the content, for the triggers of a model. */
+  /** Hash of the content. Pass it to the `triggers` of a model to train again when the content changes. */
   declare readonly contentHash: pulumi.Output<string>;
   /** Number of records that the service accepted. */
   declare readonly recordCount: pulumi.Output<number>;

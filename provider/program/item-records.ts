@@ -12,29 +12,34 @@ export interface ItemRecord {
   readonly attributes?: pulumi.Input<JsonMap>;
 }
 
-/** Columns that the fields of items come from. */
+/** Mapping from columns to the fields of items. */
 export interface ItemMapping {
-  /** Column of `itemId`, or one value for all records. Default: the column `itemId`. */
+  /** Column for `itemId`, or one value for all records. Default: the column `itemId` or `item_id`. */
   readonly itemId?: FieldSource;
-  /** Columns that become attributes, or one column that contains all attributes. Default: every column that is not a field. */
+  /**
+   * Columns that become attributes, or one column that contains all attributes. Default: every column that is not used
+   * for a field.
+   */
   readonly attributes?: AttributesSource;
 }
 
 /** Arguments of `ItemRecords`. */
 export interface ItemRecordsArgs extends RecordsArgs<ItemRecord, ItemMapping> {
-  /** Id of the dataset to fill. A new dataset gets all records. */
+  /** Id of the dataset to upload to. If the id changes, all records are uploaded to the new dataset. */
   readonly itemDatasetId: pulumi.Input<string>;
 }
 
 /**
- * Items from files or from the program, uploaded to a dataset. Items that you remove from the source stay in the dataset.
+ * Items from files or from the program, uploaded to a dataset. Items that you remove from the source stay in the
+ * dataset.
  *
- * They are uploaded again when the content changes. Moving a file is not a change. Changes of `parallel`, `maxFailures`,
- * `numShards` and `rejectsFile` apply from the next upload. If `maxFailures` is below `failedCount`, the upload is repeated.
+ * The items are uploaded again when the content changes. Moving a file is not a change. Changes to `parallel`,
+ * `maxFailures`, `numShards` and `rejectsFile` apply from the next upload. If `maxFailures` is below `failedCount`, the
+ * upload is repeated.
  */
 export class ItemRecords extends Resource {
   declare readonly itemDatasetId: pulumi.Output<string>;
-  /** Hash of the content, for the triggers of a model. */
+  /** Hash of the content. Pass it to the `triggers` of a model to train again when the content changes. */
   declare readonly contentHash: pulumi.Output<string>;
   /** Number of records that the service accepted. */
   declare readonly recordCount: pulumi.Output<number>;

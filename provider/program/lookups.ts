@@ -24,7 +24,7 @@ async function session() {
   const settings = readSettings((key) => config.get(key));
   const root = pulumi.runtime.getRootDirectory();
   // Providers run in the program's directory. An inline program runs in the directory of the process that contains it.
-  // If the language host does not report the root, the SDK returns the word `rootDirectory`.
+  // If the language host does not report the root directory, the SDK returns the word `rootDirectory`.
   const isInside = !isAbsolute(root) || !relative(root, process.cwd()).startsWith("..");
   return openSession(isInside ? settings : relativeToProgram(settings, root));
 }

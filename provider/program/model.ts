@@ -9,13 +9,16 @@ import { TrainingJob, type TrainingJobArgs } from "./training-job";
 export interface ModelArgs {
   /** Id of the project. */
   readonly projectId: pulumi.Input<string>;
-  /** Id of the algorithm to train. Leave it out with `existingId`. */
+  /** Id of the algorithm to train with. Leave it out if you set `existingId`. */
   readonly algorithmId?: pulumi.Input<string>;
   /** Display name of the model. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** Any values, such as content hashes of records, a date or a nonce. If one of them changes, the model is trained again. */
+  /**
+   * Any values, such as content hashes of records, a date or a nonce. If one of them changes, the model is trained
+   * again.
+   */
   readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
-  /** Id of an existing model to adopt, instead of training one. */
+  /** Id of an existing model to adopt instead of training one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
@@ -23,14 +26,14 @@ export interface ModelArgs {
  * A trained model.
  *
  * A `TrainingJob` submits the training, so the id of the job is in the state before the wait begins. In TypeScript,
- * `Model` declares that job for you, with the same name. In other languages, `TrainedModel` declares both. A `Model`
- * without it needs the job as `submittedJobId`, or `existingId` to adopt a model.
+ * `Model` declares that job for you, with the same name. In other languages, use `TrainedModel` to declare both
+ * resources, or set `submittedJobId` to the id of the job. To adopt a model, set `existingId`.
  *
  * You cannot delete a deployed model; the error explains how to release it. Within one program this does not happen,
- * because the deployment switches first.
+ * because the deployment switches to the new model before the old one is deleted.
  *
- * With `existingId` nothing is trained: `algorithmId` is rejected, and in TypeScript `triggers` too. If you later remove
- * `existingId`, a new model is trained and the adopted one is deleted.
+ * With `existingId` nothing is trained: `algorithmId` is rejected, and in TypeScript `triggers` too. If you later
+ * remove `existingId`, a new model is trained and the adopted one is deleted.
  */
 export class Model extends Resource {
   /** Same value as `id`, under the API's field name. */
@@ -47,7 +50,8 @@ export class Model extends Resource {
   declare readonly quality: pulumi.Output<Quality | undefined>;
 
   constructor(name: string, args: ModelArgs, given?: pulumi.CustomResourceOptions) {
-    // The service cannot delete a live model, and its replacement goes live only after it was created.
+    // The option is dropped, because the service cannot delete a live model, and the new model goes live only after it
+    // was created.
     const { deleteBeforeReplace, ...options } = given ?? {};
     const { existingId, triggers, ...model } = args;
     if (existingId === undefined) {
@@ -55,7 +59,7 @@ export class Model extends Resource {
       const job = new TrainingJob(name, training, jobOptions(options, "Model", "TrainingJob"));
       super(Model.lifecycle, name, { ...model, submittedJobId: job.jobId }, options);
     } else super(Model.lifecycle, name, args, options);
-    // In a preview, an output of the provider would be unknown. The id is known unless the model is replaced.
+    // In a preview, the provider's output would be unknown. The id is known if the model exists and is not replaced.
     this.modelId = this.id;
     if (deleteBeforeReplace) pulumi.log.warn(deletedAfterReplacement, this);
   }

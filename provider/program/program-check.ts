@@ -25,17 +25,20 @@ export function checkConfiguration(binding: BindingName): void {
       `recommender:${key} is stored as plain text. Encrypt it with \`pulumi config set --secret recommender:${key} VALUE\`.`,
     );
   }
-  // The plugin warns about the same settings itself, in every language.
+  // With the plugin binding, the plugin warns about these settings itself, in every language.
   if (binding === "dynamic") void discreetly(() => reportAddress((key) => config.get(key)));
 }
 
-/** Returns the optional secrets: keys, with their namespace, that the stack stores as secrets although it does not have to. */
+/**
+ * Returns the keys, with their namespace, of settings that the stack stores as secrets although they need not be
+ * secret.
+ */
 export function secretSettings(): string[] {
   const others = settingKeys.filter((key) => !secretKeys.some((secret) => secret === key));
   return others.map((key) => `${namespace}:${key}`).filter(isConfigSecret);
 }
 
-/** Runs work and masks the secret configuration values in its messages. */
+/** Runs `work` and masks the values of these secret settings in its messages. */
 export function discreetly<T>(work: () => Promise<T>): Promise<T> {
   const values = secretSettings().map((key) => [key, pulumi.runtime.getConfig(key)]);
   return maskingSecrets([Object.fromEntries(values)], work);
@@ -81,7 +84,7 @@ export function checkDeclaration(
   }
 }
 
-/** Returns the path of a key `__proto__` in a plain value, if there is one. */
+/** Returns the path of the object that has a key `__proto__`, if a plain value contains one. */
 function prototypeKey(value: unknown, place = ""): string | undefined {
   if (typeof value !== "object" || value === null || pulumi.Output.isInstance(value)) return undefined;
   if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return undefined;

@@ -19,15 +19,15 @@ export interface ProjectArgs {
   readonly eventDatasetId: pulumi.Input<string>;
   /** Event type that models are optimised for. */
   readonly targetEventType: pulumi.Input<string>;
-  /** Id of an existing project to adopt, instead of creating one. */
+  /** Id of an existing project to adopt instead of creating one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
 /**
- * A combination of one user, one item and one event dataset that models are trained on.
+ * A user dataset, an item dataset and an event dataset that models are trained on.
  *
- * The API has no operation to read, change or delete a project; the service of this package adds one to read it. A change
- * creates a new project with new algorithms, models and deployments, which trains again.
+ * The API has no operation to read, change or delete a project; the service of this package adds one to read it. A
+ * change creates a new project with new algorithms, models and deployments, so the models are trained again.
  */
 export class Project extends Resource {
   /** Same value as `id`, under the API's field name. */
@@ -38,7 +38,7 @@ export class Project extends Resource {
   declare readonly itemDatasetId: pulumi.Output<string>;
   declare readonly eventDatasetId: pulumi.Output<string>;
   declare readonly targetEventType: pulumi.Output<string>;
-  /** Address for recommendation calls of the project, if the service reports one. */
+  /** Address for the project's recommendation calls, if the service reports one. */
   declare readonly servingUri: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: ProjectArgs, options?: pulumi.CustomResourceOptions) {

@@ -5,7 +5,10 @@ import { currentBinding, toPlugin } from "./binding";
 /** Arguments of a `Provider`: the keys of the configuration. */
 export type ProviderArgs = { readonly [Key in SettingKey]?: pulumi.Input<string> };
 
-/** A connection to a service. Resources use it if you pass it as the option `provider`; others use the configured service. */
+/**
+ * A connection to a service, for the resources that you pass it to as the option `provider`. All other resources use
+ * the configured service.
+ */
 export class Provider extends pulumi.ProviderResource {
   constructor(name: string, args: ProviderArgs = {}, options: pulumi.ResourceOptions = {}) {
     if (currentBinding() === "dynamic") {

@@ -3,7 +3,7 @@ import type { JsonMap } from "../../contract";
 import type { Format } from "../../records/formats/format";
 import { inlineText } from "../../records/inline";
 
-/** Arguments that all kinds of records have. */
+/** Arguments that all kinds of records have in common. */
 export interface RecordsArgs<Record extends object, Fields extends object> {
   /**
    * A file, a glob, an asset, or a list of records. Paths are relative to the program's directory. Files can be
@@ -12,7 +12,7 @@ export interface RecordsArgs<Record extends object, Fields extends object> {
   readonly source: pulumi.Input<string | pulumi.asset.Asset | readonly pulumi.Input<Record | JsonMap>[]>;
   /** Format of the files, or of the text of a StringAsset. Default: the file extension decides. */
   readonly format?: pulumi.Input<Format>;
-  /** Column of each field. Default: the column with the name of the field. */
+  /** Column for each field. Default: the column with the name of the field, such as `userId` or `user_id`. */
   readonly mapping?: pulumi.Input<Fields>;
   /** Maximum number of rejected records. With more, the upload fails. Default: 0. */
   readonly maxFailures?: pulumi.Input<number>;
@@ -24,19 +24,19 @@ export interface RecordsArgs<Record extends object, Fields extends object> {
   readonly rejectsFile?: pulumi.Input<string>;
 }
 
-/** Converts the arguments to the form that the engine receives. */
+/** Converts the arguments of records to the form in which the engine receives them. */
 export function declareRecords(args: RecordsArgs<object, object>): pulumi.Inputs {
   const { source, mapping } = args;
-  // An output costs a promise for each value, so records without outputs skip it.
+  // An output costs a promise for each value, so it is avoided if the records contain no outputs.
   if (isPlain([source, mapping])) return { ...args, source: engineForm(source) };
-  // The lifecycle computes the hash. This placeholder is secret if the content or the mapping is.
+  // The lifecycle computes the hash. This placeholder is secret if the content or the mapping is secret.
   const contentHash = pulumi.all([source, mapping]).apply(() => "");
   return { ...args, source: pulumi.output(source).apply(engineForm), contentHash };
 }
 
 /**
  * Converts records to text, because the engine reorders the keys of objects, which would change their hash. Replaces
- * file assets by their paths, because the engine would read the files too.
+ * file assets with their paths, because the engine would read the files too.
  */
 function engineForm(content: unknown): unknown {
   if (Array.isArray(content)) return { ndjson: inlineText(content) };

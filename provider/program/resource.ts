@@ -28,11 +28,12 @@ export abstract class Resource extends pulumi.CustomResource {
     checkDeclaration(`${type} ${name}`, args, options, binding);
     const token = tokenOf(type, binding);
     const properties: pulumi.Inputs = {
-      // The lifecycle sets defaults. Declaring every property gives the program an output for it.
+      // Every property is declared, so the program has an output for it. The lifecycle sets the defaults.
       ...Object.fromEntries([...outputNames, ...argumentNames].map((key) => [key, undefined])),
       ...args,
     };
-    // During an update, a value is unknown only if another resource has failed. The provider must know these arguments.
+    // Outside a preview, a value is unknown only if another resource has failed. The provider needs the names of these
+    // arguments.
     if (!pulumi.runtime.isDryRun())
       properties.__unresolved = namesWhere(args, async (output) => !(await isKnown(output)));
     const urn = pulumi.createUrn(name, token, options.parent);
@@ -40,7 +41,7 @@ export abstract class Resource extends pulumi.CustomResource {
       properties.__provider = stub(type);
       // The engine does not report to a dynamic provider which arguments are secret.
       properties.__secret = namesWhere(args, pulumi.isSecret, secretSettings());
-      // A dynamic provider cannot report changed arguments to the engine, so it applies the option itself.
+      // A dynamic provider cannot report changed arguments to the engine, so it applies `replaceOnChanges` itself.
       if (options.replaceOnChanges?.length) properties.__replaceOn = options.replaceOnChanges;
       // A dynamic provider does not know the URN, which its messages need. This is a promise because an output would
       // depend on the parent, and through it on every sibling.
@@ -75,7 +76,10 @@ async function namesWhere(
   return all.length > 0 ? all : undefined;
 }
 
-/** Erases the journal entries of a stored resource. If that fails, the next run does it, because it sees the id in the state. */
+/**
+ * Erases the recovery journal entries of a resource that the engine has stored. If that fails, the next run erases
+ * them, because it sees the id in the state.
+ */
 async function onStored(urn: string, values: readonly unknown[]): Promise<void> {
   try {
     await eraseStored(urn, new Set(values));
@@ -85,8 +89,8 @@ async function onStored(urn: string, values: readonly unknown[]): Promise<void> 
 }
 
 /**
- * Returns the options of a resource for its job, which has the same name. Types in aliases become the type of the job.
- * Hooks apply only to the resource itself.
+ * Converts a resource's options to the options of its job, which has the same name. Types in aliases become the type of
+ * the job. Hooks and `additionalSecretOutputs` apply only to the resource itself.
  */
 export function jobOptions(
   options: pulumi.CustomResourceOptions | undefined,

@@ -1,13 +1,13 @@
 import { dirname, sep } from "node:path";
 import { droppedFrames } from "./sdk-internals";
 
-/** Directory of the code of this package that runs in a program. */
+/** Directory of this package's code that runs in programs. */
 const provider = dirname(__dirname) + sep;
 
 /**
  * Removes the frames of this package and of Node from stack traces, until the returned function is called. The engine
- * stores the trace of each resource in the state, where these frames would be a third of all bytes. The hook disables
- * Node's `--enable-source-maps`, so lines then refer to the compiled file.
+ * stores the trace of each resource in the state, where these frames would be a third of all bytes. Meanwhile Node's
+ * `--enable-source-maps` has no effect, so line numbers refer to the compiled file.
  */
 export function traceProgram(): () => void {
   const { prepareStackTrace } = Error;

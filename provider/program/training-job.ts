@@ -7,22 +7,25 @@ import { Resource } from "./resource";
 export interface TrainingJobArgs {
   /** Id of the project. */
   readonly projectId: pulumi.Input<string>;
-  /** Id of the algorithm to train. */
+  /** Id of the algorithm to train with. */
   readonly algorithmId: pulumi.Input<string>;
   /** Name of the job and of its model. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** Any values, such as content hashes of records, a date or a nonce. If one of them changes, it trains again. */
+  /**
+   * Any values, such as content hashes of records, a date or a nonce. If one of them changes, a new training job is
+   * submitted.
+   */
   readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
 }
 
 /**
- * A submitted training job. A `Model` waits for it. The job is a separate resource, so it is in the state before the wait
- * begins. If the wait is interrupted, no training job is lost or repeated.
+ * A submitted training job. A `Model` waits for it. The job is a separate resource, so it is in the state before the
+ * wait begins. If the wait is interrupted, no training job is lost or repeated.
  *
- * In TypeScript, `Model` declares this job for you. In other languages, `TrainedModel` declares both.
+ * In TypeScript, `Model` declares this job for you. In other languages, `TrainedModel` declares both resources.
  */
 export class TrainingJob extends Resource {
-  /** Id of the job, for `submittedJobId` of a `Model`. */
+  /** Id of the job. Pass it to a `Model` as `submittedJobId`. */
   declare readonly jobId: pulumi.Output<string>;
   declare readonly projectId: pulumi.Output<string>;
 

@@ -7,7 +7,7 @@ export type ClusterType = "user";
 
 /** Parameters of a clustering. */
 export interface ClusteringParameters {
-  /** Clusters with fewer users are dropped. Default: 1. */
+  /** Minimum number of users in a cluster. Smaller clusters are dropped. Default: 1. */
   readonly minUserNum?: pulumi.Input<number>;
 }
 
@@ -23,17 +23,18 @@ export interface UserClusteringArgs {
   readonly clusterType?: pulumi.Input<ClusterType>;
   /** Clustering parameters. */
   readonly parameters: pulumi.Input<ClusteringParameters>;
-  /** Id of an existing job whose result to adopt, instead of submitting one. */
+  /** Id of an existing job whose result is adopted, instead of submitting a job. */
   readonly existingId?: pulumi.Input<string>;
 }
 
 /**
  * A submitted clustering job. A `UserClustering` waits for it and outputs the result.
  *
- * In TypeScript, `UserClustering` declares this job for you. In other languages, `UserClusteringResult` declares both.
+ * In TypeScript, `UserClustering` declares this job for you. In other languages, `UserClusteringResult` declares both
+ * resources.
  */
 export class ClusteringJob extends Resource {
-  /** Id of the job, for `submittedJobId` of a `UserClustering`. */
+  /** Id of the job. Pass it to a `UserClustering` as `submittedJobId`. */
   declare readonly jobId: pulumi.Output<string>;
 
   constructor(
@@ -53,20 +54,20 @@ export class ClusteringJob extends Resource {
  * Clusters of a model's users.
  *
  * A `ClusteringJob` submits the clustering. Any change submits a new job. In TypeScript, `UserClustering` declares that
- * job for you, with the same name. In other languages, `UserClusteringResult` declares both. A `UserClustering` without
- * it needs the job as `submittedJobId`, or `existingId` to adopt a result.
+ * job for you, with the same name. In other languages, use `UserClusteringResult` to declare both resources, or set
+ * `submittedJobId` to the id of the job. To adopt the result of an existing job, set `existingId`.
  *
- * Deleting it only removes it from the state. An expired download URL is not renewed. To run the job again, change its
- * `name`, or replace it: `pulumi up --replace '**ClusteringJob::NAME'`.
+ * Deleting the resource only removes it from the state. An expired download URL is not renewed. To run the job again,
+ * change its `name`, or replace it: `pulumi up --replace '**ClusteringJob::NAME'`.
  */
 export class UserClustering extends Resource {
   /** Id of the job. */
   declare readonly jobId: pulumi.Output<string>;
-  /** Address to download the result from. It is secret, because it needs no credentials. */
+  /** Address to download the result from. It is secret, because the download needs no credentials. */
   declare readonly downloadUrl: pulumi.Output<string | undefined>;
   /** Time when the download URL expires, in seconds since 1970. */
   declare readonly expiredAtSec: pulumi.Output<number | undefined>;
-  /** Message of the service about the result. */
+  /** Message from the service about the result. */
   declare readonly message: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: UserClusteringArgs, options?: pulumi.CustomResourceOptions) {

@@ -2,7 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { queryingJob, userQuery } from "../user-query";
 import { jobOptions, Resource } from "./resource";
 
-/** Limits for a user's usage of one value of an item attribute. */
+/** Limits for how much a user uses one value of an item attribute. */
 export interface UsageCondition {
   /** Item attribute. */
   readonly attribute: pulumi.Input<string>;
@@ -20,7 +20,7 @@ export interface UserListQuery {
   readonly conditions: pulumi.Input<pulumi.Input<UsageCondition>[]>;
 }
 
-/** Query for the distribution of the usage of one value over the users. */
+/** Query for how the usage of one attribute value is distributed over the users. */
 export interface UserDistributionQuery {
   /** Item attribute. */
   readonly attribute: pulumi.Input<string>;
@@ -48,17 +48,17 @@ export interface UserQueryArgs {
   readonly queryType: pulumi.Input<QueryType>;
   /** The queries. All have the type `queryType`. */
   readonly queries: pulumi.Input<pulumi.Input<Query>[]>;
-  /** Id of an existing job whose result to adopt, instead of submitting one. */
+  /** Id of an existing job whose result is adopted, instead of submitting a job. */
   readonly existingId?: pulumi.Input<string>;
 }
 
 /**
  * A submitted querying job. A `UserQuery` waits for it and outputs the result.
  *
- * In TypeScript, `UserQuery` declares this job for you. In other languages, `UserQueryResult` declares both.
+ * In TypeScript, `UserQuery` declares this job for you. In other languages, `UserQueryResult` declares both resources.
  */
 export class QueryingJob extends Resource {
-  /** Id of the job, for `submittedJobId` of a `UserQuery`. */
+  /** Id of the job. Pass it to a `UserQuery` as `submittedJobId`. */
   declare readonly jobId: pulumi.Output<string>;
 
   constructor(name: string, args: Omit<UserQueryArgs, "existingId">, options?: pulumi.CustomResourceOptions) {
@@ -73,25 +73,26 @@ export class QueryingJob extends Resource {
 /**
  * Queries about how a model's users use item attribute values.
  *
- * A `user_list` query has `conditions`. A user must meet all of them. Each condition has an `attribute`, a `value` (text,
- * number or boolean), and optionally `lowerBound` and `upperBound` of the usage, both inclusive. With the embedded
- * service, usage is a share from 0 to 1. A `user_distribution` query has `attribute`, `value` and `bins` (default: 20).
+ * A `user_list` query has `conditions`. A user must meet all of them. Each condition has an `attribute`, a `value`
+ * (text, number or boolean), and optionally `lowerBound` and `upperBound` of the usage, both inclusive. With the
+ * embedded service, usage is a share from 0 to 1. A `user_distribution` query has `attribute`, `value` and `bins`
+ * (default: 20).
  *
  * A `QueryingJob` submits the queries. Any change submits a new job. In TypeScript, `UserQuery` declares that job for
- * you, with the same name. In other languages, `UserQueryResult` declares both. A `UserQuery` without it needs the job as
- * `submittedJobId`, or `existingId` to adopt a result.
+ * you, with the same name. In other languages, use `UserQueryResult` to declare both resources, or set `submittedJobId`
+ * to the id of the job. To adopt the result of an existing job, set `existingId`.
  *
- * Deleting it only removes it from the state. An expired download URL is not renewed. To run the job again, change its
- * `name`, or replace it: `pulumi up --replace '**QueryingJob::NAME'`.
+ * Deleting the resource only removes it from the state. An expired download URL is not renewed. To run the job again,
+ * change its `name`, or replace it: `pulumi up --replace '**QueryingJob::NAME'`.
  */
 export class UserQuery extends Resource {
   /** Id of the job. */
   declare readonly jobId: pulumi.Output<string>;
-  /** Address to download the result from. It is secret, because it needs no credentials. */
+  /** Address to download the result from. It is secret, because the download needs no credentials. */
   declare readonly downloadUrl: pulumi.Output<string | undefined>;
   /** Time when the download URL expires, in seconds since 1970. */
   declare readonly expiredAtSec: pulumi.Output<number | undefined>;
-  /** Message of the service about the result. */
+  /** Message from the service about the result. */
   declare readonly message: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: UserQueryArgs, options?: pulumi.CustomResourceOptions) {

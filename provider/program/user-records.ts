@@ -12,29 +12,34 @@ export interface UserRecord {
   readonly attributes?: pulumi.Input<JsonMap>;
 }
 
-/** Columns that the fields of users come from. */
+/** Mapping from columns to the fields of users. */
 export interface UserMapping {
-  /** Column of `userId`, or one value for all records. Default: the column `userId`. */
+  /** Column for `userId`, or one value for all records. Default: the column `userId` or `user_id`. */
   readonly userId?: FieldSource;
-  /** Columns that become attributes, or one column that contains all attributes. Default: every column that is not a field. */
+  /**
+   * Columns that become attributes, or one column that contains all attributes. Default: every column that is not used
+   * for a field.
+   */
   readonly attributes?: AttributesSource;
 }
 
 /** Arguments of `UserRecords`. */
 export interface UserRecordsArgs extends RecordsArgs<UserRecord, UserMapping> {
-  /** Id of the dataset to fill. A new dataset gets all records. */
+  /** Id of the dataset to upload to. If the id changes, all records are uploaded to the new dataset. */
   readonly userDatasetId: pulumi.Input<string>;
 }
 
 /**
- * Users from files or from the program, uploaded to a dataset. Users that you remove from the source stay in the dataset.
+ * Users from files or from the program, uploaded to a dataset. Users that you remove from the source stay in the
+ * dataset.
  *
- * They are uploaded again when the content changes. Moving a file is not a change. Changes of `parallel`, `maxFailures`,
- * `numShards` and `rejectsFile` apply from the next upload. If `maxFailures` is below `failedCount`, the upload is repeated.
+ * The users are uploaded again when the content changes. Moving a file is not a change. Changes to `parallel`,
+ * `maxFailures`, `numShards` and `rejectsFile` apply from the next upload. If `maxFailures` is below `failedCount`, the
+ * upload is repeated.
  */
 export class UserRecords extends Resource {
   declare readonly userDatasetId: pulumi.Output<string>;
-  /** Hash of the content, for the triggers of a model. */
+  /** Hash of the content. Pass it to the `triggers` of a model to train again when the content changes. */
   declare readonly contentHash: pulumi.Output<string>;
   /** Number of records that the service accepted. */
   declare readonly recordCount: pulumi.Output<number>;

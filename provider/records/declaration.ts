@@ -22,8 +22,8 @@ import { logicalName, partsOf, titleOf } from "../run/urn";
 export const format = z.enum(formats, { error: `expected one of ${formats.join(", ")}` }).optional();
 
 /**
- * Replaces inline records with a reference and adds the content hash, so a preview detects changed files. An unreadable
- * source is reported as a fault of the argument `source`.
+ * Replaces inline records with a reference and adds the content hash, so a preview detects changed files. If the source
+ * cannot be read, `source` contains the error, which validation then reports.
  */
 export async function resolveSource(
   kind: RecordKind,
@@ -36,7 +36,7 @@ export async function resolveSource(
   }
   await run.initial.load({ urn: urn ?? "" });
   const reading = z.object({ format, mapping: mappingSchema(kind).default({}) }).safeParse(given);
-  // Schema faults of `format` and `mapping` are reported separately.
+  // Validation reports schema faults of `format` and `mapping`.
   if (!reading.success) return { ...given, source: "not read", contentHash: "" };
   const { mapping } = reading.data;
   try {
@@ -56,7 +56,7 @@ export async function resolveSource(
   }
 }
 
-/** Describes a source in messages: its resource, and its files unless they are secret. */
+/** Describes a source for messages: its resource, and its files unless they are secret. */
 function sourceText(urn: Urn, files: readonly SourceFile[]): string {
   const title = titleOf(partsOf(urn));
   if (isSecret("source")) return title;
@@ -64,7 +64,10 @@ function sourceText(urn: Urn, files: readonly SourceFile[]): string {
   return `${title} (${files.length === 1 && first ? first.displayName : `${files.length} files`})`;
 }
 
-/** Declares a source of events, so a preview can search it for the target type of a training. */
+/**
+ * Registers a source of events, so a preview can check whether it contains events of the type that a project optimises
+ * for.
+ */
 function declareEvents(
   { eventDatasetId }: Properties,
   urn: Urn,

@@ -31,7 +31,7 @@ const source = z
     if (text.startsWith(unreadable)) context.addIssue(text.slice(unreadable.length));
   });
 
-/** Arguments besides the id of the dataset. */
+/** Arguments of records, without the id of the dataset. */
 const recordsShape = {
   source,
   contentHash: z.string(),
@@ -54,17 +54,17 @@ const recordsOutputs = z.object({
 type State = z.output<z.ZodObject<typeof recordsShape>>;
 type Outputs = z.output<typeof recordsOutputs>;
 
-/** Lifecycle of the records of a source. They are uploaded, and uploaded again after a change. */
+/** Lifecycle of records from a source. They are uploaded again whenever their content changes. */
 export function recordsLifecycle<Key extends DatasetKey>(type: string, kind: RecordKind, datasetKey: Key) {
   const mapping = mappingSchema(kind).default({});
   const args = z.strictObject({ [datasetKey]: id, ...recordsShape, mapping });
   return lifecycle({
     type,
-    // The compiler does not know the computed key.
+    // The compiler cannot infer the type of a computed key.
     args: args as unknown as ObjectSchema<State & { readonly [K in DatasetKey]: string }>,
     outputs: recordsOutputs,
     replaceOn: [datasetKey],
-    // The content hash decides about uploads: a moved file has the same content.
+    // The content hash decides whether to upload. A moved file has the same content.
     ignoreChanges: ["source", "maxFailures", "parallel", "numShards", "rejectsFile"],
 
     complete: (given, declaration) => resolveSource(kind, given, declaration),
@@ -82,7 +82,10 @@ export function recordsLifecycle<Key extends DatasetKey>(type: string, kind: Rec
 
     readWith: routes.countDatasetRecords,
 
-    /** The API cannot read records, so the state decides about uploads. Our service counts them: an empty dataset has lost them. */
+    /**
+     * The API cannot read records, so a refresh keeps the state. The service of this package can count records: if the
+     * dataset is empty, they are uploaded again.
+     */
     async read(datasetId, state, { client, urn }) {
       const found = await undefinedIfMissing(client.call(routes.countDatasetRecords, { datasetId }));
       if (!found) return undefined;
@@ -112,7 +115,7 @@ export function recordsLifecycle<Key extends DatasetKey>(type: string, kind: Rec
 async function uploadMasked(...given: Parameters<typeof uploadRecords>): ReturnType<typeof uploadRecords> {
   const { source } = given[2];
   if (source === undefined) throw new Error("source is not known yet");
-  // The state has a reference to inline records, so their texts must be masked too.
+  // `source` is only a reference to inline records, so their content must be masked separately.
   const secrets = isSecret("source") && isInline(source) ? [{ source: readInline(source).toString() }] : [];
   return maskingSecrets(secrets, () => uploadRecords(...given));
 }
@@ -134,7 +137,7 @@ async function uploadRecords(
   const name = title.slice(title.indexOf(" ") + 1);
   const rejectsFile = args.rejectsFile ?? rejectsFileFor(name);
   const { unrecorded, first } = await killedUploads(run, urn, olds.__superseded);
-  // The journal of this machine does not show which records another machine has written.
+  // This machine's journal does not show which records another machine has uploaded.
   const isReplaced = await isReplacedElsewhere(olds.__upload, { id: datasetId, urn, settings });
   const superseding = first.length > 0 ? { __superseded: [...first] } : {};
   let begun: Outputs | undefined;
@@ -156,7 +159,7 @@ async function uploadRecords(
     owner: uploadOwner(urn) ?? title,
     numShards: args.numShards ?? (await shardsOf(kind, datasetId, client)),
     onSending: (token) => {
-      // From now on, the journal of this upload shows that the dataset may differ from the state.
+      // From now on, the upload's journal shows that the dataset may differ from the state, so the notes are obsolete.
       if (hasJournal) void run.initial.forgetPending(urn);
       begun = { recordCount: 0, failedCount: 0, __upload: token, ...superseding };
     },
@@ -174,7 +177,7 @@ async function uploadRecords(
   }).catch((error) => {
     const stopped = "the upload was stopped; the next `pulumi up` resumes it.";
     const failure = run.cancelled.aborted ? new Error(stopped) : error;
-    // After the first call, the dataset differs from the state.
+    // After the first batch, the dataset differs from the state, so the error contains a new state.
     throw begun ? new PartialStateError(datasetId, { ...args, ...begun }, failure.message) : failure;
   });
   await run.initial.forgetPending(urn);
@@ -187,7 +190,7 @@ async function uploadRecords(
   return { recordCount, failedCount, __upload: token, ...superseding };
 }
 
-/** Replaces secret file names with numbers, because messages and the rejects file contain names. */
+/** Replaces secret file names with numbers, because names appear in messages and in the rejects file. */
 function withMaskedNames(files: readonly SourceFile[]): readonly SourceFile[] {
   if (!isSecret("source")) return files;
   const named = (file: SourceFile, at: number) => ({ ...file, displayName: `file ${at + 1} of the source` });

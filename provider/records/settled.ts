@@ -13,20 +13,23 @@ import { openSession, type Run } from "../run/session";
 import type { Properties } from "../run/state-entry";
 import { canonicalUrn } from "../run/urn";
 
-/** Returns the id of a source in the upload journal, the same for both bindings. */
+/** Returns the id of a source in the upload journal. It is the same for both bindings. */
 export function uploadOwner(urn: Urn): string | undefined {
   return urn && canonicalUrn(urn);
 }
 
-/** Uploads of killed runs that are not in the state. */
+/** Uploads that were killed, according to the engine's notes. */
 export interface KilledUploads {
-  /** Uploads that may have written records after the upload in the state. */
+  /** Killed uploads that may have written records after the upload in the state. */
   readonly unrecorded: NonNullable<UploadHistory["unrecorded"]>;
   /** Content hashes of all killed first uploads, which the next upload supersedes. */
   readonly first: readonly string[];
 }
 
-/** Returns the killed uploads of a resource. `superseded` lists the ones that the last upload has superseded. */
+/**
+ * Returns the killed uploads of a resource. `superseded` contains the content hashes of killed first uploads that the
+ * last upload has superseded.
+ */
 export async function killedUploads(
   run: Run,
   urn: Urn,
@@ -54,10 +57,10 @@ const unreadableState =
   "the records are uploaded again";
 
 /**
- * Returns the properties that mark the state as unsettled if the dataset may differ from it. A failed upload has marked the
- * state. A killed upload has left a note of the engine in the state and a journal on its machine. Each machine that has seen
- * the engine's note keeps a copy. If the program now allows fewer rejected records than there were, the upload runs again
- * and sends them again.
+ * Returns the properties that mark the state as unsettled if the dataset may differ from it. After a failed upload, the
+ * state itself shows this. After a killed upload, the engine's note in the state and the journal of that machine show
+ * it. Each machine that has seen the engine's note keeps a copy. The upload also runs again if the program now allows
+ * fewer rejected records than there were.
  */
 export async function unsettledProperties(
   state: Properties,
@@ -82,9 +85,10 @@ function hasTooManyRejects({ failedCount }: Properties, declared: Properties = {
 }
 
 /**
- * Returns the tokens of uploads that have replaced the recorded one, on any machine. Only services of this package know
- * them. Uploads of other sources and imports do not count: two sources with the same ids would otherwise replace each other's
- * records in every run. Throws if the service does not answer, because the records may differ.
+ * Returns the tokens of later uploads of the same resource, on any machine, that followed the recorded one. Only the
+ * service of this package knows them. Uploads of other resources and imports do not count: two sources with the same
+ * ids would otherwise replace each other's records in every run. Throws if the service does not respond, because the
+ * records may differ.
  */
 async function laterUploads(
   recorded: string | undefined,
@@ -94,13 +98,16 @@ async function laterUploads(
   const { client } = await openSession(settings, urn);
   if (!(await isOffered(client, routes.countDatasetRecords))) return [];
   const counted = await undefinedIfMissing(client.call(routes.countDatasetRecords, { datasetId }));
-  // A new dataset with the same id would be empty.
+  // The dataset was deleted. A new dataset with the same id would be empty.
   if (!counted) return ["deleted"];
   const uploads = (counted.lastUploads ?? []).flatMap((text) => parseUpload(text) ?? []);
   return uploads.flatMap(({ basis, token }) => (basis === recorded && token !== recorded ? [token] : []));
 }
 
-/** Whether another machine may have written records after the recorded upload, which the journal of this machine lacks. */
+/**
+ * Whether another machine has begun an upload after the recorded one, which the journal of this machine does not
+ * contain.
+ */
 export async function isReplacedElsewhere(
   recorded: string | undefined,
   target: UploadTarget,
@@ -117,7 +124,7 @@ function journalOf({ id: datasetId, urn, settings }: UploadTarget): UploadJourna
   return new UploadJournal({ service: serviceOf(settings), datasetId, source: uploadOwner(urn) ?? "" });
 }
 
-/** Returns the id of the service in the upload journal, without a connection. */
+/** Returns the id of the service in the upload journal. Needs no connection. */
 function serviceOf(settings: StoredResource["settings"]): string {
   const { __instance } = serviceProperties(settings);
   return __instance ? `embedded:${__instance}` : canonicalAddress(settings.baseUrl);

@@ -4,12 +4,15 @@ import { log } from "../run/engine";
 import { mayBeSameService } from "../run/state-entry";
 import { isSameResource, logicalName, partsOf, resourceTypeOf, titleInStack, titleOf } from "../run/urn";
 
-/** Variable with the ids that calls without a response created: `users=user-dataset-1,clicks=event-dataset-2`. */
+/**
+ * Environment variable with the ids of objects that calls without a response have created, such as
+ * `users=user-dataset-1,clicks=event-dataset-2`.
+ */
 const variable = "RECOMMENDER_ADOPT";
 
 /**
- * Returns the id in RECOMMENDER_ADOPT for a resource. Use it only while the outcome of a call is in doubt: the variable may
- * still be set when the resource is created for a different reason.
+ * Returns the id that RECOMMENDER_ADOPT contains for a resource. Use it only while the outcome of a call is in doubt:
+ * the variable may still be set when the resource is created for a different reason.
  */
 export function idNamedByUser(urn: string | undefined): string | undefined {
   if (!urn) return undefined;
@@ -18,8 +21,8 @@ export function idNamedByUser(urn: string | undefined): string | undefined {
 }
 
 /**
- * Returns an error if RECOMMENDER_ADOPT gives an object to two resources or two objects to one, or if
- * RECOMMENDER_CREATE_AGAIN names the same resource.
+ * Returns an error if RECOMMENDER_ADOPT gives one object to two resources or two objects to one resource, or if
+ * RECOMMENDER_CREATE_AGAIN names a resource in it.
  */
 export function adoptionFault(): string | undefined {
   const pairs = named();
@@ -39,7 +42,9 @@ export function adoptionFault(): string | undefined {
   );
 }
 
-/** Variable with the names of the resources to create again after a call without a response, or `1` for all. */
+/**
+ * Environment variable with the names of the resources to create again after a call without a response, or `1` for all.
+ */
 const againVariable = "RECOMMENDER_CREATE_AGAIN";
 
 /** Returns the names in RECOMMENDER_CREATE_AGAIN. */
@@ -56,8 +61,8 @@ function named(): { readonly name: string; readonly id: string }[] {
 }
 
 /**
- * Throws if RECOMMENDER_ADOPT names an object of a different kind, or one that another resource holds, in this stack or
- * another one of the backend.
+ * Throws if RECOMMENDER_ADOPT names an object of a different kind, or an object that another resource references in any
+ * stack of the backend.
  */
 export async function rejectHeld(id: string, { urn = "", run, settings }: Context): Promise<void> {
   const type = resourceTypeOf(partsOf(urn).type) ?? "";
@@ -94,23 +99,28 @@ export async function rejectHeld(id: string, { urn = "", run, settings }: Contex
 
 const forms = ["user-dataset", "item-dataset", "event-dataset", "project", "algorithm", "model", "job"];
 
-/** Returns the kind of object that an id names by its prefix, such as `user-dataset`. Undefined if the id has another form. */
+/** Returns the kind of object that an id's prefix shows, such as `user-dataset`. Undefined if the prefix is unknown. */
 function formOf(id: string): string | undefined {
   return forms.find((form) => id.startsWith(`${form}-`));
 }
 
-/** Returns the prefixes that ids of a resource type may have. A job can be adopted by the model that it has trained. */
+/** Returns the id prefixes that a resource type accepts. For a training job, the id of its model is accepted too. */
 function formsOf(type: string): string[] {
   const form = type.replace(/([a-z])([A-Z])/g, "$1-$2").toLowerCase();
   return forms.includes(form) && form !== "model" ? [form] : ["model", "job"];
 }
 
-/** Returns the kind of object that an id refers to. Jobs and their results are one kind, because either id can be adopted. */
+/**
+ * Returns the kind of object that a resource type references. Jobs and their results are one kind, because either id
+ * can be adopted.
+ */
 function kindOf(type: string): string {
   return /Dataset$|Records$|^Project$|^Algorithm$/.test(type) ? type : "job";
 }
 
-/** Thrown by a create if the user names the object that a lost call created. The lifecycle then adopts it. */
+/**
+ * Thrown by a create if the user has named the object that a lost call created. The lifecycle then adopts that object.
+ */
 export class AdoptionByUser extends Error {
   override readonly name = "NamedByUser";
 

@@ -21,20 +21,22 @@ import { isOfNote } from "./killed-elsewhere";
 import { newEntry } from "./new-entry";
 import { UnknownCreationError } from "./unknown-creation";
 
-/** Create that one call of `createOnce` is about. */
+/** Create that `createOnce` is working on. */
 interface Attempt {
   readonly context: Context;
   readonly creation: AnyCreation;
   /** Digest that identifies the create when it is tried again. */
   readonly identity: string;
-  /** The same create in an earlier run. */
+  /** The same create in an interrupted run, if there was one. */
   readonly earlier: EarlierCall | undefined;
 }
 
 /** Created object, or the error of a call whose outcome is unknown. */
 type Outcome = Created<Route> | { readonly lost: OutcomeUnknownError };
 
-/** Sends a create at most once, even if a killed run has sent it before. `decision.ts` documents the rules. */
+/**
+ * Creates an object at most once, even if a killed run has already sent the call. `decision.ts` documents the rules.
+ */
 export async function createOnce<R extends Route, Listed = never>(
   context: Context,
   typed: Creation<R, Listed>,
@@ -111,7 +113,7 @@ async function adopt(attempt: Attempt, earlier: EarlierCall): Promise<Created<Ro
   return recordReply(attempt, own, { reply, resumed: true });
 }
 
-/** Settles an earlier call. An entry of another stack stays, because that stack may need it. */
+/** Settles an earlier call. An entry that may belong to another stack is kept, because that stack may need it. */
 async function settle(
   { urn = "", run, step }: Context,
   { entry, mayBeOfOtherStack, isNoted }: EarlierCall,
@@ -130,12 +132,12 @@ async function begin({ context, creation, identity, earlier }: Attempt): Promise
 }
 
 /**
- * Sends the call of a journal entry and checks the response. It counts as in flight until the checks end, because a process
- * that exits earlier would not report the id to the engine.
+ * Sends the call of a journal entry and checks the response. The create counts as in flight until the checks end,
+ * because a process that exits earlier would not report the id to the engine.
  */
 function call(attempt: Attempt, entry: JournalEntry, isEarlier: boolean): Promise<Outcome> {
   return trackCreate(async () => {
-    // The states are read while the service works.
+    // Start to read the states of all stacks while the service works.
     void attempt.context.run.entriesOfAllStacks();
     const outcome = await send(attempt, entry, isEarlier);
     return "lost" in outcome ? outcome : checkReply(attempt, entry, outcome);
@@ -151,7 +153,7 @@ async function send(
   const options = { idempotencyKey: entry.key, headers: originHeaders(context, creation.route) };
   try {
     const created = await sendCreate(context, creation.route, sentBy(creation, entry), options);
-    // The checks take time, and a kill must not lose the id.
+    // Record the id before the checks. They take time, and a kill must not lose the id.
     await record(context, { ...withReply(creation, entry, created.reply), isUnchecked: true });
     return { ...created, resumed: isEarlier || created.resumed };
   } catch (error) {
@@ -162,12 +164,15 @@ async function send(
   }
 }
 
-/** Returns the request of a journal entry. A repeated call has the same name as the first one. */
+/** Returns the request to send for a journal entry. A repeated call has the same name as the first one. */
 function sentBy({ request }: AnyCreation, entry: JournalEntry): Input<Route> {
   return { ...request, ...entry.request };
 }
 
-/** Checks that a reply is about the object of the call. Otherwise the call is lost, and the journal forgets the reply. */
+/**
+ * Checks that a reply is about the object that the call created. If not, the call counts as lost, and the reply is
+ * removed from the journal.
+ */
 async function checkReply(
   { context, creation }: Attempt,
   entry: JournalEntry,
@@ -205,7 +210,7 @@ async function recordReply(
 
 /** Facts about a lost call that the user must decide about. */
 interface Unresolved extends Candidates {
-  /** Error of this run's call. Undefined if an earlier run sent it. */
+  /** Error of this run's call. Undefined if an earlier run sent the call. */
   readonly lost: OutcomeUnknownError | undefined;
   /** Whether this stack is known to have sent the call. */
   readonly isSent: boolean;
@@ -240,7 +245,8 @@ async function unresolved(
       unread,
       fix,
       at: Date.parse(entry.at),
-      // The engine keeps its note of a create, but drops its note of an update.
+      // The engine keeps its note of a killed create, but drops its note of a killed update, which then needs a
+      // placeholder.
       hasPlaceholder: isSent || (isNoted && isUpdate),
       isNotedCreate: isNoted && !isUpdate,
       hasExistingId: adoptsJob === undefined,
@@ -248,7 +254,10 @@ async function unresolved(
   );
 }
 
-/** Describes the run that sent a call. It may be of this stack under another name, or of another stack under this name. */
+/**
+ * Describes the run that sent a call. It may be a run of this stack under a former name, or of another stack with the
+ * same name.
+ */
 function writerOf(
   { urn, at, account }: JournalEntry,
   { urn: own, settings }: Context,
@@ -262,7 +271,7 @@ function writerOf(
   return `the run${ofStack} of ${at}${withKey}`;
 }
 
-/** Sends a create. `resumed` if the response belongs to an earlier call; a retry within this call does not count. */
+/** Sends a create. `resumed` is true if the response belongs to an earlier call, but not if this call was retried. */
 async function sendCreate(
   { client }: Context,
   route: Route,
@@ -286,7 +295,10 @@ function unrequestedFields(request: object, reply: object): Record<string, unkno
   return Object.fromEntries(Object.entries(reply).filter(([key]) => sent[key] == null));
 }
 
-/** Runs creates with the same name one after the other, because the object of one would look like a candidate of the other. */
+/**
+ * Runs creates with the same name one after the other, because the object of one would look like a candidate for the
+ * other.
+ */
 async function inTurn(attempt: Attempt): Promise<Created<Route>> {
   const { client, run } = attempt.context;
   const { request, findLost } = attempt.creation;

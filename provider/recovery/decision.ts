@@ -1,25 +1,28 @@
 /**
- * Decides how to continue a create after an interruption. No object is created twice or lost, and an object is adopted only
- * if this stack is proven to have created it.
+ * Decides how to continue a create after an interruption. No object is created twice or lost. An object is adopted only
+ * if this stack is proven to have created it, or if the user names it.
  *
- * The recovery journal has each create in one of these states. Without the journal, the stack's state may show a lost create:
- * by a placeholder, or by the engine's note of a create that was killed on another machine (`killed-elsewhere.ts`):
+ * In the recovery journal, each create is in one of the states below. Without the journal, the stack's state may show a
+ * lost create: by a placeholder, or by the engine's note of a create that was killed on another machine
+ * (`killed-elsewhere.ts`).
  *
  *     none ──► sent {key, digest of the request, writer} ──► acknowledged {id} ──► none
  *
  * A sent create is lost if its writer has ended or its response did not arrive. These rules apply:
  *
  * 1. A create is recorded as sent before it is sent. If the journal cannot be written, the run warns and continues.
- * 2. An entry is erased only when the stack's state contains its id or the id of a later job in its chain, the service has
- *    rejected or never received the call, its object is gone or reported as orphaned, the user has decided, or after 30 days.
- * 3. A lost create is repeated with its key if the service honours keys, because the response proves which object is ours.
- *    Without that proof the user decides. A list proves nothing: it may be paged or late, and somebody else may have
- *    created the new object. It only provides candidates that no stack of the backend references.
+ * 2. An entry is erased when the stack's state contains its id or the id of a later job in its chain, or when the
+ *    service has rejected or never received the call. It is also erased when its object is gone or reported as
+ *    orphaned, when the user has decided, and after 30 days.
+ * 3. A lost create is repeated with its key if the service honours keys, because the response proves which object is
+ *    ours. Without that proof the user decides. A list proves nothing: it may be paged or out of date, and somebody
+ *    else may have created the new object. It only provides candidates that no stack of the backend references.
  * 4. An entry is proof only if this stack wrote it with this account (`ownership.ts`). Its name alone is no proof. The
- *    engine's note proves nothing either: it does not show whether the call was sent, and with which key. It counts until
- *    the resource is created or the user has decided.
+ *    engine's note proves nothing either: it does not show whether the call was sent, and with which key. The note is
+ *    considered until the resource is created or the user has decided.
  * 5. The reply to a create counts only if its id is new (`held.ts`). Otherwise the create is lost.
- * 6. No object is deleted while another state entry references it, in any readable stack of the backend (`run/claims.ts`).
+ * 6. No object is deleted while another state entry references it, in any readable stack of the backend
+ *    (`run/claims.ts`).
  */
 
 /** Facts about a create. */
@@ -31,7 +34,7 @@ export interface CreationEvidence {
   readonly isStored?: boolean;
   /** For an acknowledged call: whether its object still exists. */
   readonly exists?: boolean;
-  /** Whether this run has sent the call. The client has then retried it if that is safe. */
+  /** Whether this run has sent the call. If so, the client has already retried it, provided that this is safe. */
   readonly sentNow?: boolean;
   /** Whether the user has named the object with RECOMMENDER_ADOPT. */
   readonly isNamed?: boolean;

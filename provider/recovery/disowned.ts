@@ -15,7 +15,7 @@ export function disown(entry: JournalEntry, urn: string): void {
     removeOldFiles(directory, retentionMs);
     writeFileSync(fileOf(entry, urn), "", { mode: 0o600 });
   } catch {
-    // Without the file, the next create of this resource asks again.
+    // Without the file, the next create of this resource asks the user again.
   }
 }
 

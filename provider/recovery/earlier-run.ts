@@ -22,10 +22,12 @@ import { entryOfNote, isOfNote } from "./killed-elsewhere";
 import { lineageOf, ownerOf } from "./ownership";
 import { lostCallOf } from "./unknown-creation";
 
-/** Time to wait for a process of an interrupted run that is still sending the same call: the maximum duration of a call. */
+/**
+ * Time to wait for a process of an interrupted run that is still sending the same call: the maximum duration of a call.
+ */
 const maxWaitMs = 270_000;
 
-/** Time for which we rely on keys. Services keep the responses of a key for at least a day. */
+/** Time for which idempotency keys are relied on. Services remember the response to a key for at least a day. */
 const keysHoldMs = 20 * 3_600_000;
 
 /** Create that an earlier run has recorded. */
@@ -33,7 +35,7 @@ export interface EarlierCall {
   readonly entry: JournalEntry;
   /** Whether this stack is proven to have sent it, with this account. */
   readonly isProven: boolean;
-  /** Whether a different stack may have sent it, which then needs the entry. */
+  /** Whether a different stack may have sent it and may still need the entry. */
   readonly mayBeOfOtherStack?: boolean;
   /** Whether only the engine's note in the state shows the call, because it was killed on another machine. */
   readonly isNoted?: boolean;
@@ -45,14 +47,17 @@ interface Wanted {
   readonly identities: readonly string[];
   /** Whether the key is derived from an earlier job. */
   readonly isDerived: boolean;
-  /** Whether the user names the object. Its arguments may differ, because the adoption compares them. */
+  /**
+   * Whether the user has named the object with RECOMMENDER_ADOPT. Its arguments may differ, because the adoption
+   * compares them.
+   */
   readonly isNamed: boolean;
 }
 
 /**
- * Finds the same create in an earlier run, if the state does not contain its object yet. It searches the entries of this
- * stack, then entries that it may have written, then placeholders and the engine's notes in the state. Waits for a process that is still sending
- * the call, and reports creates with different arguments as orphaned.
+ * Finds the same create in an earlier run, if the state does not contain its object yet. Searches the entries of this
+ * stack, then entries that this stack may have written, then placeholders and the engine's notes in the state. Waits
+ * for a process that is still sending the call, and reports creates with different arguments as orphaned.
  */
 export async function findInterrupted(
   context: Context,
@@ -84,7 +89,7 @@ async function findCall(context: Context, wanted: Wanted): Promise<EarlierCall |
   const owner = await ownerOf(entry, context);
   if (owner === "own" || (await lineageOf(entry, context)) === "same")
     return { entry, isProven: owner === "own" && !isOfNote(entry) };
-  // The entry is under the name of this stack, but its stack is unknown.
+  // The entry has the name of this stack, but it is unknown which stack wrote it.
   const elsewhere = await findElsewhere(context, wanted);
   if (elsewhere?.isProven || owner === "other") return elsewhere;
   return { entry, isProven: false, mayBeOfOtherStack: true };
@@ -106,7 +111,8 @@ async function findOwnEntry(context: Context, wanted: Wanted): Promise<JournalEn
 
 async function findElsewhere(context: Context, wanted: Wanted): Promise<EarlierCall | undefined> {
   const { urn = "", client, run } = context;
-  // A derived key is the same under every name of the stack, so the service recognizes a repeated call.
+  // Calls with a derived key need no search: the key is the same under every name of the stack, so the service
+  // recognizes a repeated call.
   const isSameCreate = (entry: JournalEntry) =>
     !wanted.isDerived &&
     isOfService(entry, client) &&
@@ -121,7 +127,10 @@ async function findElsewhere(context: Context, wanted: Wanted): Promise<EarlierC
   return former ?? findNoted(context, wanted);
 }
 
-/** Returns a create of another machine that only the engine's note shows. A derived key makes a second call harmless. */
+/**
+ * Returns a create that was killed on another machine and that only the engine's note shows. With a derived key, a
+ * second call is harmless.
+ */
 async function findNoted(
   context: Context,
   { path, identities, isDerived, isNamed }: Wanted,
@@ -141,22 +150,25 @@ async function findWritten(
   for (const entry of entries) {
     const owner = await ownerOf(entry, context);
     if (owner === "own") return { entry, isProven: true };
-    // Another stack of this machine may be sending its own call.
+    // If the writer is still running, it may be another stack that sends its own call.
     if (owner === "unproven" && !isAlive(entry))
       unproven ??= { entry, isProven: false, mayBeOfOtherStack: true };
   }
   return unproven;
 }
 
-/** Moves an entry of this stack to its current URN. If the journal cannot be written, the entry stays, and `record` warns. */
+/**
+ * Moves an entry of this stack to its current URN. If the journal cannot be written, the entry is kept, and `record`
+ * warns.
+ */
 async function moveIfPossible(entry: JournalEntry, { urn = "", run }: Context): Promise<JournalEntry> {
   const lineage = await run.initial.lineage({ urn });
   return moveEntry(entry, urn, lineage).catch(() => entry);
 }
 
 /**
- * Returns the create of a placeholder in the state, which another machine wrote, or this one before its journal was lost.
- * A create with different identities is reported as orphaned and not returned.
+ * Returns the create that a placeholder in the state represents. Another machine wrote the placeholder, or this one
+ * before its journal was lost. A create with different arguments is reported as orphaned and not returned.
  */
 async function entryOfPlaceholder(context: Context, wanted: Wanted): Promise<JournalEntry | undefined> {
   const { run, urn = "", client } = context;
@@ -247,17 +259,20 @@ export function isRecent({ at }: JournalEntry, { clock }: Context): boolean {
   return clock.now() - Date.parse(at) < keysHoldMs;
 }
 
-/** Returns the id of a service in the journal. A digest, because the address may be secret. */
+/** Returns the id of a service in the journal. It is a digest, because the address may be secret. */
 export function serviceIn(client: Client): string {
   return digest(client.service);
 }
 
-/** Whether an entry is of the client's service. Older versions recorded the address. */
+/** Whether an entry belongs to the client's service. Older versions recorded the address. */
 export function isOfService({ service }: JournalEntry, client: Client): boolean {
   return [serviceIn(client), client.service, client.baseUrl].includes(service);
 }
 
-/** Whether a different, running engine wrote an entry. A stack has one engine at a time, so that is another stack of the same name. */
+/**
+ * Whether a different engine that is still running wrote an entry. A stack has one engine at a time, so the entry
+ * belongs to another stack with the same name.
+ */
 async function isOfRunningEngine(entry: JournalEntry): Promise<boolean> {
   return isAlive(entry) && entry.engine !== engineAddress() && (await isEngineRunning(entry.engine));
 }

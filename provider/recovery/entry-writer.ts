@@ -10,7 +10,10 @@ export function isAlive({ pid, host }: JournalEntry): boolean {
 /** Maximum duration of a call, with all retries. */
 const callMs = 5 * 60_000;
 
-/** Whether the writer of an entry may be running. On other machines, entries of the last minutes count as running. */
+/**
+ * Whether the process that wrote an entry may still be running. On another machine, it may be if the entry is less than
+ * five minutes old.
+ */
 export function mayBeRunning(entry: JournalEntry): boolean {
   const isRecent = Date.now() - Date.parse(entry.at) < callMs;
   return entry.host === hostname() ? isAlive(entry) : isRecent;

@@ -12,7 +12,7 @@ import type { CreationEvidence } from "./decision";
 import { type EarlierCall, isOfService, isRecent } from "./earlier-run";
 import { allEntries, type JournalEntry } from "./journal";
 
-/** Pauses before each read of a list. A list may show a new object late. */
+/** Pauses before each read of a list, because a new object may appear in it late. */
 const pausesMs = [0, 2_000, 8_000];
 
 /** Collects the facts about a create at the start of a run. */
@@ -46,7 +46,10 @@ async function isInState({ urn = "", run }: Context, { id, derived }: JournalEnt
   return entries.some((entry) => entry.id === id);
 }
 
-/** Returns the matching objects that existed before this run, which are no candidates. Not needed if keys are honoured. */
+/**
+ * Returns the ids of matching objects that existed before the call, so they are not candidates. Undefined if the
+ * service honours keys, because candidates are then not needed.
+ */
 export async function matchesBefore(
   { client, run }: Context,
   { findLost, idOf, request, route }: AnyCreation,
@@ -65,8 +68,8 @@ export interface Candidates {
 }
 
 /**
- * Returns objects that a lost call may have created and that no stack of the backend references. The list may be paged or
- * late, and somebody else may have created them, so a candidate is never adopted without the user's decision.
+ * Returns objects that a lost call may have created and that no stack of the backend references. The list may be paged
+ * or out of date, and somebody else may have created them, so a candidate is never adopted without the user's decision.
  */
 export async function candidates(
   context: Context,
@@ -127,7 +130,7 @@ function mayCreateAgain(urn: string): boolean {
   return /^(1|true|yes|on)$/i.test(value?.trim() ?? "") || namesToCreateAgain().includes(logicalName(urn));
 }
 
-/** Returns the ids that this run has created with a call. The set is live. */
+/** Returns the ids of the objects that this run has created with a call. The set is updated as the run creates more. */
 export function createdBy({ created }: Run, { path }: Route): Set<string> {
   const ids = created.get(path) ?? new Set<string>();
   created.set(path, ids);

@@ -8,7 +8,7 @@ import type { AnyCreation } from "./creation";
 import { createdBy } from "./evidence";
 import type { JournalEntry } from "./journal";
 
-/** Returns why a reply cannot be the reply to a create, or undefined. */
+/** Returns why a reply cannot be the response to our create, or undefined if it can be. */
 export async function whyNotOurs(
   context: Context,
   creation: AnyCreation,
@@ -21,9 +21,9 @@ export async function whyNotOurs(
 }
 
 /**
- * Returns why the object in the reply of a create cannot be the one that the call created, or undefined. A gateway may
- * repeat an old reply, so the id must be new: no state entry of the backend may hold it, and no other create of this run
- * may have returned it. A call with a derived key may return the object that its own resource holds.
+ * Returns why the object in the reply to a create cannot be the one that the call created, or undefined. A gateway may
+ * repeat an old reply, so the id must be new. No state entry in the backend may reference it, and no other create of
+ * this run may have returned it. A call with a derived key may return the object that its own resource references.
  */
 async function whyNotNew(
   context: Context,
@@ -36,7 +36,7 @@ async function whyNotNew(
   const created = createdBy(run, route);
   if (!isDerived && created.has(id))
     return `the response names ${truncate(id)}, as an earlier one of this run`;
-  // Parallel creates must see the id before this one waits for the states.
+  // Add the id now, so parallel creates see it while this one waits for the states.
   created.add(id);
   const type = resourceTypeOf(partsOf(urn).type) ?? "";
   const kind = route.path.startsWith("/submit-") ? jobs : type;

@@ -1,6 +1,6 @@
 import { digest } from "../../client/state-directory";
 
-/** Field order of 0.1.0, whose journals and states contain digests in this order. */
+/** Field order of version 0.1.0. The digests in its journals and states depend on this order. */
 const order =
   "projectId modelId algorithmId name numShards attributeSchema projectType targetEventType userDatasetId itemDatasetId " +
   "eventDatasetId algorithmType algorithmParameters triggers generatorModelId qps rankerModelId queryType queries " +
@@ -8,8 +8,8 @@ const order =
 const positions = new Map(order.split(" ").map((field, at) => [field, at]));
 
 /**
- * Returns digests that identify a create when it is tried again: the current one, which ignores the order of fields at any
- * depth, and that of 0.1.0, which ignores it only at the top.
+ * Returns two digests that identify a create when it is tried again. The current digest ignores the order of fields at
+ * any depth. The digest of 0.1.0 ignores it only at the top level.
  */
 export function identitiesOf(fields: unknown): readonly [string, string] {
   return [digest(inOrder(canonical(fields))), digest(inOrder(fields))];

@@ -1,4 +1,4 @@
-/** Create, recorded before it is sent. */
+/** Entry in the recovery journal about one create. It is written before the create is sent. */
 export interface JournalEntry {
   readonly urn: string;
   /** Digest of the service's address or data id. Older versions stored the address. */
@@ -7,7 +7,9 @@ export interface JournalEntry {
   readonly address?: string;
   /** Canonical URL of the stack's backend. Absent in files of 0.1.0. */
   readonly backend?: string;
-  /** Identity of the stack, which survives a rename (see `lineageIn`). Absent in files of 0.1.0, or if it was unknown. */
+  /**
+   * Identity of the stack, which survives a rename (see `lineageIn`). Absent in files of 0.1.0, or if it was unknown.
+   */
   readonly lineage?: string;
   /** Fingerprint of the API key. Absent in files of 0.1.0 and for embedded services. */
   readonly account?: string;
@@ -28,17 +30,20 @@ export interface JournalEntry {
   readonly host: string;
   /** Address of the engine. */
   readonly engine?: string;
-  /** Ids of matching objects before the call, which are no candidates if the response is lost. */
+  /** Ids of matching objects that existed before the call. They are not candidates if the response is lost. */
   readonly before?: readonly string[];
   /** Id of the created object. Absent while unknown. */
   readonly id?: string;
   /** Fields of the reply that are not in the request. */
   readonly reply?: Readonly<Record<string, unknown>>;
-  /** Whether nothing has shown yet that the reply is about the object of this call. A killed run leaves it so. */
+  /**
+   * Set until the reply is checked to be about the object of this call. Stays set if the run is killed before the
+   * check.
+   */
   readonly isUnchecked?: boolean;
 }
 
-/** Compares the stack that wrote an entry with the stack of a lineage. */
+/** Compares the lineage of the stack that wrote an entry with a given lineage. */
 export function compareLineage(
   { lineage: writer }: JournalEntry,
   lineage: string | undefined,

@@ -12,16 +12,19 @@ export type { JournalEntry } from "./journal-entry";
 export const retentionMs = 30 * 24 * 3_600_000;
 
 /**
- * Returns the entries under the URN of a resource in this backend. The user's state directory has one file for each create
- * whose object is not in the stack's state yet. With `lineage`, entries of a different stack that had this name are left
- * out.
+ * Returns the entries under the URN of a resource in this backend. The user's state directory has one file for each
+ * create whose object is not in the stack's state yet. With `lineage`, entries of a different stack that had this name
+ * are left out.
  */
 export function entriesOf(urn: string, lineage?: string): JournalEntry[] {
   const own = entriesNear(urn).filter((entry) => isOfStack(entry, urn, lineage));
   return [...own, ...legacyDirectories(urn).flatMap(entriesIn)];
 }
 
-/** Returns the entries of resources with the same type and name in other stacks of this backend. This stack may be a renamed one. */
+/**
+ * Returns the entries of resources with the same type and name in other stacks of this backend. One of these stacks may
+ * be this stack under a former name.
+ */
 export function entriesOfOtherStacks(urn: string, lineage?: string): JournalEntry[] {
   return entriesNear(urn).filter((entry) => !isOfStack(entry, urn, lineage));
 }
@@ -35,7 +38,7 @@ function isOfStack(entry: JournalEntry, urn: string, lineage: string | undefined
   return canonicalUrn(entry.urn) === canonicalUrn(urn) && compareLineage(entry, lineage) !== "different";
 }
 
-/** Moves an entry of this stack that has a former name, or was written by 0.1.0, to the current URN and lineage. */
+/** Moves an entry of this stack to the current URN and lineage, if it has a former name or was written by 0.1.0. */
 export async function moveEntry(
   entry: JournalEntry,
   urn: string,
@@ -67,7 +70,7 @@ function filesIn(directory: string): string[] {
 }
 
 /**
- * Returns all entries on this machine. Unreadable files are skipped, because only their own resource must stop for them.
+ * Returns all entries on this machine. Unreadable files are skipped, because they must only stop their own resource.
  */
 export function allEntries(): JournalEntry[] {
   return allFiles()
@@ -94,8 +97,8 @@ function readable(file: string): JournalEntry | undefined {
 }
 
 /**
- * Records a create or its outcome, and flushes it to disk. The outcome is appended as a new line, and the last line counts:
- * a replaced file would need a synchronous rename, which blocks the whole process.
+ * Records a create or its outcome, and flushes it to disk. The outcome is appended as a new line, and the last line
+ * counts. Replacing the file instead would need a synchronous rename, which blocks the whole process.
  */
 export async function write(given: JournalEntry): Promise<void> {
   const entry = { ...given, backend: given.backend ?? currentBackend() };
@@ -117,7 +120,7 @@ async function createFile(entry: JournalEntry, line: string, tries = 3): Promise
   // Flush before the rename: after a crash, the file is complete or absent.
   const draft = `${file}.${process.pid}`;
   const drafted = await open(draft, "w", 0o600).catch(undefinedIfAbsent);
-  // Another process has just erased the last entry and removed the directory.
+  // If the directory is gone, another process has just erased its last entry and removed it.
   if (!drafted && tries > 1) return createFile(entry, line, tries - 1);
   if (!drafted) throw new Error(`other processes keep removing ${directory}`);
   await flush(drafted, line);
@@ -146,13 +149,13 @@ export async function erase(entry: JournalEntry): Promise<void> {
 
 async function removeFile(file: string): Promise<void> {
   await rm(file, { force: true }).catch(() => {});
-  // Fails if the directory has more entries.
+  // This fails, as intended, if the directory still has entries.
   await rmdir(dirname(file)).catch(() => {});
 }
 
 /**
- * Erases the entries whose ids are in the state, and returns the remaining ones. With the last job of a chain, each
- * submitted because the previous one failed, the whole chain is erased.
+ * Erases the entries whose ids are in the state, and returns the remaining ones. In a chain of jobs, each job was
+ * submitted because the previous one failed. If the last job is in the state, the whole chain is erased.
  */
 export async function eraseStored(
   urn: string,
@@ -177,7 +180,7 @@ function read(file: string): JournalEntry | undefined {
     readFrom.set(entry, file);
     return entry;
   } catch (error) {
-    // Another process may have just erased it.
+    // Another process may have just erased the file.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw new Error(
       `cannot read the recovery journal ${file}: ${(error as Error).message}. Check in the service whether the last run ` +
@@ -186,7 +189,10 @@ function read(file: string): JournalEntry | undefined {
   }
 }
 
-/** Parses the last complete line. An incomplete one is a lost outcome, which the line before it lets us recover. */
+/**
+ * Parses the last complete line. If the last line is incomplete, the outcome is lost, but the line before it allows a
+ * recovery.
+ */
 function lastIn(text: string): JournalEntry {
   const [first = "", ...later] = text.split("\n").filter((line) => line !== "");
   for (const line of later.reverse()) {
@@ -197,13 +203,18 @@ function lastIn(text: string): JournalEntry {
   return JSON.parse(first);
 }
 
-/** Returns the directory of a resource, the same for all stacks: the stack may be renamed, and its binding may change. */
+/**
+ * Returns the journal directory of a resource. It is the same for all stacks and bindings, because a stack may be
+ * renamed and its binding may change.
+ */
 function directoryOf(urn: string): string {
   const { type, name } = partsOf(canonicalUrn(urn));
   return join(stateDirectory("creations"), `resource-${digest([type, name])}`);
 }
 
-/** Returns the directories in which 0.1.0 stored the entries of a resource, by URN and spelling of PULUMI_BACKEND_URL. */
+/**
+ * Returns the directories in which 0.1.0 stored the entries of a resource, by URN and spelling of PULUMI_BACKEND_URL.
+ */
 function legacyDirectories(urn: string): string[] {
   return legacyBackendSpellings().map((spelled) =>
     join(stateDirectory("creations"), digest([canonicalUrn(urn), spelled])),
@@ -229,7 +240,7 @@ function fileOf({ urn, service, path, identity, backend, lineage, engine = "" }:
   return join(directoryOf(urn), `${name}.json`);
 }
 
-/** Lists a directory. An unreadable one counts as empty: the next write reports the problem. */
+/** Lists a directory. An unreadable directory counts as empty: the next write reports the problem. */
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
@@ -250,7 +261,7 @@ async function eraseExpired(): Promise<void> {
   }
 }
 
-/** Returns the modification time of a file, which is the age of an unreadable entry. */
+/** Returns the modification time of a file, which shows the age of an unreadable entry. */
 function writtenAt(file: string): string {
   return (statSync(file, { throwIfNoEntry: false })?.mtime ?? new Date()).toISOString();
 }

@@ -6,14 +6,14 @@ import type { JournalEntry } from "./journal-entry";
 
 const keyPrefix = "noted-";
 
-/** Whether the engine's note in the state is all that is known of a call. Its idempotency key is then unknown. */
+/** Whether a call is known only from the engine's note in the state. Its real idempotency key is then unknown. */
 export function isOfNote({ key }: Pick<JournalEntry, "key">): boolean {
   return key.startsWith(keyPrefix);
 }
 
 /**
- * Returns a create that was killed on another machine, according to the engine's note in the state. Whether it was sent is
- * unknown. A create with different arguments is reported as possibly orphaned and not returned.
+ * Returns a create that was killed on another machine, according to the engine's note in the state. It is unknown
+ * whether the create was sent. A create with different arguments is reported as possibly orphaned and not returned.
  */
 export async function entryOfNote(
   context: Context,

@@ -6,13 +6,19 @@ import { stackIdOf } from "../run/urn";
 import { compareLineage, type JournalEntry } from "./journal-entry";
 import { lostCallOf } from "./unknown-creation";
 
-/** Facts about a journal entry with the same resource name, service and request. */
+/** Facts about a journal entry that has the same resource name, service and request as a create. */
 export interface OwnerEvidence {
   /** Whether the stack that wrote it had the name of this stack. Entries of other backends are never read. */
   readonly isOfName: boolean;
-  /** Whether this stack wrote it, by lineage: a rename keeps it, and a new stack with an old name has another one. */
+  /**
+   * Whether the writer has the lineage of this stack. A rename keeps the lineage, and a new stack with an old name has
+   * a different one.
+   */
   readonly lineage: "same" | "different" | "unknown";
-  /** Whether another stack of the backend wrote it, by the states of all stacks. "unseen" if a state cannot be read. */
+  /**
+   * Whether another stack of the backend wrote it, according to the states of all stacks. "unseen" if a state cannot be
+   * read.
+   */
   readonly isOfOther?: boolean | "unseen";
   /** Whether it was written with the configured API key. "unproven" with a different key. */
   readonly account: "same" | "unproven";
@@ -22,8 +28,9 @@ export interface OwnerEvidence {
 export type EntryOwner = "own" | "unproven" | "other";
 
 /**
- * Decides which stack an entry belongs to. A renamed stack leaves entries under its old name, which a new stack may have
- * now, so the name proves nothing. A copy of a state has the lineage of its original, which has kept the name.
+ * Decides which stack an entry belongs to. A renamed stack leaves entries under its old name, which a new stack may
+ * have now, so the name proves nothing. The lineage alone is not enough either: a copied state has the lineage of the
+ * original, which has kept its name.
  */
 export function ownerOfEntry({ isOfName, lineage, isOfOther, account }: OwnerEvidence): EntryOwner {
   if (isOfOther === true || (lineage === "different" && !isOfName)) return "other";
@@ -44,13 +51,16 @@ export async function ownerOf(entry: JournalEntry, context: Context): Promise<En
     : ownerOfEntry({ ...known, isOfOther: await isOfOtherStack(entry, lineage, context) });
 }
 
-/** Compares the stack that wrote an entry with this one. The state of this stack proves some entries without a lineage. */
+/**
+ * Compares the stack that wrote an entry with this stack. Entries that match the state of this stack are its own even
+ * without a lineage.
+ */
 export async function lineageOf(
   entry: JournalEntry,
   { urn = "", run }: Context,
 ): Promise<OwnerEvidence["lineage"]> {
   const isOfPlaceholder = lostCallOf(run.placeholders.get(urn))?.key === entry.key;
-  // A derived key contains the id of a job in the state.
+  // A derived key contains the id of a job in this stack's state.
   if (entry.derived || isOfPlaceholder) return "same";
   return compareLineage(entry, await run.initial.lineage({ urn }));
 }
@@ -78,7 +88,9 @@ async function isOfOtherStack(
   return unread.length > 0 ? "unseen" : false;
 }
 
-/** Whether an entry is of the configured account: same API key, or confirmed by the user. */
+/**
+ * Whether an entry belongs to the configured account: it has the same API key, or the user has confirmed the account.
+ */
 function accountIn({ account }: JournalEntry, { settings }: Context): "same" | "unproven" {
   const isSame = account === undefined || account === accountOf(settings);
   return isSame || isEnabled(process.env.RECOMMENDER_SERVICE_MOVED) ? "same" : "unproven";

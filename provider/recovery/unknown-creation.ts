@@ -26,7 +26,9 @@ interface Known {
   readonly hasExistingId: boolean;
 }
 
-/** The outcome of a create is unknown. Only the user can decide whether to adopt the object or create it again. */
+/**
+ * Error if the outcome of a create is unknown. Only the user can decide whether to adopt the object or create it again.
+ */
 export class UnknownCreationError extends Error {
   override readonly name = "UnknownCreationError";
   /** Placeholder in the state for the unknown id. Undefined if another stack may have sent the call. */
@@ -64,8 +66,8 @@ export class UnknownCreationError extends Error {
 }
 
 /**
- * Returns the placeholder that the state must get after an error. Undefined if there is none, or if the state has it
- * already: each run that asks would replace it with a copy, and a later run would delete all copies.
+ * Returns the placeholder to store in the state after an error. Undefined if there is none, or if the state already has
+ * it. Otherwise each run that asks the user would replace it with a copy, and a later run would delete all copies.
  */
 export function newPlaceholder(error: unknown, stored: string | undefined): string | undefined {
   const placeholder = error instanceof UnknownCreationError ? error.placeholder : undefined;

@@ -9,14 +9,17 @@ import { engineProcess } from "./engine-command";
 const cloud = "https://api.pulumi.com";
 
 /**
- * Returns the URL of the configured backend in canonical form, without credentials. `file://./state`, a trailing slash, a
- * symbolic link and `file://~/…` all become `file:///srv/state`.
+ * Returns the URL of the configured backend in canonical form, without credentials. For example, `file://./state`,
+ * `file://~/state/` and a symbolic link to the same directory all become `file:///srv/state`.
  */
 export function currentBackend(): string {
   return canonical(process.env.PULUMI_BACKEND_URL || projectBackend() || loginBackend() || cloud);
 }
 
-/** Returns the spellings of this backend under which 0.1.0 may have stored its journal: it used the variable unchanged. */
+/**
+ * Returns the spellings of the backend's URL under which version 0.1.0 may have stored its journal. That version used
+ * PULUMI_BACKEND_URL unchanged.
+ */
 export function legacyBackendSpellings(): string[] {
   const { PULUMI_BACKEND_URL: given = "" } = process.env;
   const here = currentBackend();
@@ -30,7 +33,7 @@ function canonical(url: string): string {
   if (url.startsWith("file://")) return `file://${directoryAt(url.slice("file://".length))}`;
   if (!URL.canParse(url)) return url;
   const { protocol, host, pathname, searchParams } = new URL(url);
-  // Two stores may have buckets of the same name, so the endpoint counts. Region and profile do not.
+  // Two stores may have buckets of the same name, so the endpoint is part of the URL. Region and profile are not.
   const endpoint = searchParams.get("endpoint");
   return `${protocol}//${host}${pathname.replace(/\/+$/, "")}${endpoint ? `?endpoint=${endpoint}` : ""}`;
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 
 const controller = new AbortController();
-// Every wait of a run adds a listener, so the default limit of 10 would log warnings.
+// Every wait of a run adds a listener, and Node warns about more than 10 by default.
 setMaxListeners(0, controller.signal);
 
 /** Aborts when the engine cancels its providers, as on Ctrl+C. */
@@ -11,10 +11,13 @@ const graceMs = 1000;
 const later = new AbortController();
 setMaxListeners(0, later.signal);
 
-/** Aborts one second after `cancelled`: calls in flight may finish, but the process does not wait for an unreachable service. */
+/**
+ * Aborts one second after `cancelled`: calls in flight may finish, but the process does not wait for an unreachable
+ * service.
+ */
 export const stopped: AbortSignal = later.signal;
 
-/** Ends all waits. The binding calls it when the engine cancels. */
+/** Ends all waits. The binding calls this when the engine cancels the run. */
 export function cancel(): void {
   const reason = new Error("the run was cancelled");
   controller.abort(reason);

@@ -7,8 +7,8 @@ import { canonicalUrn, isOfPlugin, stackIdOf } from "./urn";
 export type ServiceObject = Pick<StateEntry, "type" | "id" | "service" | "instance" | "projectId">;
 
 /**
- * Counts the references of state entries to objects in the service. It starts with the stored state of the stack, including
- * entries that wait for deletion, and follows what this run creates and releases. The entries of the backend's other stacks
+ * Tracks which state entries reference an object in the service. Starts with the stored state of the stack, including
+ * entries that wait for deletion, and follows what this run creates and releases. Entries of the backend's other stacks
  * count too, as far as their states can be read.
  */
 export class Claims {
@@ -29,8 +29,9 @@ export class Claims {
   }
 
   /**
-   * Releases an entry. `work` gets another entry that references the same object, which must then stay, or undefined. It
-   * may be an entry of another stack. Entries of one object are released one after the other, so only the last one deletes it.
+   * Releases an entry. If another entry references the same object, in this stack or another one, `work` gets that
+   * entry and must keep the object. Entries of one object are released one after the other, so only the last release
+   * deletes the object.
    */
   release<T>(entry: StateEntry, work: (user: StateEntry | undefined) => Promise<T>): Promise<T> {
     return queued(this.#queues, keyOf(entry), async () => {
@@ -41,7 +42,7 @@ export class Claims {
   }
 
   /**
-   * Returns the entries that reference an object, or did before this run, in all readable stacks. Call it only from
+   * Returns the entries that reference an object, or did before this run, in all readable stacks. Call this only inside
    * `release`, which reads the state.
    */
   async entriesFor(object: ServiceObject): Promise<StateEntry[]> {
@@ -56,7 +57,7 @@ export class Claims {
     return [...stored, ...added];
   }
 
-  /** Releases an entry without an object. Returns whether the other binding has created an entry for the resource. */
+  /** Releases an entry that has no object. Returns whether the resource also has an entry of the other binding. */
   async isMovedToOtherBinding(entry: StateEntry): Promise<boolean> {
     this.#stored ??= this.#read(entry);
     const others = (await this.#stored)
@@ -68,7 +69,7 @@ export class Claims {
     );
   }
 
-  /** Whether an entry is of another stack. Call it only from `release`. */
+  /** Whether an entry belongs to another stack. Call this only inside `release`. */
   isOfOtherStack({ urn }: StateEntry): boolean {
     return this.#stack !== undefined && stackIdOf(urn) !== this.#stack;
   }
@@ -88,7 +89,7 @@ export class Claims {
     const user = await this.#knownUser(own);
     if (user && isOfPlugin(user.urn) === isOfPlugin(own.urn)) return user;
     if (user) {
-      // The process of the other binding may have released its entry since. Only the state shows that.
+      // The other binding's process may have released its entry in the meantime. Only the state shows that.
       this.#stored = this.#read(own);
       const remaining = await this.#knownUser(own);
       if (remaining) return remaining;
@@ -105,7 +106,8 @@ export class Claims {
       const at = others.findIndex((entry) => isSameEntry(entry, released));
       if (at >= 0) others.splice(at, 1);
     }
-    // If both bindings delete an entry of the object, each process would leave the deletion to the other.
+    // If both bindings delete an entry of the object, each process would leave the deletion to the other, so these
+    // entries are ignored.
     const isDeletedByOtherBinding = (entry: StateEntry) =>
       isPendingDelete && entry.isPendingDelete && isOfPlugin(entry.urn) !== isOfPlugin(own.urn);
     return others.find((entry) => !isDeletedByOtherBinding(entry));
@@ -128,7 +130,7 @@ export class Claims {
   async #read(of: StateEntry): Promise<EntriesByObject> {
     try {
       const entries = await this.state.entries(of);
-      // The properties of a renamed stack have the old name, and the state has the current one.
+      // After a rename of the stack, the properties have its old name, and the state has the current one.
       this.#stack = stackIdOf((entries.find((entry) => isSameEntry(entry, of)) ?? of).urn);
       return new EntriesByObject(entries);
     } catch (error) {

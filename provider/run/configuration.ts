@@ -13,7 +13,7 @@ import { closestMatch, unknownKey } from "../../contract/messages";
 import { log } from "./engine";
 import { pinnedModelsKey } from "./pinned";
 
-/** Every key of a stack's configuration, under `recommender:`. */
+/** All keys of a stack's configuration, without the prefix `recommender:`. */
 export const configurationKeys: readonly string[] = [...settingKeys, pinnedModelsKey, "binding"];
 
 /** Deprecated keys that still work, and their replacements. */
@@ -51,13 +51,15 @@ interface KeySource {
 /** Returns an error for an unknown key. Ignoring a mistyped `baseUrl` would start an embedded service instead. */
 export function unknownKeyError(key: string, { known, project, remedy }: KeySource): string | undefined {
   if (known.includes(renamedKeys.get(key) ?? key)) return undefined;
-  // A project with the name `recommender` has its own keys in the same namespace.
+  // A project with the name `recommender` may have its own keys in the same namespace.
   if (project === "recommender" && closestMatch(key, known) === undefined) return undefined;
   const what = unknownKey(key, known).replace(/[^?]$/, "$&.");
   return `The configuration key recommender:${what} ${remedy} The keys are ${known.join(", ")}.`;
 }
 
-/** Warns about credentials without TLS, and reports if the default address starts a new embedded service. */
+/**
+ * Warns about credentials that are sent without TLS, and reports if the default address starts a new embedded service.
+ */
 export async function reportAddress(given: (key: SettingKey) => string | undefined): Promise<void> {
   try {
     const settings = readSettings(given);

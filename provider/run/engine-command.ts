@@ -7,7 +7,9 @@ interface EngineProcess {
   readonly program: string;
 }
 
-/** Finds the engine among the ancestors of this process, past shells in between. Only works on Linux, which has /proc. */
+/**
+ * Finds the engine among the ancestors of this process, which may include shells. Works only on Linux, which has /proc.
+ */
 export function engineProcess(): EngineProcess | undefined {
   try {
     for (let pid = process.ppid; pid > 1; ) {
@@ -31,8 +33,8 @@ export function namesForReplacement(command: readonly string[], urn: string): bo
 }
 
 /**
- * Whether the user replaces a resource with `--replace`. The engine checks it like a new resource, so the provider reads
- * the command line.
+ * Whether the user replaces a resource with `--replace`. The engine checks such a resource as if it were new, so only
+ * the command line shows the replacement.
  */
 export function isReplacedByCommand(urn: string | undefined): boolean {
   command ??= commandOfEngine();
@@ -40,8 +42,8 @@ export function isReplacedByCommand(urn: string | undefined): boolean {
 }
 
 /**
- * Whether this run saves or follows a plan. A plan contains the arguments as `check` returns them, and another machine may
- * follow it.
+ * Whether this run saves or follows a plan. A plan contains the arguments that `check` returns, and another machine may
+ * follow it, so the arguments must not depend on the machine.
  */
 export function usesPlan(): boolean {
   command ??= commandOfEngine();

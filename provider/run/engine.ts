@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { masked } from "./masking";
 
-/** URN of a resource. Unknown in state that was written before URNs were stored. */
+/** URN of a resource. Undefined in state that was written before URNs were stored. */
 export type Urn = string | undefined;
 
 /** Severity of a log message. */
@@ -17,7 +17,7 @@ export interface Binding {
   log(severity: Severity, message: string, urn: Urn, isEphemeral: boolean): Promise<void>;
 }
 
-/** Discards messages until a binding is set. */
+/** Binding of this process. Messages are discarded until one is set. */
 let binding: Binding = { connect: () => {}, engineAddress: () => undefined, log: async () => {} };
 
 /** Sets the binding of this process. */
@@ -47,7 +47,10 @@ export const log = {
   debug: logAt("debug", false),
 };
 
-/** Whether an engine is running. Its child processes do not notice when it is killed, so they connect to it. */
+/**
+ * Whether the engine at an address is running. Child processes do not notice when their engine is killed, so this tries
+ * to connect to it.
+ */
 export function isEngineRunning(address: string | undefined): Promise<boolean> {
   const [, host, port] = /^(.*):(\d+)$/.exec(address ?? "") ?? [];
   if (!host || !port) return Promise.resolve(false);
@@ -63,7 +66,7 @@ export function isEngineRunning(address: string | undefined): Promise<boolean> {
 
 const checkEveryMs = 5_000;
 
-/** Exits after the engine has exited, as soon as `isBusy` returns false. */
+/** Makes this process exit after the engine has exited, as soon as `isBusy` returns false. */
 export function exitWithEngine(isBusy: () => boolean): void {
   const address = engineAddress();
   if (!address || watching) return;

@@ -18,7 +18,7 @@ import { partsOf, resourceTypeOf } from "./urn";
 
 export type { PendingOperation } from "./pending-operation";
 
-/** Returns the content hash of a killed upload. Empty if it is secret, because the state then has an encrypted object. */
+/** Returns the content hash of a killed upload. Empty if it is secret, because the state then contains it encrypted. */
 export function contentHashOf({ inputs }: Pick<PendingOperation, "inputs">): string {
   return typeof inputs.contentHash === "string" ? inputs.contentHash : "";
 }
@@ -32,15 +32,15 @@ export interface InitialFacts extends StoredNotes {
 }
 
 /**
- * Resource of this stack, by which its state is recognised. A resource with an id comes from the state, so its URN may
- * have a former name of the stack, which may be the name of a different stack now.
+ * Resource by which the state of this stack is recognised. If it has an id, it comes from the state, so its URN may
+ * contain a former name of the stack. A different stack may have that name now.
  */
 export type Anchor = Pick<StateEntry, "urn"> & Partial<StateEntry>;
 
 /**
  * State of this stack at the start of a run. The engine notes each operation in the state before it calls the provider,
- * and drops the notes of updates with the first write of the next run. So the state is read once, early, and killed
- * uploads are noted on this machine, because this run may fail before it reaches their resource.
+ * and drops the notes of updates with the first write of the next run. So the state is read once, early. Killed uploads
+ * are noted on this machine too, because this run may fail before it reaches their resource.
  */
 export class InitialState {
   #found: Promise<InitialFacts | undefined> | undefined;
@@ -54,7 +54,7 @@ export class InitialState {
   }
 
   /**
-   * Returns the pending operations of a resource, including those that an earlier run of this machine has noted.
+   * Returns the pending operations of a resource, including those that an earlier run has noted on this machine.
    * Undefined if the state cannot be read.
    */
   async pendingOf(urn = ""): Promise<PendingOperation[] | undefined> {
@@ -69,7 +69,7 @@ export class InitialState {
     ];
   }
 
-  /** Deletes the notes of a resource, after a later upload has replaced the records of the killed ones. */
+  /** Deletes this machine's notes about killed uploads of a resource. */
   async forgetPending(urn = ""): Promise<void> {
     const found = await this.load({ urn });
     if (found) notesOf(urn, found).delete();
@@ -96,8 +96,8 @@ export class InitialState {
   }
 
   /**
-   * Remembers that the killed creates of a resource are settled: this run has created it, or the user has decided. Returns
-   * their digests for the state.
+   * Records that the killed creates of a resource are settled, because this run has created it or the user has decided.
+   * Returns their digests, to store them in the state.
    */
   async settleCreates(urn = ""): Promise<string[]> {
     const found = await this.load({ urn });
@@ -130,7 +130,10 @@ export class InitialState {
   }
 }
 
-/** Returns the pending operations of a resource. The URN in the state keeps the old name of a renamed stack until an update. */
+/**
+ * Returns the pending operations of a resource. The name of the stack is ignored, because URNs in the state keep the
+ * old name of a renamed stack until an update.
+ */
 function operationsOf(urn: string, found: InitialFacts | undefined): PendingOperation[] {
   return found?.pending.filter((operation) => isOfResource(operation.urn, urn)) ?? [];
 }
@@ -140,7 +143,7 @@ function createsOf(urn: string, found: InitialFacts | undefined): PendingOperati
   return operationsOf(urn, found).filter(({ isCreate }) => isCreate);
 }
 
-/** Returns the URNs of the record sources with a killed update. */
+/** Returns the URNs of the records resources with a killed update. */
 function uploadsIn(found: InitialFacts | undefined): Set<string> {
   const updates = found?.pending.filter(({ isCreate }) => !isCreate) ?? [];
   const urns = updates.map(({ urn }) => urn);
@@ -167,7 +170,7 @@ export async function readInitialFacts(
       const pending = pendingIn(state);
       return { pending, lineage: lineageIn(state), superseded: supersededIn(state, pending) };
     }
-    // A resource that is not in the state has the current name of the stack.
+    // A resource that is not in the state has the current name of the stack, so other stacks need no search.
     if (anchor.id === undefined && way.length === 0) break;
   }
   throw new StackStateError(`\`pulumi stack export\` does not show stack ${stack} of project ${project}`);

@@ -4,8 +4,9 @@ import { dirname } from "node:path";
 import { createDirectory, readIfPossible, stateDirectory } from "../../client/state-directory";
 
 /**
- * Returns the id of the recovery journal on this machine, and chooses it on first use. Undefined if it cannot be stored. The
- * state of a stack shows with it whether a create was killed on this machine, whose journal then knows more about it.
+ * Returns the id of this machine's recovery journal, which is chosen on first use. Undefined if it cannot be stored.
+ * With this id, the state of a stack shows whether a create was killed on this machine, whose journal then has the
+ * details.
  */
 export function journalId(): string | undefined {
   const file = stateDirectory("journal-id");
@@ -16,7 +17,7 @@ export function journalId(): string | undefined {
   try {
     createDirectory(dirname(file));
     writeFileSync(draft, randomUUID().slice(0, 8), { mode: 0o600 });
-    // Unlike a rename, this keeps the id that another process has just chosen.
+    // Unlike a rename, a link does not replace the id that another process has just chosen.
     linkSync(draft, file);
   } catch {
     // The file exists, or the directory cannot be written.

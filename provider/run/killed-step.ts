@@ -11,8 +11,8 @@ export interface Step {
 }
 
 /**
- * Returns a digest of the engine's note of a killed create. It contains the id of the resource's provider, which is unique
- * to a stack until its destruction. Secrets are left out, because the state encrypts them.
+ * Returns a digest of the engine's note of a killed create. It includes the id of the resource's provider, which is
+ * unique to a stack until the stack is destroyed. Secrets are left out, because the state encrypts them.
  */
 export function digestOfNote(inputs: Properties, provider = ""): string {
   const args = Object.entries(inputs).filter(([key]) => !key.startsWith("__"));
@@ -21,7 +21,10 @@ export function digestOfNote(inputs: Properties, provider = ""): string {
   return digest([providerId, journal, canonical(Object.fromEntries(args))]);
 }
 
-/** Whether a killed step may have had the same arguments. The state encrypts secrets, so they may be equal. */
+/**
+ * Whether a killed step may have had the same arguments. Secrets are encrypted in the state and cannot be compared, so
+ * they may be equal.
+ */
 export function mayHaveArguments(inputs: Properties, args: Properties): boolean {
   return Object.keys(args).every(
     (key) => containsSealed(inputs[key]) || isDeepStrictEqual(canonical(inputs[key]), canonical(args[key])),

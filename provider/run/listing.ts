@@ -7,7 +7,7 @@ const cachedMs = 60_000;
 export class Listing<T> {
   readonly #lists = new Map<string, { list: Promise<Map<string, T>>; at: number }>();
 
-  /** Returns the list of a key, and fetches it if the cached one is older than a minute. */
+  /** Returns the list stored under a key. Fetches it if there is none or if it is older than a minute. */
   get(key: string, clock: Clock, fetch: () => Promise<Map<string, T>>): Promise<Map<string, T>> {
     const cached = this.#lists.get(key);
     if (cached && clock.now() - cached.at < cachedMs) return cached.list;

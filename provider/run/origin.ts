@@ -3,10 +3,15 @@ import { formatOrigin, originHeader } from "../../contract/origin";
 import type { Context } from "./context";
 import { partsOf } from "./urn";
 
-/** Variable with the release that a run deploys. `recommender promote` and `recommender rollback` set it. */
+/**
+ * Environment variable with the release that a run deploys. `recommender promote` and `recommender rollback` set it.
+ */
 export const releaseVariable = "RECOMMENDER_RELEASE";
 
-/** Returns the header with the stack and resource that make a call, or undefined if `tellOrigin` is off. */
+/**
+ * Returns the header that names the stack and the resource of a call. Undefined if `tellOrigin` is off or the call has
+ * no such header.
+ */
 export function originHeaders(
   { urn, settings }: Pick<Context, "urn" | "settings">,
   route: Route,

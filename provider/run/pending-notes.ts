@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { parseJson } from "../../client/parse";
 import { digest, readIfPossible, replaceFile, stateDirectory } from "../../client/state-directory";
 
-/** Resource of a stack. The stack is given by its lineage, or by its name if it has none. */
+/**
+ * Resource that notes are about. `stack` is the lineage of its stack, or the stack's name if the lineage is unknown.
+ */
 export interface NoteOwner {
   readonly stack: string;
   /** URN without the stack. */
@@ -11,10 +13,10 @@ export interface NoteOwner {
 }
 
 /**
- * What this machine remembers of the engine's notes in a stack's state: content hashes of killed uploads that are still
- * `pending`, or digests of killed creates that are `settled`. The engine drops its note of a killed update with the first
- * write of the next run, even if that run fails before it reaches the resource. It keeps its note of a killed create until a
- * refresh, even if a later run has created the resource.
+ * This machine's notes about killed runs: content hashes of killed uploads that are still `pending`, or digests of
+ * killed creates that are `settled`. They complement the engine's notes in the state. The engine drops its note of a
+ * killed update with the first write of the next run, even if that run fails before it reaches the resource. It keeps
+ * its note of a killed create until a refresh, even if a later run has created the resource.
  */
 export class PendingNotes {
   readonly #path: string;
@@ -40,7 +42,7 @@ export class PendingNotes {
     if (added.length > 0) replaceFile(this.#path, JSON.stringify([...noted, ...added]));
   }
 
-  /** Deletes the notes, after a later upload has replaced the records of the killed ones. */
+  /** Deletes the notes. Call this when a later upload replaces the records of the killed uploads. */
   delete(): void {
     try {
       rmSync(this.#path, { force: true });
@@ -50,7 +52,7 @@ export class PendingNotes {
   }
 }
 
-/** Returns the items of a list that are not in the other list. Equal items are counted. */
+/** Returns the items that are not in `others`. Each item in `others` removes only one equal item. */
 export function without(items: readonly string[], others: readonly string[]): string[] {
   const left = [...others];
   return items.filter((item) => {

@@ -17,12 +17,12 @@ export function isUpload(urn: string): boolean {
   return resourceTypeOf(partsOf(urn).type)?.endsWith("Records") === true;
 }
 
-/** Whether two URNs are of one resource of a stack, under any name of the stack and with any binding. */
+/** Whether two URNs belong to the same resource, regardless of the stack's name and the binding. */
 export function isOfResource(one: string, other: string): boolean {
   return withoutStack(one) === withoutStack(other);
 }
 
-/** Returns a URN without its stack, the same for both bindings. */
+/** Returns a URN without its stack. The result is the same for both bindings. */
 export function withoutStack(urn: string): string {
   const { project, type, name } = partsOf(canonicalUrn(urn));
   return [project, type, name].join("::");

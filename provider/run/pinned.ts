@@ -3,10 +3,10 @@ import { parseJson } from "../../client/parse";
 import { id } from "../../contract/field";
 import { issuesText } from "../../contract/messages";
 
-/** Configuration key of the models that stay deployed even if the program declares different ones. */
+/** Configuration key with the models that stay deployed even if the program declares different ones. */
 export const pinnedModelsKey = "pinnedModels";
 
-/** Environment variable with the same content. */
+/** Environment variable with the same content as the configuration key. */
 export const pinnedModelsVariable = "RECOMMENDER_PINNED_MODELS";
 
 const pinnedModels = z.record(
@@ -20,7 +20,7 @@ export interface Pinned {
   readonly rankerModelId?: string;
 }
 
-/** Parses the pinned models, by logical name of the deployment. */
+/** Parses the pinned models. The keys are the logical names of deployments. */
 export function readPinned(text: string | undefined): Readonly<Record<string, Pinned>> {
   if (!text) return {};
   const read = pinnedModels.safeParse(parseJson(text) ?? text);

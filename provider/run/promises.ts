@@ -1,4 +1,4 @@
-/** Returns the stored promise of a key, or stores the promise of `make`. A rejected promise is not kept. */
+/** Returns the promise stored under a key, or stores the promise that `make` returns. A rejected promise is removed. */
 export function sharedPromise<Key, T>(
   promises: Map<Key, Promise<T>>,
   key: Key,
@@ -12,7 +12,7 @@ export function sharedPromise<Key, T>(
   return made;
 }
 
-/** Runs the work of each key one after the other, even if earlier work of the key has failed. */
+/** Runs `work` after all earlier work with the same key has ended, even if that work failed. */
 export function queued<T>(
   queues: Map<string, Promise<unknown>>,
   key: string,

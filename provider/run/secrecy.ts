@@ -4,16 +4,16 @@ import { currentSecrets, masked } from "./masking";
 import type { Properties } from "./state-entry";
 import { unknownValue } from "./unknown-value";
 
-// Masks secrets in messages. A message may contain a secret verbatim, escaped (JSON, URL), truncated, or only a part of it,
-// such as one cell of a table or one segment of a path. `textsIn` lists these texts for each secret, `candidatesIn` finds
-// those that may occur in a message, and `maskText` replaces them.
+// Masks secrets in messages. A message may contain a secret verbatim, escaped (JSON, URL), truncated, or only a part of
+// it, such as one cell of a table or one segment of a path. `textsIn` lists these texts for each secret, `candidatesIn`
+// finds those that may occur in a message, and `maskText` replaces them.
 
 const mask = "[secret]";
 
-/** Shorter texts are masked only in quotes: they occur in too many other words. */
+/** Minimum length of texts that are masked without quotes. Shorter texts occur in too many other words. */
 const shortest = 4;
 
-/** Shorter texts are masked only as whole words. */
+/** Minimum length of texts that are masked inside words. Shorter texts are masked only as whole words. */
 const distinctive = 8;
 
 /** Messages truncate texts after at least this many characters, so a longer secret is recognized by its beginning. */
@@ -42,7 +42,7 @@ export function isSecret(name: string): boolean {
 
 /**
  * Whether a value contains a secret of the current resource. Secret outputs do not count: a secret download address
- * contains the service and the job, which are no secrets.
+ * contains the service and the job, which are not secret.
  */
 export function containsSecret(value: unknown, secretOutputs: readonly string[]): boolean {
   if (typeof value !== "string" || masked(value) === value) return false;
@@ -67,12 +67,15 @@ function maskOf(secrets: readonly Properties[]): (message: string) => string {
 function withoutSecrets(error: Error & { reasons?: string[] }): Error {
   const message = masked(error.message);
   if (message === error.message) return error;
-  // The stack and the cause contain the unmasked message.
+  // The stack trace and the cause contain the unmasked message.
   Object.assign(error, { message, stack: "", cause: undefined });
   return error.reasons ? Object.assign(error, { reasons: error.reasons.map(masked) }) : error;
 }
 
-/** Texts by their longest indexed beginning. Secret records may contain very many texts, so each position needs a lookup. */
+/**
+ * Texts by their longest indexed beginning. Secret records may contain very many texts, so a message is searched by
+ * lookups at each position.
+ */
 type Index = ReadonlyMap<string, readonly string[]>;
 
 const beginnings = [1, shortest, distinctive, 16, shownAtLeast];
@@ -109,7 +112,7 @@ function maskText(message: string, text: string): string {
   return message.replace(new RegExp(pattern, "gu"), mask);
 }
 
-/** Masks a text everywhere in a message, complete or truncated. */
+/** Masks a text everywhere in a message, even if it is truncated. */
 function maskPrefixes(message: string, text: string): string {
   const beginning = text.slice(0, shownAtLeast);
   let rest = message;
@@ -133,7 +136,7 @@ function textsIn(secrets: Properties): string[] {
   return all.filter((text) => !plain.includes(text));
 }
 
-/** Returns a value's texts: itself, its members, and the cells of a table or path. */
+/** Returns the texts in a value: the value itself, its members, the cells of a table, and the segments of a path. */
 function textsOf(value: unknown, isKeyedByFields: boolean): string[] {
   if (typeof value === "object" && value !== null) {
     const keys = Array.isArray(value) || isKeyedByFields ? [] : Object.keys(value);
@@ -144,7 +147,7 @@ function textsOf(value: unknown, isKeyedByFields: boolean): string[] {
   return [value, ...urlParts(value)].flatMap((text) => [...formsOf(text), ...cellsOf(text)]);
 }
 
-/** Returns the parts of a URL, or nothing if the text is no URL. */
+/** Returns the parts of a URL, or nothing if the text is not a URL. */
 function urlParts(text: string): string[] {
   if (!/^[a-z][\w+.-]*:\/\//i.test(text) || !URL.canParse(text)) return [];
   const { host, hostname, pathname, search, username, password } = new URL(text);

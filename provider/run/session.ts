@@ -18,13 +18,17 @@ import { type BackendEntries, cliStackState, type StackState } from "./stack-sta
 import { TrainingData } from "./training-data";
 import { partsOf } from "./urn";
 
-/** Time to read the states of all stacks before the creates and deletions of a run continue without the rest. */
+/**
+ * Maximum time for reading the states of all stacks. After it, the creates and deletions of a run continue without the
+ * remaining states.
+ */
 const allStacksMs = 20_000;
 
 /** State shared by all resources with the same configuration in one process of the provider. */
 export class Run {
-  // Jobs. A job that has failed before this run, so is not in the map, is submitted again instead of failing the run.
-  /** When this run submitted each job, by job id. */
+  // Jobs. A failed job that is not in this map was submitted by an earlier run. It is submitted again instead of
+  // failing this run.
+  /** Time at which this run submitted each job, by job id. */
   readonly submitted = new Map<string, number>();
 
   // References. An object is deleted only if no other state entry references it.
@@ -32,15 +36,18 @@ export class Run {
   /** Projects whose deployment this run has shut down. */
   readonly shutDown = new Set<string>();
 
-  // Steps. If this run creates a resource in `inState`, it replaces it. `replacedByDiff` is a subset of `replacing`,
-  // unless a lost create is retried.
+  // Steps. If this run creates a resource that is in `inState`, it replaces that resource. `replacedByDiff` is a subset
+  // of `replacing`, unless a lost create is retried.
   /** Resources that were in the state when they were checked. */
   readonly inState = new Set<Urn>();
   /** Resources that this run replaces. */
   readonly replacing = new Set<Urn>();
   /** Resources that `diff` decided to replace. The engine forces every other replacement. */
   readonly replacedByDiff = new Set<Urn>();
-  /** Resources that this run has compared with the state or created. The rest is not targeted, or comes later. */
+  /**
+   * Resources that this run has compared with the state or created. All other resources are not targeted, or come
+   * later.
+   */
   readonly reached = new Set<Urn>();
 
   // Declarations. Filled by `check`, in the order in which the engine checks resources.
@@ -60,18 +67,18 @@ export class Run {
   readonly resolvedCalls = new Set<string>();
   /** Lists of objects as they were before this run created anything. */
   readonly listedBefore = new Map<string, Promise<readonly unknown[]>>();
-  /** Last create of each name. Creates of the same name run one after the other. */
+  /** Last create with each name. Creates with the same name run one after the other. */
   readonly creationQueues = new Map<string, Promise<unknown>>();
   #allStacks: Promise<BackendEntries> | undefined;
 
   // Credentials. Each question is sent to the service once, and each problem is reported in full once.
-  /** Which of the stack's objects the configured key shows, by fingerprint of the key that created them. */
+  /** Whether the configured key can read the stack's objects, by fingerprint of the key that created them. */
   readonly visibleByAccount = new Map<string, Promise<VisibleObjects>>();
   /** Whether the credentials have the scope of a call, by path. */
   readonly scopes = new Map<string, Promise<boolean>>();
   /** First resource that lacks a scope, by path. Later errors refer to that resource. */
   readonly firstLackingScope = new Map<string, string>();
-  /** Check that the service issues tokens if no token source is configured. */
+  /** Check whether the service issues tokens, if no token source is configured. */
   tokenCheck: Promise<void> | undefined;
   /** First resource that reported a problem of the whole service, by problem. Later errors refer to that resource. */
   readonly firstAffected = new Map<string, string>();
@@ -93,7 +100,10 @@ export class Run {
     this.claims = new Claims(stackState, () => this.entriesOfAllStacks());
   }
 
-  /** Returns the entries of all stacks at the first create or deletion of the run. A backend with many stacks is read in part. */
+  /**
+   * Returns the entries of all stacks, read at the first create or deletion of the run. If there are very many stacks,
+   * only some of them are read.
+   */
   entriesOfAllStacks(): Promise<BackendEntries> {
     this.#allStacks ??= this.stackState
       .allStacks(allStacksMs)
@@ -128,7 +138,10 @@ export function runOf(settings: Settings): Run {
   return run;
 }
 
-/** Returns the state at the start of this run. It is read and its killed uploads are noted even if the settings are incomplete. */
+/**
+ * Returns the state at the start of this run. Works even if the settings are incomplete, so killed uploads are always
+ * noted.
+ */
 export function initialStateOf(settings: () => Settings): InitialState {
   try {
     return runOf(settings()).initial;
@@ -151,8 +164,8 @@ export function useSession(session: Session): void {
 }
 
 /**
- * Throws if the configuration has no token source and the service issues no tokens. An unreachable service fails the
- * preview too, an overloaded service does not.
+ * Throws if the configuration has no token source and the service issues no tokens. Also throws if the service is
+ * unreachable, but not if it is overloaded.
  */
 export async function requireTokens(settings: Settings, urn: Urn): Promise<void> {
   if (hasTokenSource(settings)) return;

@@ -10,8 +10,8 @@ export interface StoredNotes {
 }
 
 /**
- * Returns the killed creates that the entries of their resources show as settled. Earlier versions did not store that, and
- * their creates have no journal id: an entry in the state settles them.
+ * Returns the digests of killed creates that are settled according to the entries of their resources. Earlier versions
+ * did not record this, and their creates have no journal id. They count as settled if the resource has an entry.
  */
 export function supersededIn(
   { resources = [] }: ExportedState,
@@ -38,13 +38,18 @@ export function supersededIn(
   return superseded;
 }
 
-/** Returns the digests of the killed creates of a resource that are settled, by the state or by this machine's notes. */
+/**
+ * Returns the digests of a resource's killed creates that are settled, according to the state or this machine's notes.
+ */
 export function settledIn(urn: string, { superseded: all }: StoredNotes): string[] {
   const superseded = [...(all ?? [])].find(([other]) => isOfResource(other, urn))?.[1] ?? [];
   return [...superseded, ...without(settledNotes(urn).hashes, superseded)];
 }
 
-/** Notes that killed creates are settled. If that fails, another create of the resource may ask about them again. */
+/**
+ * Notes on this machine that killed creates are settled. If that fails, another create of the resource may ask the user
+ * about them again.
+ */
 export function remember(urn: string, digests: readonly string[]): void {
   try {
     settledNotes(urn).add(digests);
@@ -53,7 +58,7 @@ export function remember(urn: string, digests: readonly string[]): void {
   }
 }
 
-/** Returns the notes about settled creates. Their digests identify the stack. */
+/** Returns the notes about settled creates. They need no stack, because the digests identify it. */
 function settledNotes(urn: string): PendingNotes {
   return new PendingNotes({ stack: "", resource: withoutStack(urn) }, "settled");
 }

@@ -9,9 +9,14 @@ import { canonicalUrn, partsOf, resourceTypeOf, stackIdOf } from "./urn";
 export interface StackState {
   /** Returns the entries of the stack that contains the given entry. */
   entries(of: StateEntry): Promise<readonly StateEntry[]>;
-  /** Returns the entries of a resource that earlier runs stored, including replaced ones. Empty if the state is unreadable. */
+  /**
+   * Returns the entries of a resource that earlier runs stored, including replaced ones. Empty if the state is
+   * unreadable.
+   */
   entriesNamed(urn: string): Promise<readonly StateEntry[]>;
-  /** Returns the entries of all stacks, including this one. `limitMs` is the time after which no more states are read. */
+  /**
+   * Returns the entries of all stacks, including this one. `limitMs` is the time after which no more states are read.
+   */
   allStacks(limitMs?: number): Promise<BackendEntries>;
   /** Returns the stacks as `project/stack`, or undefined if they cannot be listed. */
   stacks(project: string): Promise<ReadonlySet<string> | undefined>;
@@ -26,7 +31,7 @@ export interface BackendEntries {
   readonly unread: readonly string[];
 }
 
-/** The state cannot be read, so other references to an object are unknown. */
+/** Error if the state cannot be read, so it is unknown which entries reference an object. */
 export class StackStateError extends Error {
   override readonly name = "StackStateError";
 }
@@ -92,7 +97,7 @@ export function cliStackState(given: Partial<Cli> = {}): StackState {
   };
 }
 
-/** States that are read concurrently. */
+/** Number of states that are read concurrently. */
 const readersAtOnce = 4;
 
 async function readAllStacks(cli: Cli): Promise<BackendEntries> {
@@ -143,8 +148,9 @@ async function listed({ program, timeoutMs }: Cli, ...scope: string[]): Promise<
 }
 
 /**
- * Yields the CLI options of the stacks that may contain an entry: the stack in its URN, which lacks the organisation, the
- * selected stack, and all others, because `pulumi state move` keeps the old stack in the properties.
+ * Yields the CLI options that select the stacks that may contain an entry. First comes the stack in its URN, whose name
+ * lacks the organisation, then the selected stack. All other stacks of the project follow, because `pulumi state move`
+ * keeps the old stack in the properties.
  */
 export async function* waysTo(stack: string | undefined, cli: Cli): AsyncGenerator<string[]> {
   if (stack) yield ["--stack", stack];
@@ -176,8 +182,9 @@ function entriesIn({ resources = [] }: ExportedState): StateEntry[] {
 }
 
 /**
- * Returns the lineage of a stack: the time at which the engine created its root resource, in nanoseconds. It survives
- * `pulumi stack rename` and a change of the secrets provider. A new stack with the same name has a different one.
+ * Returns the lineage of a stack: the time at which the engine created its root resource, in nanoseconds. The lineage
+ * survives `pulumi stack rename` and a change of the secrets provider. A new stack with the same name has a different
+ * lineage.
  */
 export function lineageIn(state: ExportedState): string | undefined {
   return rootOf(state)?.created;
@@ -210,7 +217,7 @@ interface ExportedEntry {
 
 const commandOf = (way: readonly string[]) => `\`${["pulumi stack export", ...way].join(" ")}\``;
 
-/** Whether a command was ended by its time limit. */
+/** Whether a command was killed because it exceeded its time limit. */
 function hasTimedOut(error: unknown): boolean {
   const { killed, code } = error as { killed?: boolean; code?: unknown };
   return killed === true && code == null;

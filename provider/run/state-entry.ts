@@ -16,21 +16,23 @@ export const hiddenProperties = z
     /** URN of the resource. The engine does not pass it to a dynamic provider. */
     __urn: z.string(),
     /**
-     * Token of the create. It distinguishes entries with the same id: a replacement may adopt the object that it replaces.
-     * With the plugin binding, the URN may follow after a space (see `packUrn`).
+     * Token of the create. It distinguishes entries with the same id: a replacement may adopt the object that it
+     * replaces. With the plugin binding, the URN may follow after a space (see `packUrn`).
      */
     __made: z.string(),
-    /** Address of the service with the object, as configured. */
+    /** Configured address of the service that contains the object. */
     __service: z.string(),
     /** Id of the embedded service's data. A reset changes it. */
     __instance: z.string(),
-    /** Fingerprint of the API key that last showed the object. */
+    /** Fingerprint of the API key with which the object was last created, read or changed. */
     __account: z.string(),
     /** Set after a step that failed halfway: the next update runs even if no argument has changed. */
     __partial: z.boolean(),
-    /** Placeholder of a call without a response in an update. After a create, the id is the placeholder. */
+    /**
+     * Placeholder of a call in an update that got no response. If a create got no response, the id is the placeholder.
+     */
     __unknown: z.string(),
-    /** Deployment job whose rollback got no response. */
+    /** Id of the deployment job to roll back, if the submission of the rollback got no response. */
     __rollbackOf: z.string(),
     /** Logical name at creation, if an alias has renamed the resource since. It is the default of `name`. */
     __firstName: z.string(),
@@ -38,17 +40,20 @@ export const hiddenProperties = z
     __named: z.boolean(),
     /** Option `replaceOnChanges`. The engine does not apply it to dynamic resources, so `diff` does. */
     __replaceOn: texts,
-    /** Names of secret arguments. The engine does not pass them to a dynamic provider. */
+    /** Names of secret arguments and settings. The engine does not pass them to a dynamic provider. */
     __secret: texts,
-    /** Arguments that stay unknown because a resource they depend on has failed. `check` removes it, so it is never stored. */
+    /**
+     * Arguments that stay unknown because a resource they depend on has failed. `check` removes this property, so it is
+     * never stored.
+     */
     __unresolved: texts,
-    /** Schema as JSON that the service inferred because the program declares none. */
+    /** Schema that the service inferred because the program declares none, as JSON. */
     __inferred: json,
-    /** Token of the last upload, complete or not. The upload journal has the same token. */
+    /** Token of the last upload, even if it did not complete. The upload journal has the same token. */
     __upload: z.string(),
     /**
-     * Killed creates of the resource before this one, of which the engine keeps notes in the state: content hashes of first
-     * uploads, or digests of other creates (see `digestOfNote`).
+     * Killed creates of the resource that a later create has superseded. The engine keeps notes of them in the state.
+     * They are listed as content hashes of first uploads, or as digests of other creates (see `digestOfNote`).
      */
     __superseded: texts,
     /** Id of the recovery journal on the machine that last created or changed the resource. Only in the inputs. */
@@ -73,7 +78,7 @@ export interface StateEntry {
   readonly service?: string | undefined;
   /** Id of the embedded service's data. Undefined for other services. */
   readonly instance?: string | undefined;
-  /** Fingerprint of the API key that last showed the object. */
+  /** Fingerprint of the API key with which the object was last created, read or changed. */
   readonly account?: string | undefined;
   /** Project of a model, an algorithm or a job. */
   readonly projectId?: string | undefined;
@@ -120,12 +125,12 @@ export function isSameEntry(a: StateEntry, b: StateEntry): boolean {
   return a.type === b.type && a.id === b.id && isMade;
 }
 
-/** Where an object is. */
+/** Service that contains an object. */
 type Place = Pick<StateEntry, "service" | "instance">;
 
 /**
- * Whether two entries may be in the same service. Equal ids in two services are different objects. Embedded services of two
- * projects may have the same relative address, so the id of the data decides if both entries have one.
+ * Whether two objects may be in the same service. Equal ids in two services are different objects. Embedded services of
+ * two projects may have the same relative address, so the id of the data decides if both objects have one.
  */
 export function mayBeSameService(a: Place, b: Place): boolean {
   if (a.instance !== undefined && b.instance !== undefined) return a.instance === b.instance;

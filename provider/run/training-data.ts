@@ -28,18 +28,20 @@ interface Source {
 /** Error if a training would find no events of its target type. */
 export interface MissingTarget {
   readonly reason: string;
-  /** Whether the program's sources are the only ones for the dataset. */
+  /** Whether the dataset gets events only from the program's sources. */
   readonly isCertain: boolean;
 }
 
-/** Declared projects, sources and datasets. A preview checks with them whether there are events of the target type. */
+/**
+ * Declared projects, sources and datasets. A preview uses them to check whether there are events of the target type.
+ */
 export class TrainingData {
   readonly #projects = new Map<Urn, Project>();
   readonly #sources = new Map<Urn, Source>();
   readonly #datasets = new Map<Urn, { readonly isAdopted: boolean }>();
 
   constructor(
-    /** Whether the run creates the object of a resource, new or as a replacement. */
+    /** Whether the run creates the object of a resource, as a new object or as a replacement. */
     private readonly isCreated: (urn: Urn) => boolean,
   ) {}
 
@@ -56,9 +58,9 @@ export class TrainingData {
   }
 
   /**
-   * Returns the error if a new project has no events of its target type. In a preview, all new projects have the same
-   * unknown id, so the error is returned only if it applies to each of them. Without sources in the program, nothing is
-   * known.
+   * Returns an error if a new project has no events of its target type. In a preview, all new projects have the same
+   * unknown id, so the error is returned only if it applies to each of them. Returns undefined if the program has no
+   * sources for a project.
    */
   async missingTarget(projectId: unknown): Promise<MissingTarget | undefined> {
     if (projectId !== unknownValue) return undefined;

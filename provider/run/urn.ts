@@ -39,7 +39,7 @@ export function titleInStack(urn: string): string {
   return `${titleOf(resource)} of stack ${stack}`;
 }
 
-/** Whether two URNs are of one resource. A job has the name of the resource that waits for it. */
+/** Whether two URNs belong to the same resource, or to a resource and its job, which has the same name. */
 export function isSameResource(one: string, other: string): boolean {
   const [a, b] = [one, other].map((urn) => partsOf(canonicalUrn(urn)));
   return a?.stack === b?.stack && a?.project === b?.project && a?.name === b?.name;

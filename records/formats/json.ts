@@ -11,8 +11,8 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * Reads the rows of a JSON array, or of consecutive JSON objects, in any layout. Splits the text into records and parses
- * each one separately, so the whole file is never in memory.
+ * Reads the rows of a JSON array, or of consecutive JSON objects, in any layout. Splits the text into records and
+ * parses each one separately, so the whole file is never in memory.
  */
 export async function* jsonRows(file: Readable, onBytes: (count: number) => void): Rows {
   const splitter = new RecordSplitter(file.displayName);

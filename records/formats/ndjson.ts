@@ -1,7 +1,7 @@
 import { jsonRow, type Row, type Rows, SourceError } from "./row";
 import { type Readable, textOf } from "./text";
 
-/** Maximum length of a line. A longer one means that the file is not NDJSON. */
+/** Maximum length of a line. A longer line means that the file is not NDJSON. */
 const maxLine = 32 * 1024 * 1024;
 
 /** Reads the rows of a file with one JSON object per line. Skips empty lines. */

@@ -7,7 +7,7 @@ import { createGunzip } from "node:zlib";
 import { type Row, type Rows, SourceError } from "./row";
 import type { Readable } from "./text";
 
-/** Reads the rows of a Parquet file, one row group at a time, so memory depends on the largest group. */
+/** Reads the rows of a Parquet file, one row group at a time, so memory use depends on the largest group. */
 export async function* parquetRows(file: Readable, onBytes: (count: number) => void): Rows {
   const unpacked = await unpackedFile(file);
   try {
@@ -68,7 +68,7 @@ async function libraries() {
   return { open, parquetReadObjects, parquetSchema, compressors };
 }
 
-/** Decompresses a gzip file to a temporary one, because Parquet is read from its end. */
+/** Decompresses a gzip file to a temporary file, because Parquet is read from its end. */
 async function unpackedFile(file: Readable): Promise<{ path: string; remove: () => Promise<void> }> {
   if (!file.gzip) return { path: file.path, remove: async () => undefined };
   const directory = await mkdtemp(join(tmpdir(), "recommender-parquet-"));

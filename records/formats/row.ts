@@ -1,9 +1,9 @@
 /** Row of a source: its columns, or the reason it cannot be read. */
 export interface Row {
-  /** Line where the row begins, from 1. In Parquet, the number of the row. */
+  /** Line on which the row begins, counted from 1. In Parquet, the number of the row. */
   readonly line: number;
   readonly columns?: Readonly<Record<string, unknown>>;
-  /** Reason the row cannot be read. Later rows can. */
+  /** Reason why the row cannot be read. Reading continues with the next row. */
   readonly fault?: string;
   /** Text of the row, if it is JSON or cannot be read. */
   readonly text?: string;
@@ -30,7 +30,7 @@ export function rowOf(value: unknown, line: number, text: string): Row {
   return { line, fault: `expected an object, received ${received}`, text };
 }
 
-/** Creates a row from JSON text. Shortens the message of JSON.parse, which contains text that may be secret. */
+/** Creates a row from JSON text. Shortens the error message of JSON.parse, which contains text that may be secret. */
 export function jsonRow(text: string, line: number): Row {
   try {
     return rowOf(JSON.parse(text), line, text);

@@ -126,7 +126,7 @@ function attributesReader(kind: RecordKind, mapping: Mapping, convert: (value: u
     }),
   );
   const copy = (row: Columns, keys: readonly string[]) => {
-    // An object without a prototype treats a column __proto__ like any other.
+    // An object without a prototype treats a column `__proto__` like any other column.
     const attributes: Record<string, unknown> = Object.create(null);
     for (const key of keys) {
       const value = convert(row[key]);
@@ -162,7 +162,7 @@ function attributesIn(value: unknown, column: string): Columns {
   return attributes as Columns;
 }
 
-/** Returns a function that converts a column value to an attribute. It returns undefined if there is no value. */
+/** Returns a function that converts a column value to an attribute, or to undefined if there is no value. */
 function valueReader(format: Format): (value: unknown) => unknown {
   if (format === "csv") return cellValue;
   if (format === "parquet") return parquetValue;

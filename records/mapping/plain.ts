@@ -1,15 +1,15 @@
 import { limits, wireName } from "../../contract";
 import type { RecordKind } from "../kind";
 
-/** Length that is within the limits of all ids and types. */
+/** Text length that is within the limits of all ids, names and types. */
 const shortText = Math.min(limits.idCharacters, limits.nameCharacters);
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Returns a fast check for valid records, because validating with the contract costs more than reading a record. The check
- * returns false if it is not sure. It is only for records from JSON, whose values are valid JSON. The service checks how
- * deeply they are nested.
+ * Returns a fast check for valid records, because validating with the contract costs more than reading a record. The
+ * check returns false if it is not sure. Use it only for records from JSON, because it assumes that attribute values
+ * are valid JSON. The service checks how deeply they are nested.
  */
 export function plainCheck({ fields, type }: RecordKind): (record: Fields) => boolean {
   const others = ["ts", "eventValue", "attributes"];

@@ -13,20 +13,20 @@ export const timeUnits = Object.keys(unitMs) as TimeUnit[];
  */
 const firstMilliseconds = 100_000_000_000;
 
-/** First implausible time. If the unit of a number is guessed and the time is not earlier, the guess is wrong. */
+/** First implausible time. If a number with a guessed unit results in this time or a later one, the guess is wrong. */
 const firstImplausibleMs = Date.UTC(2100, 0, 1);
 
 const isoDate =
   /^(?<day>\d{4}-\d\d-\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s*(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i;
 const decimal = /^-?\d+(?:\.\d+)?$/;
 
-/** Error if a value is not a time, or not a plausible one. */
+/** Error if a value is not a time, or not a plausible time. */
 export class InvalidTime extends Error {
   override readonly name = "InvalidTime";
 
   constructor(
     problem: string,
-    /** Whether a unit would make it a valid time. */
+    /** Whether the value may be valid with an explicit unit. */
     readonly lacksUnit = false,
   ) {
     super(problem);
@@ -66,7 +66,7 @@ function numberMs(value: number, unit: TimeUnit | undefined): number {
   return ms;
 }
 
-/** Converts a number such as 20250131 to an ISO date, if it is one. */
+/** Converts a number such as 20250131 to an ISO date. Undefined if it is not a date. */
 function dashed(value: number): string | undefined {
   const day = String(value).replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
   return isDay(day) ? day : undefined;
