@@ -116,11 +116,11 @@ class Restore {
     private readonly dir: string,
     private readonly manifest: Manifest,
     private readonly onProgress: OnProgress,
-    /** False if users have to be forgotten, because results list users. Their jobs can be submitted again. */
+    /** Whether to restore job results. False if users have to be forgotten, because results may list them. */
     private readonly withResults: boolean,
   ) {}
 
-  /** Restores files before rows: if the restore is killed, the next start deletes files without rows. */
+  /** Restores files before rows. If the restore is killed, a service later deletes the files that have no rows. */
   async run(): Promise<void> {
     if (this.manifest.instanceId !== null) await this.target.files.check(this.manifest.instanceId);
     for (const file of this.manifest.files) {
@@ -171,7 +171,7 @@ class Restore {
       );
   }
 
-  /** Restores id, key and secret, so tokens, download addresses and stacks of the old service keep working. */
+  /** Restores the id, the key and the secrets, so tokens, download URLs and stacks of the old service keep working. */
   private async restoreInstance(): Promise<void> {
     const { dataDirectory } = this.target;
     const secret = await textIn(this.dir, this.manifest, "secret");

@@ -11,7 +11,7 @@ import { originIn } from "./origin";
 
 type JobReply = FullReply<(typeof routes)["getJob"]>;
 
-/** Operations on jobs: one for each type that submits it, and one that reads any job. */
+/** Operations on jobs: one per job type to submit a job, and one to read any job. */
 export const jobHandlers: Handlers<
   "submitTrainingJob" | "submitDeploymentJob" | "submitQueryingJob" | "submitClusteringJob" | "getJob"
 > = {
@@ -119,7 +119,7 @@ async function refuseWithoutEvents(db: Db, project: ProjectTable): Promise<void>
   );
 }
 
-/** Creates addresses on request, because a restart may have moved the service. */
+/** Returns a job's result. Adds addresses now, because a restart may have changed the address of the service. */
 function resultOf(job: Job, call: Call): object | null {
   if (job.result === null) return null;
   const result = JSON.parse(job.result) as object;

@@ -9,7 +9,10 @@ import { markDeleted } from "./dataset";
 import type { Call, Handlers } from "./handler";
 import { originIn } from "./origin";
 
-/** Operations on orphaned objects. A replacement leaves them behind, because the specification cannot delete them. */
+/**
+ * Operations on orphaned objects, which stacks no longer use but cannot delete with the operations of the
+ * specification.
+ */
 export const orphanHandlers: Handlers<"markOrphaned" | "listOrphans" | "deleteOrphan"> = {
   markOrphaned: ({ orphaned, ...ref }, call) =>
     call.write(async (db) => {

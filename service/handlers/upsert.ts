@@ -5,21 +5,23 @@ import { shortened } from "../base/error";
 import { createYielder } from "../base/event-loop";
 import type { Dataset } from "../store/tables";
 
-/** The reason why a record of an upsert was rejected. */
+/** A record that an upsert rejected, and the reason. */
 export interface Failure {
   readonly id: string | null;
   readonly index: number;
   readonly reason: string;
 }
 
-/** The records of an upsert, split into valid ones and failures. If an id occurs twice, its last record counts. */
+/** The records of an upsert, split into valid ones and failures. If an id occurs twice, its last record is used. */
 export interface Parted<T> {
   readonly kept: Map<string, T>;
   readonly failures: Map<string | number, Failure>;
   readonly indexes: Map<string, number>;
 }
 
-/** Checks each record separately, so one invalid record does not affect the others. Other calls can run in between. */
+/**
+ * Checks each record separately, so valid records are stored even if others are not. Other calls can run in between.
+ */
 export async function part<T>(
   schema: z.ZodType<T>,
   idKey: string,

@@ -16,13 +16,13 @@ export interface Body {
   readonly json: unknown;
 }
 
-/** Limit of received bytes over all calls without a response. */
+/** Maximum number of received bytes of all calls that have no response yet. */
 const mostReceived = 96 * 1024 * 1024;
 
-/** Limit of the memory of all bodies, from decompression to the response. */
+/** Maximum memory of all bodies, from decompression until the response. */
 const mostHandled = 192 * 1024 * 1024;
 
-/** Bytes of memory of a parsed key or value. */
+/** Estimated memory of a parsed key or value. */
 const valueBytes = 64;
 
 type Coding = "identity" | "gzip";
@@ -91,10 +91,10 @@ export class Bodies {
       let length = 0;
       const end = (error?: Error | null) => {
         payload.off("data", take).off("end", finish).off("error", end).off("close", cut);
-        // Otherwise a client that is still sending would never read the error.
+        // Discards the rest of the body. Otherwise, a client that is still sending would never read the error.
         if (error) payload.resume();
         if (error) reject(error);
-        // Always copies, because a chunk may be a view of the connection's buffer.
+        // Copies even a single chunk, because it may be a view of the connection's buffer.
         else resolve(Buffer.concat(chunks, length));
       };
       const take = (chunk: Buffer) => {
