@@ -264,7 +264,8 @@ class Export {
       const { code, message } = error as NodeJS.ErrnoException;
       if (!/^(ENOSPC|EDQUOT|EFBIG|EROFS|EIO)$/.test(code ?? "")) throw error;
       throw new Error(
-        `Cannot write ${name} to ${this.dir} (${message}). Free space there, or choose another directory.`,
+        `Cannot write ${name} to ${this.dir} (${message}). ` +
+          "Check the disk and its free space, or choose another directory.",
       );
     } finally {
       await file.close();

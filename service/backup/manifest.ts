@@ -76,16 +76,17 @@ export function readManifest(dir: string): Manifest {
   try {
     content = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    throw new Error(`${path} is damaged (${(error as Error).message}). Use another backup.`);
+    throw new Error(`Cannot read ${path} (${(error as Error).message}). Use another backup.`);
   }
   const { version: written = formatVersion } = content as { version?: unknown };
   if (Number(written) > formatVersion)
-    throw new Error(`${path} was written by a newer version of recommender. Install that version.`);
+    throw new Error(`${path} was written by a newer version of recommender. Update pulumi-recommender.`);
   const read = schema.safeParse(content);
   if (read.success) return read.data;
   const { path: at = [], message = "" } = read.error.issues[0] ?? {};
   throw new Error(
-    `${path} is not the manifest of a backup (${at.join(".")}: ${message}). Use another backup.`,
+    `${path} is not the manifest of a backup (${[at.join("."), message].filter(Boolean).join(": ")}). ` +
+      "Use another backup.",
   );
 }
 

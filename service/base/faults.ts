@@ -52,7 +52,7 @@ export class Faults {
     const schema = wireSchema(faultSwitches);
     const parsed = schema.safeParse(body);
     if (!parsed.success) {
-      throw new ServiceError("BAD_REQUEST", "The faults are not valid; see details.", {
+      throw new ServiceError("BAD_REQUEST", "The faults are not valid. See `details`.", {
         details: detailsOf(parsed.error, schema),
       });
     }

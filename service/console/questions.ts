@@ -59,7 +59,7 @@ export async function resultResponse({ store, files }: Context, id: string) {
     .where("job_type", "in", ["QUERYING", "CLUSTERING"])
     .executeTakeFirst();
   if (job?.status !== "SUCCEED")
-    throw notFound("answer of a question", id, "the question may still be running");
+    throw notFound("answer to question", id, "the question may still be running, or it failed");
   const reading = await files.read(resultName(job, "json"));
   if (!reading)
     throw new ServiceError(

@@ -81,7 +81,7 @@ export function refuseForeign(dataDirectory: DataDirectory): void {
   if (foreign === undefined) return;
   throw new Error(
     `${dataDirectory.path} is not a data directory of recommender: it contains ${foreign}. ` +
-      "Use a new or empty directory, such as one inside it.",
+      "Use a new or empty directory, for example a subdirectory.",
   );
 }
 
@@ -97,7 +97,8 @@ export function ensureDirectory(path: string): void {
     // Another process may have created the directory at the same moment.
     if (existsSync(path)) return;
     throw new Error(
-      `Cannot create the directory ${path} (${(error as Error).message}). Use one that you may write to.`,
+      `Cannot create the directory ${path} (${(error as Error).message}). ` +
+        "Check the permissions and the disk space, or use a different directory.",
       { cause: error },
     );
   }
@@ -164,7 +165,7 @@ export function readSecret(file: string): string {
   const secret = readFileSync(file, "utf8").trim();
   if (secret.length >= minSecretLength) return secret;
   throw new Error(
-    `${file} contains ${secret.length} characters, but a secret has at least ${minSecretLength}. ` +
+    `The secret in ${file} is too short: it has ${secret.length} of at least ${minSecretLength} characters. ` +
       "Restore the previous secret, or delete the file to get a new one at the next start.",
   );
 }

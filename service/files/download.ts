@@ -56,7 +56,7 @@ export async function download(
   throw new ServiceError(
     "NOT_FOUND",
     exists
-      ? "The result does not have this format. format=json always exists, format=svg for distributions."
+      ? "There is no such chart. format=json always exists, but format=svg only for the queries of a distribution."
       : "The result was deleted, because events of a user whom it may list were deleted. Submit the job again.",
   );
 }

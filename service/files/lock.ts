@@ -41,8 +41,8 @@ function lockOnce(dataDirectory: DataDirectory): () => void {
     const { pid, url } = readRunning(dataDirectory) ?? {};
     const process = pid === undefined ? "" : ` by process ${pid}${url === undefined ? "" : ` at ${url}`}`;
     return new DataDirectoryBusyError(
-      `The data directory ${dataDirectory.path} is already served${process}. Use that service, ` +
-        `stop it with \`recommender stop --data ${dataDirectory.path}\`, or set another directory with --data.`,
+      `The data directory ${dataDirectory.path} is already in use${process}. Use that service, ` +
+        `stop it with \`recommender stop --data ${dataDirectory.path}\`, or choose another directory with --data.`,
       { cause },
     );
   });

@@ -126,7 +126,7 @@ async function checkPlan(db: Db, numShards: number, planShards: number): Promise
   if (Number(used) + numShards <= planShards) return;
   throw new ServiceError(
     "PLAN_EXCEEDED",
-    `The plan allows ${planShards} shards over all event datasets. ${used} are in use, and ${numShards} more were requested. ` +
+    `Too many shards over all event datasets: ${planShards} allowed, ${used} in use, ${numShards} more requested. ` +
       "Request fewer, delete an event dataset, or start the service with a larger --plan-shards.",
   );
 }

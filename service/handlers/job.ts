@@ -60,7 +60,7 @@ export const jobHandlers: Handlers<
       .where("project_id", "=", projectId)
       .executeTakeFirst();
     if (!job)
-      throw notFound(`job in project ${projectId}`, jobId, "take the job_id that a submit call answered");
+      throw notFound("job", jobId, `use a job_id that a submit call for project ${projectId} returned`);
     return {
       projectId,
       jobId,

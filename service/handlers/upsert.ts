@@ -54,7 +54,7 @@ export async function part<T>(
 export function oversize(noun: string, raw: unknown, most: number): string | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(raw));
   if (bytes <= most) return undefined;
-  return `the ${noun} takes ${bytes} bytes as JSON, and ${most} is the most; shorten its attributes`;
+  return `the ${noun} takes ${bytes} bytes as JSON, but at most ${most} are allowed; shorten its attributes`;
 }
 
 /** Adds failures for new records beyond the capacity of the dataset, which is num_shards × records per shard. */
@@ -72,7 +72,9 @@ export function withinCeiling<T>(
     if (existing.has(id) || room-- > 0) continue;
     kept.delete(id);
     const index = parted.indexes.get(id) as number;
-    const reason = `the dataset is full: ${dataset.num_shards} shards hold ${ceiling} records; delete old records or create a dataset with more shards`;
+    const reason =
+      `the dataset is full: with num_shards ${dataset.num_shards}, it can hold ${ceiling} records; ` +
+      "delete old records or create a dataset with more shards";
     failures.set(id, { id, index, reason });
   }
   return { ...parted, kept, failures };

@@ -104,7 +104,8 @@ export class Bodies {
         chunks.push(chunk);
       };
       const finish = () => end();
-      const cut = () => end(new ServiceError("BAD_REQUEST", "The connection was closed within the body."));
+      const cut = () =>
+        end(new ServiceError("BAD_REQUEST", "The connection was closed before the whole body arrived."));
       payload.on("data", take).on("end", finish).on("error", end).on("close", cut);
     });
   }
@@ -138,7 +139,8 @@ export async function refusePacked({ headers }: FastifyRequest): Promise<void> {
 /** Creates the error for a body above the limit of its operation. */
 export function tooLarge({ routeOptions }: FastifyRequest): ServiceError {
   const most = routeOptions.bodyLimit;
-  const fix = most === limits.upsertBytes ? ". Split it into several calls" : ", the most for this operation";
+  const fix =
+    most === limits.upsertBytes ? ". Split it into several calls" : ", the limit for this operation";
   return new ServiceError("TOO_LARGE", `The body is larger than ${most} bytes${fix}.`);
 }
 

@@ -71,7 +71,7 @@ export function createBoundedServer(handle: RequestListener, options: Connection
   // Without a listener, Node responds to an unknown `Expect` header itself, without an error body.
   server.on("checkExpectation", enqueue);
   server.on("connect", (_request, socket) => {
-    const message = "The service is no proxy; send the request to its own address instead of CONNECT.";
+    const message = "The service is not a proxy. Send requests directly to its address, without CONNECT.";
     refuseRaw(new ServiceError("METHOD_NOT_ALLOWED", message), socket);
   });
   server.timeout = sendTimeoutMs;

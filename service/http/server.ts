@@ -61,7 +61,10 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
     touched();
     reply.headers({ "x-request-id": request.id, [idempotencyHeader]: "POST" });
     if (!isMet(request.headers.expect))
-      throw new ServiceError("EXPECTATION_FAILED", "Expect can only be 100-continue; leave it out.");
+      throw new ServiceError(
+        "EXPECTATION_FAILED",
+        "The header Expect can only be 100-continue. Leave it out.",
+      );
     // Checked in a hook, so an unknown method or path is reported before the body is read.
     if (request.is404) throw unknownRoute(app, request);
   });
@@ -158,7 +161,7 @@ function check(schema: ReturnType<typeof wireSchema>, given: unknown): unknown {
   const parsed = schema.safeParse(given ?? {});
   const details = parsed.success ? unstorableFields(parsed.data as object) : detailsOf(parsed.error, schema);
   if (details.length === 0) return parsed.data;
-  throw new ServiceError("BAD_REQUEST", "The request does not fit the operation; see details.", {
+  throw new ServiceError("BAD_REQUEST", "The request is invalid. See `details`.", {
     details,
   });
 }
@@ -167,7 +170,10 @@ function keyOf(request: FastifyRequest, path: string, body: Body | undefined): K
   const key = request.headers["idempotency-key"];
   if (typeof key !== "string" || key === "") return undefined;
   if (key.length > 255)
-    throw new ServiceError("BAD_REQUEST", "The Idempotency-Key is longer than 255 characters.");
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "The Idempotency-Key is longer than 255 characters. Use a shorter one.",
+    );
   return { key, fingerprint: fingerprintOf(path, body?.bytes ?? Buffer.alloc(0)) };
 }
 

@@ -190,11 +190,13 @@ async function readIds(file: OpenSections, name: string, count: number): Promise
 }
 
 function checkedHeader(given: Readonly<Record<string, unknown>>): Header {
-  if (given.kind !== kind) throw new FormatError(`is of kind ${JSON.stringify(given.kind)} and not ${kind}`);
+  if (given.kind !== kind)
+    throw new FormatError(`is of kind ${JSON.stringify(given.kind)} instead of ${kind}`);
   const { version } = given;
   if (typeof version === "number" && version > newestVersion)
     throw new FormatError(
-      `has format version ${version}, and this release reads versions up to ${newestVersion}; install a newer release`,
+      `has format version ${version}, but this release reads only versions up to ${newestVersion}; ` +
+        "install a newer release",
     );
   if (version !== 1 && version !== 2 && version !== 3 && version !== 4)
     throw new FormatError("has a header without a known version");

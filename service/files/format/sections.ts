@@ -177,7 +177,7 @@ function checkedSection(layout: Layout, name: string, dtype: Dtype, shape: reado
   const length = section.shape.reduce((product, one) => product * one, 1);
   if (section.bytes !== length * arrays[dtype].BYTES_PER_ELEMENT)
     throw new FormatError(
-      `has a section ${name} of ${section.bytes} bytes, which do not fit its shape ${given}`,
+      `has a section ${name} of ${section.bytes} bytes, which does not fit its shape ${given}`,
     );
   if (section.offset % alignment !== 0)
     throw new FormatError(`has a section ${name} whose offset is not a multiple of ${alignment}`);

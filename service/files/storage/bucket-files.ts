@@ -53,7 +53,8 @@ export class BucketFiles implements Files {
     const owner = await this.ownerOr(instanceId);
     if (owner === instanceId) return;
     throw new Error(
-      `${this.label} contains the files of other data (${owner}, and this is ${instanceId}). Set another prefix with --files, ` +
+      `${this.label} contains the files of another service (${owner}; this is ${instanceId}). ` +
+        "Set another prefix with --files, " +
         "or delete everything under this one if its files are no longer needed.",
     );
   }

@@ -59,7 +59,7 @@ export function isMissing(error: unknown): boolean {
 const advice: readonly [pattern: RegExp, problem: string, advice: string][] = [
   [
     /NoSuchBucket|PermanentRedirect/,
-    "does not exist",
+    "was not found",
     "Create it, or set another one with --files. Check AWS_REGION and AWS_ENDPOINT_URL_S3",
   ],
   [

@@ -60,7 +60,10 @@ export class LocalCopies {
     } catch (error) {
       await rm(part, { force: true });
       const { message } = error as Error;
-      throw new Error(`Cannot copy ${basename(copy)} to ${this.directory} (${message}).`, { cause: error });
+      throw new Error(
+        `Cannot copy ${basename(copy)} to ${this.directory} (${message}). Check the disk space there and the storage.`,
+        { cause: error },
+      );
     }
   }
 
