@@ -161,7 +161,7 @@ class Export {
     });
   }
 
-  /** Returns the version of each model file by its name. It is 0 if an early release created the database. */
+  /** Returns the versions of the model files, by file name. All are 0 if an early release created the database. */
   private async modelsIn(db: Db): Promise<Map<string, number>> {
     const hasVersions = this.known.get("models")?.has("forgotten_until") ?? false;
     const rows = await db

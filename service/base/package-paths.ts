@@ -23,7 +23,8 @@ export function processArguments(): string[] {
 }
 
 /**
- * Heap for new objects in a thread, in MB. The default of 48 is not needed: threads compute in arrays outside the heap.
+ * Heap for new objects in a thread, in MB. The default is 48, but threads need less, because they compute in arrays
+ * outside the heap.
  */
 const youngGenerationMb = 6;
 

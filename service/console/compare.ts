@@ -13,7 +13,7 @@ const itemsPerUser = 10;
 const maxConcurrent = 4;
 let running = 0;
 
-/** Computes what two models recommend to the same users, without events that arrived after the trainings. */
+/** Computes what two models recommend to the same users. Ignores events that arrived after the trainings. */
 export async function compareModels(...asked: Parameters<typeof compare>) {
   if (running >= maxConcurrent)
     throw new ServiceError("RATE_LIMITED", "Too many comparisons are running. Try again in a moment.");

@@ -171,7 +171,10 @@ function tokenIn({ headers }: FastifyRequest): string | undefined {
   return typeof token === "string" ? token : undefined;
 }
 
-/** Finds the session of a request. Tries all cookies of its name: servers at other ports may have set the same name. */
+/**
+ * Finds the session of a request. Tries all cookies with the expected name, because a server at another port may have
+ * set one with the same name.
+ */
 async function visitorOf(context: Context, request: FastifyRequest): Promise<Visitor> {
   const token = tokenIn(request);
   const name = token === undefined ? "" : cookieName(context, token);

@@ -19,7 +19,7 @@ export function downloadUrl(context: ServiceContext, jobId: string, finishedTs: 
 /** Bytes of a result that a download keeps in memory. */
 const pieceBytes = 64 * 1024;
 
-/** Lifetime of a link to the storage. Clients follow it at once. It expires earlier if its credentials do. */
+/** Lifetime of a link to the storage, in seconds. Clients follow the link at once, so a short time is enough. */
 const linkSec = 300;
 
 /** Checks a signed URL and returns the result as JSON or SVG, or a link if the storage serves the file itself. */

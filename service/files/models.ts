@@ -35,7 +35,7 @@ export interface ModelSource extends ModelVersion {
 /** Pause between two attempts to save a model during an outage. */
 const saveAgainMs = 1000;
 
-/** Saves a model. Retries until its thread ends if the storage is unavailable or full. */
+/** Saves a model. If the storage is unavailable or full, retries until the thread ends. */
 export function saveModel(files: Files, modelId: string, stored: StoredModel): Promise<void> {
   return retryOutages(
     () => files.write(modelName(modelId), encodeModel(stored)),

@@ -60,7 +60,7 @@ function remainingUsers({ userIds }: Stored<unknown>, forgotten: UserSet): Uint3
   return remaining.length < userIds.length ? remaining : undefined;
 }
 
-/** Reduces a model to the remaining users. `before` and `after` are the numbers of users of each item. */
+/** Reduces a model to the remaining users. `before` and `after` contain the number of users per item. */
 function selectRemaining<M extends ModelWithoutPairs>(
   stored: Stored<M>,
   remaining: Uint32Array,

@@ -10,8 +10,7 @@ import type { Call, Handlers } from "./handler";
 import { originIn } from "./origin";
 
 /**
- * Operations on orphaned objects, which stacks no longer use but cannot delete with the operations of the
- * specification.
+ * Operations on orphaned objects. No stack uses them any more, and the specification has no operations to delete them.
  */
 export const orphanHandlers: Handlers<"markOrphaned" | "listOrphans" | "deleteOrphan"> = {
   markOrphaned: ({ orphaned, ...ref }, call) =>

@@ -42,7 +42,8 @@ export async function measure({ store, serving, metrics, role }: ServerContext):
 }
 
 /**
- * Counts projects whose latest deployment is loaded, is not loaded, and those for which no deployment is loaded yet.
+ * Counts the projects whose latest deployment is loaded, those whose latest deployment is not loaded, and those for
+ * which no deployment at all is loaded yet.
  */
 async function deploymentsIn({ store, serving }: Pick<ServerContext, "store" | "serving">) {
   const rows = await store.db.selectFrom("deployments").select(["project_id", "job_id"]).execute();

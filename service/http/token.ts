@@ -110,7 +110,7 @@ export class Tokens {
     return caller;
   }
 
-  /** Checks a call that needs no token. It needs the API key, or the secret of a client with the scope. */
+  /** Checks a call that needs no token, only the API key or the secret of a client with the scope. */
   async checkSecret(headers: IncomingHttpHeaders, scope: string): Promise<Caller> {
     const caller = await this.callerBy(keyIn(headers));
     if (!caller) throw notOurs();

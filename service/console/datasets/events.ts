@@ -76,7 +76,7 @@ function downsample(counts: readonly number[], most = 120): number[] {
   );
 }
 
-/** Returns the newest events of a user, or with an item. */
+/** Returns the newest events of a user or an item. */
 export async function eventsOf(
   db: Db,
   dataset: Dataset,

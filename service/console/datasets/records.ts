@@ -8,7 +8,7 @@ import { type EventRow, eventRow, eventsOf } from "./events";
 
 const rowsPerPage = 50;
 const rowsPerStep = 200;
-/** Time limit of a search. Then the page offers to continue the search. */
+/** Time limit of a search, after which the page offers to continue. */
 const searchMs = 800;
 
 /**

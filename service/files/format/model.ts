@@ -202,7 +202,7 @@ function checkedHeader(given: Readonly<Record<string, unknown>>): Header {
     throw new FormatError("has a header without a known version");
   const checked = headerSchema.safeParse(given);
   if (!checked.success) throw new FormatError(`has an invalid header: ${faultsOf(checked.error)}`);
-  // Ignores fields that later format versions added, like the releases that wrote the older versions.
+  // If the file has an older format version, ignores the fields that later versions added.
   const { events, exposure, ...second } = checked.data;
   const known = version < 2 ? { ...second, neighbours: null } : second;
   return { ...known, ...(version > 2 && { events }), ...(version > 3 && { exposure }) };

@@ -52,7 +52,7 @@ export class LocalCopies {
       await pipeline(stream, createWriteStream(part, { mode: 0o600, flags: "wx" }));
       const { size } = await stat(part);
       if (size !== bytes) throw new Error(`only ${size} of ${bytes} bytes arrived`);
-      // Opened before it gets its name, because after that another process may delete the copy to make room.
+      // Opens the file before it gets its final name. After that, another process may delete it to make room.
       const opened = await open(part);
       await rename(part, copy);
       await this.makeRoom(copy);
@@ -67,7 +67,9 @@ export class LocalCopies {
     }
   }
 
-  /** Deletes copies until the rest fits. Deletes the newest copy only if it is larger than the space for all copies. */
+  /**
+   * Deletes copies until the rest is within the size limit. Deletes the newest copy only if it alone exceeds the limit.
+   */
   private async makeRoom(newest: string): Promise<void> {
     const isNewest = ({ file }: { file: string }) => Number(file === newest);
     const copies = (await this.copies())
