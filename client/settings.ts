@@ -215,8 +215,8 @@ function checkCredentials(settings: Settings, unused: readonly SettingKey[]): vo
   if (given.length > 1) {
     const [first, second] = given;
     throw new SettingsError(
-      `recommender:${first} and recommender:${second} contradict each other: set only one of them ` +
-        `and remove the other with \`pulumi config rm recommender:${second}\`.`,
+      `recommender:${first} and recommender:${second} contradict each other. Remove one of them, for example with ` +
+        `\`pulumi config rm recommender:${second}\`, or by unsetting ${environmentName(second)}.`,
     );
   }
   if (given.length === 0 && settings.clientSecret)
@@ -228,7 +228,8 @@ function checkCredentials(settings: Settings, unused: readonly SettingKey[]): vo
   if (unused.length > 0) {
     const [endpoint, names] = [environmentName("tokenUrl"), unused.map(environmentName).join(" and ")];
     throw new SettingsError(
-      `${endpoint} is set, and credentials of the stack are not sent there. Set ${names} too, or unset ${endpoint}.`,
+      `${endpoint} is set, but credentials in the stack configuration are not sent to that address. ` +
+        `Set ${names} too, or unset ${endpoint}.`,
     );
   }
   for (const key of endpointKeys)

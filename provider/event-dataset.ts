@@ -159,8 +159,8 @@ async function adoptableDataset(id: string, { numShards }: DatasetState, context
   if (!found) throw new Error(`existingId ${truncate(id)}: there is no such event dataset in this account`);
   if (found.numShards == null || found.numShards === numShards) return found;
   throw new Error(
-    `existingId ${truncate(id)}: it has ${found.numShards} shards, which cannot be changed, but ${numShards} are declared; ` +
-      `declare numShards: ${found.numShards}`,
+    `existingId ${truncate(id)}: its numShards is ${found.numShards} and cannot be changed, ` +
+      `but ${numShards} is declared; declare numShards: ${found.numShards}`,
   );
 }
 

@@ -110,7 +110,7 @@ export const trainingJob = lifecycle({
       if (job && !hasEnded(job, settings)) {
         await log.warn(
           urn,
-          `Training job ${jobId} is still ${job.jobStatus} and the API cannot stop it: the model that it creates is ` +
+          `Training job ${jobId} is still ${job.jobStatus} and the API cannot stop it: its model will be ` +
             `orphaned in project ${projectId}.`,
         );
         return;
@@ -124,7 +124,8 @@ export const trainingJob = lifecycle({
     if (await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))) {
       await log.warn(
         urn,
-        `Model ${modelId} is orphaned in project ${projectId}: no resource references it. Adopt it with existingId of a Model, ` +
+        `Model ${modelId} is orphaned in project ${projectId}: no resource references it. ` +
+          "Adopt it with the existingId of a Model, " +
           `or delete it with \`recommender models delete --project ${projectId} ${modelId}\`.`,
       );
     }

@@ -100,7 +100,7 @@ function problemOf(
   const more = all.length > shownColumns ? `, … (${all.length})` : "";
   const existing = all.slice(0, shownColumns).join(", ") + more;
   const where = areAll ? displayName : `${displayName} (its first rows)`;
-  return `${where} has no column ${missingNames.join(", ")}; it has ${existing}`;
+  return `${where} has no column${missing.length === 1 ? "" : "s"} ${missingNames.join(", ")}; it has ${existing}`;
 }
 
 function columnLabel(name: string): string {

@@ -64,7 +64,7 @@ export async function assertRejectsFile(path: string, sources: readonly Source[]
     if (content) continue;
     const { dev, ino } = await stat(source);
     if ((dev === found.dev && ino === found.ino) || (await realpath(source)) === real)
-      throw new Error(`the rejects file ${path} is the source ${displayName}. ${chooseFile}`);
+      throw new Error(`the rejects file ${path} is also the source ${displayName}. ${chooseFile}`);
   }
   if (!(await hasOnlyRejectLines(path)))
     throw new Error(

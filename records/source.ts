@@ -47,13 +47,13 @@ export async function findFiles(source: string, format?: Format): Promise<Source
   }
   const { glob, isDynamicPattern } = require("tinyglobby") as typeof import("tinyglobby");
   if (!isDynamicPattern(source)) {
-    throw new SourceError(displayPath(source), `no such file in ${process.cwd()}`);
+    throw new SourceError(displayPath(source), `no such file (current directory: ${process.cwd()})`);
   }
   const matching = (await glob(source, { absolute: true })).sort();
   const areRejects = await Promise.all(matching.map(isLikeRejectsFile));
   const paths = matching.filter((_, at) => !areRejects[at]);
   if (paths.length === 0) {
-    throw new SourceError(source, `no file in ${process.cwd()} matches this pattern`);
+    throw new SourceError(source, `no file matches this pattern (current directory: ${process.cwd()})`);
   }
   return Promise.all(paths.map((path) => describeFile(path, displayPath(path), format)));
 }

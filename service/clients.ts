@@ -17,7 +17,8 @@ export async function withClients<T>(
     if (!("store" in place) || !unreachable(error)) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Error(
-      `The database ${withoutPassword(place.store)} cannot be reached (${message || code}). Check its address in --store.`,
+      `The database ${withoutPassword(place.store)} cannot be reached (${message || code}). ` +
+        "Check that it is running, and that its address in --store is correct.",
       { cause: error },
     );
   });

@@ -87,7 +87,8 @@ export async function embedded(
     if (child?.ended() === directoryBusyExitCode) child = undefined;
     else if (child?.ended() !== undefined) {
       throw new Error(
-        `The service on ${dataDirectory.path} failed to start. See ${dataDirectory.logFile}, or run \`recommender serve --data ${dataDirectory.path}\`.`,
+        `The service on ${dataDirectory.path} failed to start. For the reason, see ${dataDirectory.logFile}, ` +
+          `or run \`recommender serve --data ${dataDirectory.path}\`.`,
       );
     }
     await sleep(25);

@@ -61,9 +61,12 @@ export async function startService(options: StartOptions = {}): Promise<Service>
     if (options.store !== undefined && isOutage(error)) throw unusable(error, options.store);
     const { code, message } = error as NodeJS.ErrnoException;
     if (!/^(ENOSPC|EDQUOT|EFBIG|EROFS)$/.test(code ?? "")) throw error;
-    throw new Error(`The service cannot write to ${dataDirectory.path} (${message}). Free space there.`, {
-      cause: error,
-    });
+    throw new Error(
+      `The service cannot write to ${dataDirectory.path} (${message}). Check the disk space and the permissions.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -71,7 +71,9 @@ async function prune(options: PruneOptions): Promise<void> {
     throw new Error("Choose the events to delete with --before DATE or --older-than DURATION, such as 90d.");
   if (ts < 0) throw new Error("--older-than reaches back before 1970. Choose a shorter duration.");
   if (startTs !== undefined && startTs >= ts)
-    throw new Error(`--start ${formatTime(startTs)} is not before ${formatTime(ts)}, so the range is empty.`);
+    throw new Error(
+      `--start ${formatTime(startTs)} is not before ${formatTime(ts)}. Choose an earlier --start.`,
+    );
   await usingService(options, async ({ client, resolveId }) => {
     const eventDatasetId = resolveId("EventDataset", options.dataset, "--dataset");
     const range = `${startTs === undefined ? "" : `from ${formatTime(startTs)} `}before ${formatTime(ts)}`;
@@ -102,12 +104,12 @@ async function forget(users: readonly string[], options: EventOptions): Promise<
 }
 
 function date(text: string): number {
-  const expected = "Expected a date such as 2026-01-31 or 2026-01-31T12:00Z, from 1970 on";
+  const expected = "Expected a date from 1970 on, such as 2026-01-31 or 2026-01-31T12:00Z.";
   try {
     const ms = timestampMs(text);
     if (ms >= 0) return ms;
   } catch (error) {
-    throw new InvalidArgumentError(`${expected} (${(error as Error).message}).`);
+    throw new InvalidArgumentError(`Not a valid date: ${(error as Error).message}. ${expected}`);
   }
-  throw new InvalidArgumentError(`${expected}.`);
+  throw new InvalidArgumentError(expected);
 }

@@ -52,7 +52,10 @@ async function interrupted(options: InterruptedOptions): Promise<void> {
   const ended = entries.filter(({ running }) => !running);
   const count = ended.length + unreadable.length;
   if (options.forget && count > 0) {
-    await confirm(`Forget ${formatCount(count, "create")}? \`pulumi up\` then creates again.`, options.yes);
+    await confirm(
+      `Forget ${formatCount(count, "create")}? Then \`pulumi up\` creates the objects again.`,
+      options.yes,
+    );
   }
   print(options, { interrupted: listed, unreadable }, () =>
     entries.length + unreadable.length === 0

@@ -51,7 +51,10 @@ async function requestCode(
     headers: { apikey, "content-type": "application/json" },
     body: JSON.stringify({ write }),
   }).catch((error) => {
-    throw new Error(`Cannot reach the service at ${service}: ${error.cause?.code ?? error.message}`);
+    throw new Error(
+      `Cannot reach the service at ${service} (${error.cause?.code ?? error.message}). ` +
+        "Check its address, and whether it is running.",
+    );
   });
   const body = (await response.json().catch(() => ({}))) as {
     code?: string;

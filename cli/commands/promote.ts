@@ -74,6 +74,6 @@ async function run(from: string, to: string, options: PromoteOptions): Promise<v
 function share(text: string): number {
   const value = Number(text);
   if (text.trim() === "" || !(value >= 0))
-    throw new InvalidArgumentError("Expected a number, 0 or more, such as 0.9.");
+    throw new InvalidArgumentError("Expected a number of at least 0, such as 0.9.");
   return value;
 }

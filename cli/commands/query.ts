@@ -113,7 +113,9 @@ function condition(text: string, earlier: readonly Condition[] = []): Condition[
   const { attribute, value, lower, upper } = conditionPattern.exec(text)?.groups ?? {};
   const [lowerBound, upperBound] = [bound(lower), bound(upper)];
   if (!attribute || value === undefined || Number.isNaN(lowerBound) || Number.isNaN(upperBound)) {
-    throw new InvalidArgumentError("Expected ATTRIBUTE=VALUE:MIN..MAX, as in genre=jazz:0.5..1.");
+    throw new InvalidArgumentError(
+      "Expected ATTRIBUTE=VALUE or ATTRIBUTE=VALUE:MIN..MAX, as in genre=jazz:0.5..1.",
+    );
   }
   if (lowerBound !== undefined && upperBound !== undefined && lowerBound > upperBound)
     throw new InvalidArgumentError(`MIN ${lowerBound} is greater than MAX ${upperBound}.`);

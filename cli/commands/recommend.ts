@@ -98,7 +98,7 @@ function given({ servingUri }: RecommendOptions, client: Client): string | undef
   if (servingUri === undefined || client.serving.addressOf(servingUri)) return servingUri;
   throw new Error(
     `--serving-uri ${servingUri} is not at ${new URL(client.baseUrl).origin}, and the credentials are only sent there. ` +
-      "If it is another service, give its address with --service.",
+      "If the address belongs to another service, pass that service with --service.",
   );
 }
 

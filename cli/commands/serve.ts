@@ -77,7 +77,7 @@ const closeTimeoutMs = 20_000;
 /** Loads the service here, to keep `--help` and argument errors fast. */
 async function serve(options: ServeOptions): Promise<void> {
   if (options.role !== undefined && options.store === undefined)
-    throw new Error("--role needs --store. A data directory has only one process, with all roles.");
+    throw new Error("--role needs --store. Only one process can use a data directory, and it has all roles.");
   const { seed, startService } = await import("../../service/index.js");
   const content = options.seed === undefined ? undefined : readJsonFile(options.seed);
   const isNew = !options.ephemeral && options.store === undefined && !existsSync(options.data);

@@ -55,7 +55,9 @@ function terminate(pid: number, path: string): boolean {
     return process.kill(pid, "SIGTERM");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
-    throw new Error(`Cannot stop process ${pid}, which uses ${path}: it belongs to another user.`);
+    throw new Error(
+      `Cannot stop process ${pid}, which uses ${path}: it belongs to another user. Run this command as that user.`,
+    );
   }
 }
 

@@ -41,8 +41,8 @@ async function forget(users: readonly string[], options: ForgetOptions): Promise
     const userDatasetId = resolveId("UserDataset", options.userDataset, "--user-dataset");
     if (!(await client.supports(routes.deleteDatasetUser)))
       throw new Error(
-        `The service at ${client.baseUrl} cannot delete the records of users. Nothing was deleted. ` +
-          "Run `recommender events forget-user` to delete their events only.",
+        `The service at ${client.baseUrl} cannot delete user records. Nothing was deleted. ` +
+          "Run `recommender events forget-user` to delete only their events.",
       );
     const question = `Delete all events of ${users.join(", ")} in ${eventDatasetId}, and their records?`;
     await confirm(question, options.yes);

@@ -28,7 +28,9 @@ export async function waitForJob(
   );
   if (hasSucceeded(job)) return job;
   if (hasFailed(job, settings)) {
-    const retries = job.retryCount ? ` after ${job.retryCount} retries` : "";
+    const retries = job.retryCount
+      ? ` after ${job.retryCount} ${job.retryCount === 1 ? "retry" : "retries"}`
+      : "";
     throw new CommandError(
       `The ${kind.name} job ${jobId} failed${retries}: ${failureReason(job)}`,
       exitCodes.jobFailed,

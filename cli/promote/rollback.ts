@@ -104,12 +104,16 @@ async function findTarget(
     const release = usable.find(({ id }) => id === to);
     if (!release) {
       const exists = releases.some(({ id }) => id === to);
-      const why = exists ? `it has no deployment of ${open.name}` : "there is no such release";
+      const why = exists
+        ? `it did not succeed, or none of its deployments is live in ${open.name}`
+        : "there is no such release";
       throw new Error(`--to ${to}: ${why}. Known: ${usable.map(({ id }) => id).join(", ") || "none"}.`);
     }
     const missing = await missingModels(release);
     if (missing.length === 0) return release;
-    throw new Error(`Cannot roll back to ${to}: ${missing.join(", ")} no longer exists. ${retainHint}`);
+    throw new Error(
+      `Cannot roll back to ${to}, because models were deleted: ${missing.join(", ")}. ${retainHint}`,
+    );
   }
   const isLive = ({ contents }: Release) => servesSameModels(contents?.deployments ?? [], before);
   const firstLive = usable.findIndex(isLive);
@@ -118,7 +122,7 @@ async function findTarget(
   for (const release of older.filter((one) => !isLive(one))) {
     const missing = await missingModels(release);
     if (missing.length === 0) return release;
-    rejected.push(`${release.id} (${missing.join(", ")} no longer exists)`);
+    rejected.push(`${release.id} (deleted models: ${missing.join(", ")})`);
   }
   const why =
     rejected.length > 0 ? `: ${rejected.join("; ")}. ${retainHint}` : ": the history has no other release.";

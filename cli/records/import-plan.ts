@@ -61,6 +61,7 @@ async function mappingOf(kind: RecordKind, { map, set = {}, attributes, tsUnit }
   const checked = schema.safeParse(JSON.parse(JSON.stringify(given)));
   if (checked.success) return checked.data;
   throw new Error(
-    `--map and --set: ${issuesText(checked.error.issues, schema)}. Fields: ${kind.fields.join(", ")}.`,
+    `--map and --set: ${issuesText(checked.error.issues, schema).replace(/[^?]$/, "$&.")} ` +
+      `Fields: ${kind.fields.join(", ")}.`,
   );
 }

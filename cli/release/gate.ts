@@ -113,7 +113,7 @@ export function promotionBlockers(
   if (names.length > 0) {
     reasons.push({
       code: "pinned",
-      words: `${stack} was rolled back: ${shortList(names)} does not use the models that the program declares`,
+      words: `${stack} was rolled back, so it does not use the models that the program declares: ${shortList(names)}`,
       fix: `undo the rollback with \`recommender rollback ${ofStack} --undo --yes\``,
     });
   }

@@ -141,8 +141,9 @@ export class ReleaseFile {
         const ids = now.releases.filter(
           (entry) => !this.releases.some((known) => isDeepStrictEqual(known, entry)),
         );
+        const changed = ids.map(({ id }) => id).join(", ") || "entries are missing";
         throw new Error(
-          `${this.path} has changed since it was read: ${ids.map(({ id }) => id).join(", ") || "entries are missing"}. ` +
+          `${this.path} has changed since it was read (${changed}). ` +
             "Another run is working on this stack. Wait for it to end, then run this command again.",
         );
       }
@@ -203,7 +204,9 @@ function parse(path: string, text: string, owner: Owner): History {
     throw new Error(`${path} is not JSON: ${conflict || (error as Error).message}`);
   }
   if ((json as { version?: unknown } | null)?.version !== 1) {
-    throw new Error(`${path} has a format that this version cannot read. Update pulumi-recommender.`);
+    throw new Error(
+      `${path} has a format that this version cannot read. If a newer version wrote it, update pulumi-recommender.`,
+    );
   }
   const read = releaseFile.safeParse(json);
   if (!read.success) throw new Error(`${path} is not a release history: ${issuesText(read.error.issues)}`);

@@ -142,7 +142,7 @@ export async function unknownStackError(
 ): Promise<Error | undefined> {
   if (!(error instanceof Error) || !/no stack named/.test(`${error.name} ${error.message}`)) return undefined;
   const names = await stackNames(cwd);
-  const known = names.length > 0 ? `The project has ${names.join(", ")}` : "The project has no stacks";
+  const known = names.length > 0 ? `Existing stacks: ${names.join(", ")}` : "The project has no stacks";
   return new Error(`Stack ${stack} does not exist. ${known}. Create it with \`pulumi stack init ${stack}\`.`);
 }
 

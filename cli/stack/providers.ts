@@ -27,7 +27,8 @@ export function providerSettings(
   const inputs = resources.find((entry) => entry.urn === urn && !entry.delete)?.inputs;
   if (!inputs)
     throw new Error(
-      `The state has no provider ${partsOf(urn).name}, which ${resource.urn} uses. Check it with \`pulumi stack export\`.`,
+      `The state has no provider ${partsOf(urn).name}, which ${resource.urn} uses. ` +
+        `Check the state with \`pulumi stack export\`.`,
     );
   const given = settingKeys.filter((key) => inputs[key] != null);
   const settings = readSettings((key) => textOf(inputs[key]), environmentWithout(given, environment));

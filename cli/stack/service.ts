@@ -162,15 +162,21 @@ function idResolver(stack: StackView | undefined): OpenService["resolveId"] {
     if (given === undefined) {
       const [only, ...others] = candidates;
       if (only && others.length === 0) return only.id;
-      const found = only ? `several resources of type ${typeNames}: ${names}. Choose one` : `no ${typeNames}`;
+      const found = only
+        ? `several resources of type ${typeNames}: ${names}. Choose one`
+        : `no ${typeNames}. Pass an id`;
       throw new Error(`${option} is missing. Stack ${stack.name} has ${found}.`);
     }
     const found = candidates.filter(({ name }) => name === given);
     if (found.length > 1)
-      throw new Error(`${option} ${given}: stack ${stack.name} has several of this name. Pass the id.`);
+      throw new Error(
+        `${option} ${given}: stack ${stack.name} has several resources with this name. Pass the id.`,
+      );
     if (found[0]) return found[0].id;
     if (!candidates.some(({ id }) => id === given))
-      note(`Stack ${stack.name} has no ${typeNames} called ${given} (${names}). Using it as an id.`);
+      note(
+        `Stack ${stack.name} has no ${typeNames} called ${given}, so this is used as an id. Known names: ${names}.`,
+      );
     return given;
   };
 }

@@ -27,7 +27,9 @@ export function httpUrl(text: string): string {
 /** Parses the address of a PostgreSQL database. */
 export function postgresUrl(text: string): string {
   if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text;
-  throw new InvalidArgumentError("Expected the address of a database, as in postgres://user@host/name.");
+  throw new InvalidArgumentError(
+    "Expected the address of a PostgreSQL database, as in postgres://user@host/name.",
+  );
 }
 
 /** Parses a comma-separated list. */

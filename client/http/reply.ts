@@ -63,7 +63,10 @@ function differenceFrom(sent: Sent, reply: unknown): string | undefined {
 
 /** Reads a body with a time limit. The agent's own limit applies only to the time between two chunks. */
 export async function readBody({ body }: Dispatcher.ResponseData, limitMs: number): Promise<string> {
-  const timer = setTimeout(() => body.destroy(new Error(`the body took longer than ${limitMs} ms`)), limitMs);
+  const timer = setTimeout(
+    () => body.destroy(new Error(`the response body took longer than ${limitMs} ms`)),
+    limitMs,
+  );
   return body.text().finally(() => clearTimeout(timer));
 }
 

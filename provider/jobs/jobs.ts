@@ -206,7 +206,9 @@ async function waitFor(
   }
   if (hasSucceeded(job)) return job;
   if (hasFailed(job, settings)) {
-    const retries = job.retryCount ? ` after ${job.retryCount} retries of the service` : "";
+    const retries = job.retryCount
+      ? ` after ${job.retryCount} ${job.retryCount === 1 ? "retry" : "retries"} of the service`
+      : "";
     throw new Error(
       `${kind.name} job ${jobId} failed${retries}: ${failureReason(job)}. The next \`pulumi up\` submits it again.`,
     );

@@ -24,7 +24,7 @@ export function withWayOut(error: unknown, jobId: string, { urn = "" }: Context)
     submitters[type] ? `:${submitters[type]}::` : whole,
   );
   return new Error(
-    `${error.message}. Job ${truncate(jobId)} of the state is not a job of this project. Submit a new one: ` +
+    `${error.message}. Job ${truncate(jobId)} in the state belongs to another project. Submit a new one: ` +
       `\`pulumi up --replace ${shellQuote(jobUrn)}\`.`,
     { cause: error },
   );

@@ -105,8 +105,9 @@ async function orphan(id: string, type: OrphanType | undefined, context: Context
   const recorded = type && (await recordUse(id, type, true, context));
   if (recorded?.orphaned === false) {
     const stacks = recorded.heldBy ?? [];
-    const users = stacks.length > 0 ? `stack ${stacks.join(" and ")}` : "another program";
-    await log.info(urn, `keeping ${truncate(id)}: ${users} uses it`);
+    const one = stacks.length > 0 ? `stack ${stacks[0]} uses` : "another program uses";
+    const users = stacks.length > 1 ? `stacks ${stacks.join(" and ")} use` : one;
+    await log.info(urn, `keeping ${truncate(id)}: ${users} it`);
     return;
   }
   const next = recorded
@@ -121,7 +122,7 @@ export async function orphanLostCreation(lost: LostCall, entry: StateEntry, cont
   // If the resource has moved to the other binding, that binding has already reported the call.
   if (resolvedCalls.has(lost.key) || (await claims.isMovedToOtherBinding(entry))) return;
   await reportOrphans(context);
-  const what = `the create of ${lost.at} got no response`;
+  const what = `the create call at ${lost.at} got no response`;
   await log.warn(
     context.urn,
     `${context.title}: ${what}; if it succeeded and you have not adopted its object, the object is orphaned`,

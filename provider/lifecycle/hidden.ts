@@ -24,7 +24,7 @@ export function rejectMalformed(properties: Properties): void {
   const { error } = hiddenProperties.safeParse(properties);
   if (!error) return;
   throw new Error(
-    `${issuesText(error.issues)}. This property is reserved for this package: remove it from the program, or fix the ` +
-      "state with `pulumi state edit`.",
+    `${issuesText(error.issues)}. Names that start with __ are reserved for this package: remove them from the ` +
+      "program, or fix the state with `pulumi state edit`.",
   );
 }

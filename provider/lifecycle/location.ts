@@ -70,7 +70,8 @@ export function rejectGone(location: Location, settings: Settings): "here" | "mo
   const directory = resolve(embeddedDirectory(settings.baseUrl) ?? "");
   throw new Error(
     `The service in ${directory} no longer contains this resource: its data was reset, or is in another directory. ` +
-      "Run `pulumi up --refresh` to create what is missing again, or `pulumi destroy` to remove it from the state. " +
+      "Run `pulumi up --refresh` to create the missing resources again, or `pulumi destroy` to remove them from the " +
+      "state. " +
       "If the data is in another directory, configure it: `pulumi config set recommender:baseUrl embedded:DIR`.",
   );
 }

@@ -62,7 +62,7 @@ export async function warnOfReplacement(
   if (fault)
     await log.warn(
       urn,
-      `Cannot delete ${shown} after its replacement, unless retainOnDelete is set: ${fault}`,
+      `${shown} cannot be deleted after its replacement. Unless retainOnDelete is set, the run will fail: ${fault}`,
     );
 }
 

@@ -1,7 +1,7 @@
 import { type ConstructRequest, ConstructResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { RegisterResourceRequest, type RegisterResourceResponse } from "@pulumi/pulumi/proto/resource_pb";
 import { Struct, Value } from "google-protobuf/google/protobuf/struct_pb";
-import { unknownKey, unknownKeySentence } from "../../contract/messages";
+import { unknownKeySentence } from "../../contract/messages";
 import { version } from "../../package.json";
 import { definitions } from "../definitions";
 import type { Lifecycle } from "../lifecycle/protocol";
@@ -57,7 +57,7 @@ function rejectUnknown(request: ConstructRequest, given: Values, names: readonly
   const other = [...given.keys()].find((key) => !known.includes(key));
   if (other === undefined) return;
   const title = `${request.getType().split(":").at(-1)} ${request.getName()}`;
-  throw new Error(`${title}: ${unknownKey(other, known)}. Expected one of ${known.join(", ")}.`);
+  throw new Error(`${title}: ${unknownKeySentence(other, known)}`);
 }
 
 /** Returns the registration of the component itself. */

@@ -85,14 +85,15 @@ export async function rejectHeld(id: string, { urn = "", run, settings }: Contex
     if (unread.length > 0)
       await log.warn(
         urn,
-        `Cannot read ${states}, so it is unknown whether another stack holds ${truncate(id)}.`,
+        `Cannot read ${states}, so it is unknown whether another stack uses ${truncate(id)}.`,
       );
     return;
   }
   const { stack } = partsOf(holder.urn);
   throw new Error(
-    `Cannot adopt ${truncate(id)}: ${titleInStack(holder.urn)} holds it, so the lost call did not create it. ` +
-      `Create the object: \`RECOMMENDER_CREATE_AGAIN=${logicalName(urn)} pulumi up\`. To move it here instead, first remove ` +
+    `Cannot adopt ${truncate(id)}: ${titleInStack(holder.urn)} uses it, so the interrupted call did not create it. ` +
+      `Create the object: \`RECOMMENDER_CREATE_AGAIN=${logicalName(urn)} pulumi up\`. ` +
+      `To use ${truncate(id)} here instead, first remove ` +
       `it from that stack: \`pulumi state delete '${holder.urn}' --stack ${stack}\`.`,
   );
 }

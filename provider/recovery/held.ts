@@ -35,7 +35,7 @@ async function whyNotNew(
   const isDerived = key !== undefined;
   const created = createdBy(run, route);
   if (!isDerived && created.has(id))
-    return `the response names ${truncate(id)}, as an earlier one of this run`;
+    return `the response names ${truncate(id)}, like an earlier response in this run`;
   // Add the id now, so parallel creates see it while this one waits for the states.
   created.add(id);
   const type = resourceTypeOf(partsOf(urn).type) ?? "";
@@ -53,8 +53,9 @@ async function whyNotNew(
       !(isDerived && isSameResource(entry.urn, urn)) &&
       mayBeSameService(entry, { service: settings.baseUrl }),
   );
-  if (holder) return `the response names ${truncate(id)}, which ${titleInStack(holder.urn)} holds`;
-  if (unread.length > 0) await log.debug(urn, `the state of ${unread.join(", ")} may hold ${truncate(id)}`);
+  if (holder) return `the response names ${truncate(id)}, which ${titleInStack(holder.urn)} uses`;
+  if (unread.length > 0)
+    await log.debug(urn, `the state of ${unread.join(", ")} may reference ${truncate(id)}`);
   return undefined;
 }
 

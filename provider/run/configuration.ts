@@ -68,8 +68,8 @@ export async function reportAddress(given: (key: SettingKey) => string | undefin
     if (given("baseUrl") !== undefined || process.env[environmentName("baseUrl")]) return;
     const directory = embeddedDirectory(settings.baseUrl);
     if (directory === undefined || existsSync(directory)) return;
-    const data = `an embedded service keeps its data in ${resolve(directory)}`;
-    await log.info(undefined, `recommender:baseUrl is not set: ${data}`);
+    const data = `an embedded service stores its data in ${resolve(directory)}`;
+    await log.info(undefined, `recommender:baseUrl is not set, so ${data}`);
   } catch (error) {
     // The first resource reports the invalid setting.
     if (!(error instanceof SettingsError)) throw error;

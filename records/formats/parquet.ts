@@ -80,7 +80,7 @@ async function unpackedFile(file: Readable): Promise<{ path: string; remove: () 
     await remove();
     throw new SourceError(
       file.displayName,
-      `the gzip file is incomplete or damaged: ${(error as Error).message}`,
+      `the gzip file cannot be decompressed: ${(error as Error).message}`,
     );
   }
   return { path, remove };

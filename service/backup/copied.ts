@@ -13,15 +13,15 @@ import { contentOf, type Entry, parseEntry } from "./manifest";
 /** File that lists the models that an unfinished export has copied, one per line. */
 const listFile = "copied.ndjson";
 
-/** A copied model. `version` counts the removals of forgotten users from it. */
+/** A copied model. `version` increases whenever forgotten users are removed from the model. */
 export interface Copied {
   readonly entry: Entry;
   readonly version: number;
 }
 
 /**
- * Returns the intact models of an interrupted export, which need no second copy, and deletes all others. Rows of an
- * interrupted export are not reused, because all rows have to be from one moment.
+ * Returns the models that an interrupted export copied completely, so they are not copied again. Deletes all other
+ * model files from the backup. Rows are not reused, because all rows have to be from the same moment.
  */
 export async function copiedBefore(dir: string): Promise<Map<string, Copied>> {
   const list = join(dir, listFile);
@@ -43,7 +43,7 @@ export function addCopied(dir: string, copied: Copied): void {
   appendFileSync(join(dir, listFile), lineOf(copied));
 }
 
-/** Deletes the list, once the manifest is written. */
+/** Deletes the list of copied models. Call it after the manifest is written. */
 export function removeCopiedList(dir: string): void {
   rmSync(join(dir, listFile), { force: true });
 }

@@ -27,7 +27,7 @@ export interface Progress {
 
 type OnProgress = (progress: Progress) => void;
 
-/** Writes a backup of all data at one moment to a directory. The service may be running. */
+/** Writes a consistent backup of all data to a directory. The service can keep running. */
 export async function exportService(place: Place, dir: string, onProgress: OnProgress): Promise<Manifest> {
   const source = locate(place);
   if (source.dataDirectory && !isDataDirectory(source.dataDirectory)) throw new Error(noDataIn(source));
@@ -74,7 +74,8 @@ function beginExport(dir: string): () => void {
   );
   try {
     rejectExistingBackup(dir);
-    // Never delete models through a symbolic link.
+    // If `models` is a symbolic link, remove it. Otherwise, the export would delete files in the directory it points
+    // to.
     if (!lstatSync(join(dir, "models"), { throwIfNoEntry: false })?.isDirectory())
       rmSync(join(dir, "models"), { force: true });
     for (const name of ["tables", "results", "key", "secret", "tombstone-key"])
@@ -96,7 +97,7 @@ function rejectExistingBackup(dir: string): void {
     );
 }
 
-/** Size of one file of rows, before compression. */
+/** Approximate size of a file of rows before compression. */
 const partBytes = 16 * 1024 * 1024;
 const mostSnapshots = 20;
 
@@ -116,8 +117,8 @@ class Export {
   ) {}
 
   /**
-   * Copies the models, then the rows in a snapshot. It starts over if a model of the snapshot has no copy of the same
-   * version, because models may be added, or lose forgotten users, while others are copied.
+   * Copies the models, then takes a snapshot and writes its rows. Models may be added or rewritten during the copying.
+   * If the snapshot contains a model version that was not copied, copies it and takes another snapshot.
    */
   async write(): Promise<Manifest> {
     for (let taken = 0; taken < mostSnapshots; taken++) {
@@ -152,7 +153,7 @@ class Export {
     return writeManifest(this.dir, {
       takenAt,
       instanceId: instance?.id ?? null,
-      // Sorted by id, so a resumed export writes the same manifest as an uninterrupted one.
+      // Models are sorted by id, so a resumed export writes the same manifest as an uninterrupted one.
       files: [
         ...[...models.keys()].map((name) => (this.copied.get(name) as Copied).entry),
         ...this.files.values(),
@@ -160,7 +161,7 @@ class Export {
     });
   }
 
-  /** Returns the names and versions of the models' files. The version is 0 if an earlier version wrote the database. */
+  /** Returns the versions of the model files, by file name. All are 0 if an early release created the database. */
   private async modelsIn(db: Db): Promise<Map<string, number>> {
     const hasVersions = this.known.get("models")?.has("forgotten_until") ?? false;
     const rows = await db
@@ -187,7 +188,7 @@ class Export {
           yield Buffer.from(text);
         }
       };
-      // At higher levels, compression takes most of the time of an export.
+      // At higher levels, an export spends most of its time on compression.
       const entry = await this.writeFile(name, lines.call(this), createGzip({ level: 1 }));
       this.files.set(name, { ...entry, rows });
     }
@@ -213,7 +214,9 @@ class Export {
     );
   }
 
-  /** Copies the results that still exist. One may be deleted meanwhile, because it expires or lists a deleted user. */
+  /**
+   * Copies job results. Leaves out results that are deleted meanwhile, because they expired or may list a deleted user.
+   */
   private async copyResults(db: Db): Promise<void> {
     const { files } = this.source;
     const jobs = new Set((await db.selectFrom("jobs").select("id").execute()).map(({ id }) => id));
@@ -261,7 +264,8 @@ class Export {
       const { code, message } = error as NodeJS.ErrnoException;
       if (!/^(ENOSPC|EDQUOT|EFBIG|EROFS|EIO)$/.test(code ?? "")) throw error;
       throw new Error(
-        `Cannot write ${name} to ${this.dir} (${message}). Free space there, or choose another directory.`,
+        `Cannot write ${name} to ${this.dir} (${message}). ` +
+          "Check the disk and its free space, or choose another directory.",
       );
     } finally {
       await file.close();

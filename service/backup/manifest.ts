@@ -10,7 +10,7 @@ import { z } from "zod";
 import { version } from "../../package.json";
 import { writeAtomically } from "../files/data-directory";
 
-/** Allowed file names. A manifest with other names could read or write files outside of the backup. */
+/** Allowed file names. With other names, a restore could read or write files outside of the backup. */
 const fileName =
   /^(tables\/[a-z_]+-\d+\.ndjson\.gz|models\/model-[0-9a-f]+|results\/job-[0-9a-f]+(\.\d+)?\.(json|\d+\.svg)|key|secret|tombstone-key)$/;
 
@@ -22,7 +22,7 @@ const entry = z.object({
   rows: z.int().nonnegative().optional(),
 });
 
-/** Version 2 has the file `tombstone-key`. */
+/** Version of the backup format. Version 2 added the file `tombstone-key`. */
 const formatVersion = 2;
 
 const schema = z.object({
@@ -30,7 +30,7 @@ const schema = z.object({
   version: z.int().min(1).max(formatVersion),
   writtenBy: z.string(),
   takenAt: z.string(),
-  /** Null if an early version wrote the data directory. */
+  /** Id of the data. Null if the data is from an early release without such ids. */
   instanceId: z.string().nullable(),
   rows: z.record(z.string(), z.int().nonnegative()),
   files: z.array(entry),
@@ -39,7 +39,7 @@ const schema = z.object({
 /** A file of a backup. */
 export type Entry = z.output<typeof entry>;
 
-/** Contents of a backup. It is written last, so a backup with a manifest is complete. */
+/** List of the files in a backup. It is written last, so a backup with a manifest is complete. */
 export type Manifest = z.output<typeof schema>;
 
 export const manifestFile = "manifest.json";
@@ -76,20 +76,23 @@ export function readManifest(dir: string): Manifest {
   try {
     content = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    throw new Error(`${path} is damaged (${(error as Error).message}). Use another backup.`);
+    throw new Error(`Cannot read ${path} (${(error as Error).message}). Use another backup.`);
   }
   const { version: written = formatVersion } = content as { version?: unknown };
   if (Number(written) > formatVersion)
-    throw new Error(`${path} was written by a newer version of recommender. Install that version.`);
+    throw new Error(`${path} was written by a newer version of recommender. Update pulumi-recommender.`);
   const read = schema.safeParse(content);
   if (read.success) return read.data;
   const { path: at = [], message = "" } = read.error.issues[0] ?? {};
   throw new Error(
-    `${path} is not the manifest of a backup (${at.join(".")}: ${message}). Use another backup.`,
+    `${path} is not the manifest of a backup (${[at.join("."), message].filter(Boolean).join(": ")}). ` +
+      "Use another backup.",
   );
 }
 
-/** Parses a file entry. Returns undefined if the line is invalid, for example because a killed process wrote half of it. */
+/**
+ * Parses a file entry. Returns undefined if the line is invalid, for example because a killed process wrote half of it.
+ */
 export function parseEntry(line: string): Entry | undefined {
   try {
     return entry.parse(JSON.parse(line));
@@ -98,7 +101,7 @@ export function parseEntry(line: string): Entry | undefined {
   }
 }
 
-/** Returns the table whose rows a file contains. */
+/** Returns the table whose rows a file contains, or undefined if the file does not contain rows. */
 export function tableOf(name: string): string | undefined {
   return /^tables\/([a-z_]+)-\d+\./.exec(name)?.[1];
 }
@@ -151,7 +154,7 @@ export async function rowsIn(dir: string, file: Entry): Promise<Record<string, u
     .map((line) => JSON.parse(line));
 }
 
-/** Reads a small file, if the backup contains it. */
+/** Reads a small text file. Returns undefined if the backup does not contain it. */
 export async function textIn(dir: string, manifest: Manifest, name: string): Promise<string | undefined> {
   const exists = manifest.files.some((file) => file.name === name);
   return exists ? (await readFile(join(dir, name), "utf8")).trim() : undefined;

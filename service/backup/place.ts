@@ -3,12 +3,12 @@ import type { Files } from "../files/storage/files";
 import { openFiles } from "../files/storage/open";
 import { withoutPassword } from "../store/address";
 
-/** Location of a service's data, as given by options of the command line. */
+/** Location of a service's data, as given by command-line options. */
 export interface Place {
   readonly dataDir: string;
   /** URL of the database, if the data is in PostgreSQL. */
   readonly store?: string;
-  /** URL of the bucket, if models and results are in one. */
+  /** URL of the bucket, if models and results are stored in a bucket. */
   readonly files?: string;
 }
 

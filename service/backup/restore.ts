@@ -91,8 +91,9 @@ async function rejectIfInUse(db: Db, { name, dataDirectory }: Located): Promise<
   const living = await livingProcesses(db);
   if (living.length === 0) return;
   throw new DataDirectoryBusyError(
-    `The database ${name} is in use by ${living.map(({ id, role }) => `${id} (${role})`).join(", ")}. Stop these ` +
-      "processes first; a killed one is listed for 6 s. Or pass a different database with --store.",
+    `The database ${name} is in use by ${living.map(({ id, role }) => `${id} (${role})`).join(", ")}. Stop all ` +
+      "processes of the service first; a killed process stays listed for 6 s. " +
+      "Or pass a different database with --store.",
   );
 }
 
@@ -104,7 +105,7 @@ async function rejectIfNotEmpty(db: Db, { name, dataDirectory }: Located): Promi
       ? `Pass a different directory with --data, or delete the data with \`recommender reset --data ${name}\``
       : "Pass a different database with --store";
     throw new Error(
-      `${name} already contains data (in the table ${table}), and a backup cannot be restored into it. ${remedy}.`,
+      `${name} already contains data (in the table ${table}), so a backup cannot be restored into it. ${remedy}.`,
     );
   }
 }
@@ -116,11 +117,11 @@ class Restore {
     private readonly dir: string,
     private readonly manifest: Manifest,
     private readonly onProgress: OnProgress,
-    /** False if users have to be forgotten, because results list users. Their jobs can be submitted again. */
+    /** Whether to restore job results. False if users have to be forgotten, because results may list them. */
     private readonly withResults: boolean,
   ) {}
 
-  /** Restores files before rows: if the restore is killed, the next start deletes files without rows. */
+  /** Restores files before rows. If the restore is killed, a service later deletes the files that have no rows. */
   async run(): Promise<void> {
     if (this.manifest.instanceId !== null) await this.target.files.check(this.manifest.instanceId);
     for (const file of this.manifest.files) {
@@ -157,7 +158,7 @@ class Restore {
       if (!backedUpTables.includes(table as keyof Tables) || unknown !== undefined)
         throw new Error(
           `${this.dir} was written by a newer version of recommender (${this.manifest.writtenBy}), which has ` +
-            `${unknown === undefined ? "" : `${unknown} in `}a table ${table}. Install that version.`,
+            `${unknown === undefined ? "" : `the column ${unknown} in `}the table ${table}. Install that version.`,
         );
       await insertRows(this.db, table, rows).catch((error) => {
         throw new Error(`Cannot restore the rows of ${file.name}: ${error.message}`, { cause: error });
@@ -171,7 +172,7 @@ class Restore {
       );
   }
 
-  /** Restores id, key and secret, so tokens, download addresses and stacks of the old service keep working. */
+  /** Restores the id, the key and the secrets, so tokens, download URLs and stacks of the old service keep working. */
   private async restoreInstance(): Promise<void> {
     const { dataDirectory } = this.target;
     const secret = await textIn(this.dir, this.manifest, "secret");

@@ -2,7 +2,7 @@ import { type Row, readPages } from "../store/bulk-rows";
 import type { Db } from "../store/database";
 import type { Tables } from "../store/tables";
 
-/** Whether a backup contains the rows of a table. */
+/** Whether a backup contains the rows of each table. */
 const isBackedUp: Record<keyof Tables, boolean> = {
   datasets: true,
   shards: true,
@@ -41,12 +41,12 @@ export async function columnsIn(db: Db): Promise<Map<string, ReadonlySet<string>
   return new Map(tables.map(({ name, columns }) => [name, new Set(columns.map((column) => column.name))]));
 }
 
-/** Reads the rows of a table in pages, as a backup contains them. Call it inside of a transaction. */
+/** Reads the rows of a table in pages, in the form that a backup contains. Call it inside of a transaction. */
 export async function* pagesOf(db: Db, table: keyof Tables): AsyncGenerator<Row[]> {
   for await (const page of readPages(db, table)) yield table === "jobs" ? page.map(asPending) : page;
 }
 
-/** Requeues a running job, because the restored service has to run it again. This does not count as a retry. */
+/** Marks a running job as pending, because the restored service has to run it again. This does not count as a retry. */
 function asPending(job: Row): Row {
   const isRunning = job.status === "RUNNING" && job.finished_ts === null;
   return isRunning ? { ...job, status: "PENDING", worker: null, lease_ts: 0 } : job;

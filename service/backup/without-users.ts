@@ -39,7 +39,7 @@ export async function forgetEverywhere(db: Db, users: readonly string[]): Promis
   }
 }
 
-/** Removes forgotten users from the files of the models. */
+/** Removes forgotten users from all model files. */
 export async function removeFromModels(store: Store, files: Files): Promise<void> {
   for (const id of await modelsWithForgotten(store.db)) {
     const forgotten_until = await removeForgotten(store.db, files, id);

@@ -23,7 +23,7 @@ export class Addresses {
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/;
 
-/** Whether a URL, a host name or an interface can be reached from this machine only. */
+/** Whether an address (a URL, a host name or an IP address) can only be reached from this machine. */
 export function isLoopback(address: string): boolean {
   return loopback.test(URL.canParse(address) ? new URL(address).hostname : address);
 }

@@ -3,14 +3,14 @@ interface Waiting {
   readonly start: () => void;
 }
 
-/** Limits the memory that concurrent calls take together. Callers reserve bytes and release them later. */
+/** Limits the total memory of concurrent calls. Callers reserve bytes and release them later. */
 export class Budget {
   private reserved = 0;
   private readonly waiting: Waiting[] = [];
 
   constructor(private readonly mostBytes: number) {}
 
-  /** Reserves bytes at once. @returns whether they were available. */
+  /** Reserves bytes without waiting. @returns false if they are not available */
   tryReserve(bytes: number): boolean {
     if (this.waiting.length > 0 || !this.fits(bytes)) return false;
     this.reserved += bytes;
@@ -33,7 +33,10 @@ export class Budget {
     }
   }
 
-  /** A reservation larger than the budget fits if there is no other one. Otherwise it would wait forever. */
+  /**
+   * Whether a reservation fits. If nothing else is reserved, any size fits, because a reservation above the limit would
+   * otherwise wait forever.
+   */
   private fits(bytes: number): boolean {
     return this.reserved === 0 || this.reserved + bytes <= this.mostBytes;
   }

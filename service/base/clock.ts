@@ -6,7 +6,7 @@ export interface Clock {
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Milliseconds of a day. Days of the history and of charts begin at midnight UTC. */
+/** Milliseconds per day. In the history and in charts, days begin at midnight UTC. */
 export const dayMs = 24 * 60 * 60 * 1000;
 
 /** The clock of this machine. */

@@ -1,9 +1,10 @@
-// base/ contains what every module may use: time, errors, ids and addresses. It depends on no table and no file of the service.
+// base/ contains code that every module may use, such as time, errors, ids and addresses. It does not use the database
+// or the files of the service.
 
 import { type ErrorCode, encode, errorBody, errorCodes } from "../../contract";
 import { truncate } from "../../contract/messages";
 
-/** One problem of a request. `path` is the field's path in the JSON body. */
+/** A problem in a request. `path` is the path of the invalid field. */
 export interface Detail {
   readonly path: string;
   readonly message: string;

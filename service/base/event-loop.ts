@@ -1,7 +1,7 @@
 /** How long one call may block the event loop. */
 const blockMs = 5;
 
-/** Creates a function to call in long loops: it yields to other calls if this one has blocked the event loop for long. */
+/** Creates a function to call in long loops. It lets other calls run after the loop has blocked them for 5 ms. */
 export function createYielder(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {

@@ -52,7 +52,7 @@ export class Faults {
     const schema = wireSchema(faultSwitches);
     const parsed = schema.safeParse(body);
     if (!parsed.success) {
-      throw new ServiceError("BAD_REQUEST", "The faults are not valid; see details.", {
+      throw new ServiceError("BAD_REQUEST", "The faults are not valid. See `details`.", {
         details: detailsOf(parsed.error, schema),
       });
     }
@@ -85,7 +85,7 @@ export class Faults {
 export async function applyFault(fault: CallFault, clock: Clock, reset: () => void): Promise<void> {
   if (fault.delayMs > 0) await clock.wait(fault.delayMs);
   if (fault.reset) reset();
-  // After a reset the error reaches nobody, but it prevents the call from running.
+  // After a reset nobody receives the error, but it keeps the call from running.
   if (fault.reset || fault.status !== undefined) throw new InjectedError(fault.status ?? 503);
 }
 

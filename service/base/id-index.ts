@@ -1,4 +1,4 @@
-/** Numbers ids from 0 in the order in which they are added. */
+/** Assigns numbers to ids, starting at 0, in the order in which the ids are added. */
 export class IdIndex {
   private readonly numbers = new Map<string, number>();
 
@@ -6,7 +6,7 @@ export class IdIndex {
     for (const id of ids) this.numbers.set(id, this.numbers.size);
   }
 
-  /** Adds an id unless it has a number. @returns its number */
+  /** Adds an id unless it was already added. @returns the number of the id */
   add(id: string): number {
     let number = this.numbers.get(id);
     if (number === undefined) {
@@ -17,12 +17,12 @@ export class IdIndex {
     return number;
   }
 
-  /** Returns the number of an id, if it has one. */
+  /** Returns the number of an id, or undefined if it was not added. */
   find(id: string): number | undefined {
     return this.numbers.get(id);
   }
 
-  /** Sorts the ids. `numbers` contains the new number of each id at its old one. */
+  /** Returns the ids in sorted order. `numbers[old]` is the new number of the id whose number was `old`. */
   sorted(): { readonly ids: string[]; readonly numbers: Uint32Array } {
     const ids = [...this.ids].sort();
     const numbers = new Uint32Array(ids.length);

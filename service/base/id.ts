@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** Creates an id with its kind as the prefix. The specification gives no format. */
+/** Creates a random id that begins with its kind. The specification defines no format for ids. */
 export function newId(kind: string): string {
   return `${kind}-${randomBytes(10).toString("hex")}`;
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { WorkerOptions } from "node:worker_threads";
 
-/** Whether this runs from TypeScript sources (in tests, or with tsx). Node needs tsx to load them. */
+/** Whether this process runs from TypeScript sources, as in tests. Node needs tsx to load them. */
 const fromSources = __filename.endsWith(".ts");
 
 const root = join(__dirname, "../..");
@@ -12,20 +12,25 @@ export function modulePath(name: string): string {
   return join(root, name) + (fromSources ? ".ts" : ".js");
 }
 
-/** Returns the path of a directory of build output. */
+/** Returns the path of a build output directory. */
 export function buildDirectory(name: string): string {
   return join(root, fromSources ? "dist" : "", name);
 }
 
-/** Returns the arguments of Node for a process that runs a module of this package. */
+/** Returns the Node arguments for a process that runs a module of this package. */
 export function processArguments(): string[] {
   return fromSources ? ["--import", pathToFileURL(require.resolve("tsx")).href] : [];
 }
 
-/** Heap for new objects of a thread, in MB. The default is 48, but threads compute in typed arrays outside the heap. */
+/**
+ * Heap for new objects in a thread, in MB. The default is 48, but threads need less, because they compute in arrays
+ * outside the heap.
+ */
 const youngGenerationMb = 6;
 
-/** Returns the options of a thread. `--require` instead of `--import`, which does not affect a thread's entry file in Node 20. */
+/**
+ * Returns the options to start a thread. In Node 20, `--import` does not affect the entry file, so `--require` is used.
+ */
 export function threadOptions(): Pick<WorkerOptions, "execArgv" | "resourceLimits"> {
   return {
     execArgv: fromSources ? ["--require", require.resolve("tsx/cjs")] : [],

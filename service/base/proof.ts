@@ -7,8 +7,9 @@ export interface Address {
 }
 
 /**
- * Returns the response to a challenge that proves knowledge of the data directory's key without revealing it. The response
- * includes the address, so a process that took over the port cannot relay the challenge to the service at its new port.
+ * Responds to a challenge. The response proves that the service knows the key of the data directory, without revealing
+ * it. It depends on the address, so a process that took over the port cannot relay the challenge to the service at its
+ * new port.
  */
 export function proofOf(key: string, { url, pid }: Address, challenge: string): string {
   return createHmac("sha256", key).update(`proof\n${url}\n${pid}\n${challenge}`).digest("base64url");

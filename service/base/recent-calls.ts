@@ -2,9 +2,9 @@ import { LRUCache } from "lru-cache";
 
 const minuteMs = 60_000;
 const minutesKept = 60;
-/** Histogram of response times: each bucket is 10% wider than the one before, from 0.01 ms to some minutes. */
+/** Histogram of response times: each bucket is 10% wider than the one before, from 0.01 ms to five minutes. */
 const [leastMs, bucketFactor, buckets] = [0.01, 1.1, 180];
-/** Maximum number of projects, at 50 kB each. */
+/** Maximum number of projects to count calls for. Each takes 50 kB. */
 const mostProjects = 1000;
 
 interface Minute {
@@ -15,13 +15,13 @@ interface Minute {
   readonly times: Uint32Array;
 }
 
-/** Recommendation calls to this process in the last hour, per project. The metrics for Prometheus have no label for projects. */
+/** Counts recommendation calls to this process in the last hour by project, which the Prometheus metrics do not. */
 export class RecentCalls {
   private readonly kept = new LRUCache<string, Minute[]>({ max: mostProjects });
 
   constructor(private readonly now: () => number) {}
 
-  /** Counts a call that succeeded, exceeded its rate or failed. Other calls may name projects that do not exist. */
+  /** Counts a call that succeeded, was rate-limited or failed. Ignores other statuses: the project may not exist. */
   count(key: string, status: number, ms: number): void {
     if (status !== 200 && status !== 429 && status < 500) return;
     const minute = this.minuteOf(key);

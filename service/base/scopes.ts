@@ -22,7 +22,7 @@ export const scopeGroups: Readonly<Record<string, readonly string[]>> = {
   metrics,
 };
 
-/** Replaces groups by their scopes, and sorts the scopes in the order of the contract. */
+/** Replaces group names with the scopes of the groups. Returns all scopes in the order of the contract. */
 export function expandScopes(words: readonly string[]): string[] {
   const given = words.map((word) => word.trim()).filter(Boolean);
   const known = [...Object.keys(scopeGroups), ...everyScope];
@@ -43,7 +43,7 @@ export function expandScopes(words: readonly string[]): string[] {
   return [...everyScope].filter((path) => wanted.has(path));
 }
 
-/** Replaces scopes by groups where possible. */
+/** Replaces scopes with the name of a group if all scopes of the group are present. */
 export function foldScopes(paths: readonly string[]): string[] {
   const left = new Set(paths);
   const words: string[] = [];

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { issueText, pathText } from "../../contract/messages";
 import { type Detail, shortened } from "./error";
 
-/** Returns the problems of a request with the paths of their fields. */
+/** Returns the first 20 problems in a request, with the paths of the fields. */
 export function detailsOf(error: z.ZodError, schema: z.ZodType): Detail[] {
   return error.issues.slice(0, 20).map((issue) => ({
     path: shortened(pathText(issue.path)),
@@ -11,7 +11,7 @@ export function detailsOf(error: z.ZodError, schema: z.ZodType): Detail[] {
   }));
 }
 
-/** Whether a database can store a text. It cannot store half of a surrogate pair. */
+/** Whether a database can store a text. A text with half of a surrogate pair cannot be stored. */
 export function storable(text: string): boolean {
   return toUSVString(text) === text;
 }

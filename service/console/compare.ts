@@ -9,11 +9,11 @@ import { labelOf } from "./try";
 const maxUsers = 5;
 const itemsPerUser = 10;
 
-/** Each comparison reads two models. More at once would delay questions, which use the same worker threads. */
+/** Maximum number of comparisons at a time. More would delay questions, which use the same worker threads. */
 const maxConcurrent = 4;
 let running = 0;
 
-/** Computes the recommendations of two models for the same users, as of their training. */
+/** Computes what two models recommend to the same users. Ignores events that arrived after the trainings. */
 export async function compareModels(...asked: Parameters<typeof compare>) {
   if (running >= maxConcurrent)
     throw new ServiceError("RATE_LIMITED", "Too many comparisons are running. Try again in a moment.");
@@ -37,7 +37,7 @@ async function compare(
     .where("id", "in", modelIds.slice(0, 2))
     .execute();
   const users = userIds.slice(0, maxUsers);
-  /** One list for each model, with one entry for each user. */
+  /** One list per model, with one entry per user. */
   const answers: Previewed[][] = [];
   const labels = new Map<string, string>();
   for (const id of modelIds.slice(0, 2)) {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isLoopback } from "../base/addresses";
 import { ServiceError } from "../base/error";
 
-/** Returns the origins of the service's own page. For a loopback address these include all names of this machine. */
+/** Returns the origins of the console's page. A loopback address also allows localhost, 127.0.0.1 and [::1]. */
 export function ownOrigins(urls: readonly string[]): ReadonlySet<string> {
   return new Set(
     urls
@@ -15,7 +15,9 @@ export function ownOrigins(urls: readonly string[]): ReadonlySet<string> {
   );
 }
 
-/** Rejects requests for another host name, which protects against DNS rebinding. Any port is fine, as it may be forwarded. */
+/**
+ * Rejects requests to other host names, to prevent DNS rebinding. Any port is allowed, because ports may be forwarded.
+ */
 export function checkHost({ host = "" }: IncomingHttpHeaders, own: ReadonlySet<string>): void {
   const [, name = ""] = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(host.toLowerCase()) ?? [];
   const known = new Set([...own].map((origin) => new URL(origin).hostname));

@@ -1,5 +1,5 @@
-// console/ serves the web console: its files, the sign-in, and the data of its screens. It is loaded when somebody first
-// opens the page.
+// console/ serves the web console: its files, the sign-in, and the data of its screens. It is loaded when somebody
+// first opens the page.
 
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
@@ -28,7 +28,7 @@ import { suggest, tryOut } from "./try";
 const tokenHeader = "x-console-token";
 
 type Query = Readonly<Record<string, string | undefined>>;
-/** Returns the data of a screen. The signal aborts when the caller disconnects. */
+/** Returns the data of a screen. The signal is aborted when the caller disconnects. */
 type View = (context: Context, query: Query, signal: AbortSignal, body: unknown) => Promise<unknown>;
 
 /** Parses a positive integer that fits into an integer column of every database. */
@@ -36,7 +36,7 @@ function positiveInteger(text: string | undefined): number | undefined {
   if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return text === undefined ? undefined : Number(text);
   throw new ServiceError("BAD_REQUEST", `${shortened(text)} must be a whole number from 1 to 999999999.`);
 }
-/** Parses a JSON list of texts. Ids may contain commas, so they are not separated by commas. */
+/** Parses a JSON list of texts. Commas cannot separate ids, because ids may contain commas. */
 function parseTexts(json: string): string[] {
   try {
     return (JSON.parse(json) as unknown[]).map(String);
@@ -45,7 +45,7 @@ function parseTexts(json: string): string[] {
   }
 }
 
-/** Returns the query parameters as texts. Repeated names are joined, and NUL is removed because no database accepts it. */
+/** Returns the query parameters as texts. Joins repeated parameters, and removes NUL, which PostgreSQL rejects. */
 function queryTexts(query: unknown): Query {
   const given = Object.entries(query as object);
   return Object.fromEntries(given.map(([name, value]) => [name, String(value).replaceAll("\0", "")]));
@@ -54,12 +54,12 @@ function queryTexts(query: unknown): Query {
 const kindOf = (text: string | undefined) => (text === "item" ? "item" : "user");
 
 const statusScope = "/status";
-/** No API operation reads records, so reading a dataset is the closest scope. */
+/** Scope for reading records. No API operation reads records, so this is the scope for reading a dataset. */
 const recordsScope = routes.getEventDataset.path;
 const jobScope = routes.getJob.path;
 const recommendScope = routes.recommendItemsToUser.path;
 
-/** The data of the screens, each with the scope that it requires: the scope that shows the same in the API. */
+/** Requests for the data of the screens. Each requires the scope of the API call that returns similar data. */
 const views: Readonly<Record<string, readonly [scope: string, view: View]>> = {
   "GET overview": [
     statusScope,
@@ -145,12 +145,14 @@ export async function handleRequest(
   return untilAborted(disconnected, () => view(context, queryTexts(request.query), disconnected, body));
 }
 
-/** Creates a one-time code that opens a session, for a caller that was authenticated. */
+/** Creates a one-time code that opens a session. The caller must have been authenticated. */
 export function newCode(context: Context, clientId: string | undefined, access: Access) {
   return new Sessions(context).newCode(clientId, access);
 }
 
-/** Authorizes an API call from the page. Throws if the session or scope is missing, or another page sent it. */
+/**
+ * Authorizes an API call from the page. Throws if the session or scope is missing, or if another website sent the call.
+ */
 export async function authorize(context: Context, request: FastifyRequest, scope: string): Promise<Visitor> {
   const own = originsOf(context);
   checkHost(request.headers, own);
@@ -169,7 +171,10 @@ function tokenIn({ headers }: FastifyRequest): string | undefined {
   return typeof token === "string" ? token : undefined;
 }
 
-/** Finds the session. All ports of a host share cookies, so another server may set the same name: all values are tried. */
+/**
+ * Finds the session of a request. Tries all cookies with the expected name, because a server at another port may have
+ * set one with the same name.
+ */
 async function visitorOf(context: Context, request: FastifyRequest): Promise<Visitor> {
   const token = tokenIn(request);
   const name = token === undefined ? "" : cookieName(context, token);
@@ -180,7 +185,9 @@ async function visitorOf(context: Context, request: FastifyRequest): Promise<Vis
   );
 }
 
-/** Returns the cookie's name. It contains the port and the session, because other ports and tabs have their own sessions. */
+/**
+ * Returns the name of a session's cookie. It is unique, because the cookies of all ports and tabs are sent together.
+ */
 function cookieName({ addresses }: Context, token = ""): string {
   const { port, protocol } = new URL(addresses.url);
   const session = token && createHash("sha256").update(token).digest("hex").slice(0, 8);
@@ -196,16 +203,16 @@ function cookiesIn({ headers }: FastifyRequest): [name: string, value: string][]
 
 const expiredCookie = (name: string) => `${name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`;
 
-/** Number of session cookies per browser. Without a limit, the cookie header would become too long. */
+/** Maximum number of session cookies per browser. Without a limit, the cookie header would become too long. */
 const maxSessions = 20;
 
 async function openSession(context: Context, request: FastifyRequest, reply: FastifyReply) {
   const body = (request.body as { json?: { code?: unknown } } | undefined)?.json;
   const code = typeof body?.code === "string" ? body.code : "";
   const { cookie, token, maxAgeSec } = await new Sessions(context).open(code);
-  // Browsers other than Chromium reject Secure cookies over http, even on localhost.
+  // Some browsers, such as Safari, reject Secure cookies over http, even on localhost.
   const secure = context.addresses.url.startsWith("https:") ? "; Secure" : "";
-  // Browsers send the oldest cookies first, so the first ones expire.
+  // Deletes the oldest session cookies above the maximum. Browsers send the oldest cookies first.
   const names = cookiesIn(request).map(([name]) => name);
   const own = names.filter((name) => name.startsWith(cookieName(context)) && /^\w+$/.test(name));
   reply.header("set-cookie", [
@@ -215,7 +222,7 @@ async function openSession(context: Context, request: FastifyRequest, reply: Fas
   return { token };
 }
 
-/** Returns the current session and its service, with the newest projects. */
+/** Returns the current session, the address and location of the service, and its newest projects. */
 export async function sessionResponse(context: Context, visitor: Visitor) {
   const { store, addresses, dataDirectory } = context;
   return {

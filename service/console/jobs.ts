@@ -6,7 +6,7 @@ import type { Db } from "../store/database";
 import type { Job } from "../store/tables";
 import { jobCounts, jobRow, jobsOf, jobsWithProject, modelsById } from "./rows";
 
-/** Number of earlier jobs that the usual duration is based on. */
+/** Maximum number of other jobs that the usual duration is based on. */
 const comparedJobs = 20;
 
 /** Returns a job with its request, its result, and the usual duration of such jobs. */
@@ -29,7 +29,7 @@ export async function jobResponse({ store: { db } }: Context, id: string) {
   };
 }
 
-/** The data of a job in the database: its request, the reason of each retry, and the NDCG@20 of each trial. */
+/** The data of a job in the database: its request, the reason for each retry, and the NDCG@20 of each trial. */
 interface StoredJobData {
   readonly retries?: readonly { readonly ts: number; readonly reason: string }[];
   readonly trials?: readonly number[];
@@ -55,7 +55,7 @@ const pollMs = 1000;
 const heartbeatMs = 15_000;
 const maxStreamMs = 5 * 60_000;
 
-/** Yields the status of the jobs when it changes, and as a heartbeat, for five minutes or until the session ends. */
+/** Yields the newest jobs as JSON when they change, or every 15 s. Ends after 5 minutes or with the session. */
 export async function* liveLines(
   context: Context,
   disconnected: AbortSignal,
@@ -71,12 +71,12 @@ export async function* liveLines(
       [sentLine, sentAt] = [line, Date.now()];
       yield `${line}\n`;
     }
-    // Real time, even if a test gives the service a manual clock, because a browser is waiting.
+    // Waits in real time, even if a test gives the service a manual clock, because a browser is waiting.
     await setTimeout(pollMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** Returns the newest jobs. `version` changes when an object is created or deleted, or a job ends. */
+/** Returns the newest jobs and job counts. `version` changes when an object is created or deleted, or a job ends. */
 export async function liveLine(db: Db) {
   const { rows } = await jobsOf(db, { limit: 30 });
   const { rows: versions } = await sql<object>`select

@@ -44,7 +44,10 @@ interface Asset {
 
 let assets: Promise<Map<string, Asset>> | undefined;
 
-/** Sends a file of the page. All files except index.html have a content hash in their names, so they are cached forever. */
+/**
+ * Sends a file of the page. Names of files other than index.html contain a content hash, so browsers cache them for a
+ * year.
+ */
 export async function sendPage(
   name: string,
   request: FastifyRequest,

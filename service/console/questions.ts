@@ -13,7 +13,7 @@ export async function askingResponse({ store: { db } }: Context, projectId: stri
   const attributes = items ? (await attributesOf(db, items)).attributes : [];
   return {
     models: (await modelsOf(db, { projectId, limit: 100 })).rows,
-    // A shortened value would match nothing.
+    // Leaves out shortened values, because they would match no items.
     attributes: attributes.map((one) => ({ ...one, values: one.values.filter(({ isWhole }) => isWhole) })),
   };
 }
@@ -50,7 +50,7 @@ const maxUsers = 100;
 const maxGroups = 200;
 const maxMarkers = 6;
 
-/** Returns the answer to a question, which is kept for a day. */
+/** Returns the stored answer to a question. Answers are kept for a day. */
 export async function resultResponse({ store, files }: Context, id: string) {
   const job = await store.db
     .selectFrom("jobs")
@@ -59,7 +59,7 @@ export async function resultResponse({ store, files }: Context, id: string) {
     .where("job_type", "in", ["QUERYING", "CLUSTERING"])
     .executeTakeFirst();
   if (job?.status !== "SUCCEED")
-    throw notFound("answer of a question", id, "the question may still be running");
+    throw notFound("answer to question", id, "the question may still be running, or it failed");
   const reading = await files.read(resultName(job, "json"));
   if (!reading)
     throw new ServiceError(

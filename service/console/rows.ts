@@ -9,9 +9,9 @@ import type { Dataset, Job, Model, Tables } from "../store/tables";
 import { trainingsOf } from "../store/trainings";
 
 const rowsPerPage = 50;
-/** Jobs that one request scans for a type or a name, because no index covers them. The next page continues from there. */
+/** Maximum number of jobs that a request scans if no index supports the filter. The next page continues the scan. */
 const maxScannedJobs = 20_000;
-/** Limit for counting the jobs of a state. Counting more would take too long for a page. */
+/** Maximum number of jobs to count per status. Counting more would delay the page. */
 const maxCountedJobs = 10_000;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -59,7 +59,7 @@ export function jobsWithProject(db: Db) {
     .select("projects.name as project_name");
 }
 
-/** Returns jobs, newest first. A page may be short or empty even if more follow, because a scan is limited. */
+/** Returns jobs, newest first. A page may be short or empty even if more jobs follow, because each scan is limited. */
 export async function jobsOf(db: Db, filter: JobFilter): Promise<Page<JobRow>> {
   const limit = filter.limit ?? rowsPerPage;
   const scanned = indexedJobs(db, filter);
@@ -173,7 +173,7 @@ export async function modelsOf(
   return { rows: await modelRows(db, page), next };
 }
 
-/** Converts models for the page and adds the quality that their trainings measured. */
+/** Converts models for the page. Adds data of their training jobs, such as the quality. */
 export async function modelRows(db: Db, models: readonly Model[]) {
   if (models.length === 0) return [];
   const projects = [...new Set(models.map(({ project_id }) => project_id))];
@@ -216,7 +216,7 @@ export async function modelsById(db: Db, ids: readonly string[]): Promise<Map<st
   return new Map((await modelRows(db, rows)).map((row) => [row.id, row]));
 }
 
-/** Returns the newest projects for a list of choices: those of a dataset, or all that are not orphaned. */
+/** Returns the newest projects to choose from: those that use a dataset, or all that are not orphaned. */
 export async function projectChoices(db: Db, { datasetId, limit }: { datasetId?: string; limit: number }) {
   let query = db
     .selectFrom("projects")
@@ -264,7 +264,10 @@ export async function datasetSummaries(db: Db, datasets: readonly Dataset[]) {
   }));
 }
 
-/** Prepares a text for `like`. Special characters become `_`, which matches any character: SQLite has no default escape character. */
+/**
+ * Prepares a text for `like`. SQLite has no default escape, so special characters become `_`, which matches any
+ * character.
+ */
 function escapeLike(text: string): string {
   return text.replace(/[%_\\]/g, "_").slice(0, 200);
 }

@@ -8,7 +8,7 @@ import { keyName } from "../store/clients";
 import type { Db } from "../store/database";
 import { timeSql } from "../store/time";
 
-/** A link to the console is valid for a minute, a session for a working day. */
+/** A link to the console is valid for a minute, a session for 12 hours. */
 const codeMs = 60_000;
 const sessionMs = 12 * 60 * 60 * 1000;
 
@@ -31,7 +31,10 @@ const readOnlyScopes: ReadonlySet<string> = new Set([
   routes.submitClusteringJob.path,
 ]);
 
-/** Opens, checks and ends sessions of the console. They are in the store, so every process of a service knows them. */
+/**
+ * Opens, checks and ends console sessions. They are stored in the database, so every process of the service accepts
+ * them.
+ */
 export class Sessions {
   constructor(private readonly context: Pick<ServiceContext, "store" | "clock">) {}
 
@@ -55,7 +58,7 @@ export class Sessions {
     return { code, validSec: codeMs / 1000 };
   }
 
-  /** Opens a session with a code, which works once. All ports of a host share the cookie, but not the token. */
+  /** Opens a session with a one-time code. Servers at other ports of the host receive the cookie, but not the token. */
   async open(code: string) {
     const [cookie, token] = [newSecret(), newSecret()];
     await this.context.store.exclusively(async (db) => {

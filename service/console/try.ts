@@ -18,7 +18,7 @@ const tryRequest = z.strictObject({
   limit: z.int().min(1).max(100).default(10),
 });
 
-/** Attributes that hold the title or name of an item. */
+/** Names of attributes that contain the title or name of an item. */
 const labelAttributes = /^(title|name|label|headline|product_?name|item_?name)$/i;
 
 /** Returns the title or name of an item, or null if it has none. */

@@ -1,4 +1,4 @@
-// files/ is the data directory (secrets, log, lock), and the storage of models and results.
+// files/ manages the data directory (secrets, log, lock), and stores models and results.
 
 import {
   chmodSync,
@@ -24,7 +24,7 @@ export interface DataDirectory {
   readonly database: string;
   readonly keyFile: string;
   readonly secretFile: string;
-  /** The port of the service. Chosen at the first start. */
+  /** Contains the port of the service, which is chosen at the first start. */
   readonly portFile: string;
   /** Describes the process that serves the directory. A killed process leaves the file behind. */
   readonly runningFile: string;
@@ -72,7 +72,7 @@ export function isDataDirectory(dataDirectory: DataDirectory): boolean {
   return existsSync(dataDirectory.database) && existsSync(dataDirectory.lockFile);
 }
 
-/** Throws if a directory contains other files, because a service must not mix its files with them. */
+/** Throws if a directory contains files of other programs, because a service must not mix its files with them. */
 export function refuseForeign(dataDirectory: DataDirectory): void {
   if (!existsSync(dataDirectory.path) || isDataDirectory(dataDirectory)) return;
   const foreign = readdirSync(dataDirectory.path).find(
@@ -81,21 +81,24 @@ export function refuseForeign(dataDirectory: DataDirectory): void {
   if (foreign === undefined) return;
   throw new Error(
     `${dataDirectory.path} is not a data directory of recommender: it contains ${foreign}. ` +
-      "Use a new or empty directory, such as one inside it.",
+      "Use a new or empty directory, for example a subdirectory.",
   );
 }
 
-/** Creates a directory and its parents. Does not use `recursive`, because Node never returns from creating one in /proc. */
+/**
+ * Creates a directory and its parents. Does not use `recursive`, because with a path in /proc Node would never return.
+ */
 export function ensureDirectory(path: string): void {
   if (existsSync(path)) return;
   ensureDirectory(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have created it at the same moment.
+    // Another process may have created the directory at the same moment.
     if (existsSync(path)) return;
     throw new Error(
-      `Cannot create the directory ${path} (${(error as Error).message}). Use one that you may write to.`,
+      `Cannot create the directory ${path} (${(error as Error).message}). ` +
+        "Check the permissions and the disk space, or use a different directory.",
       { cause: error },
     );
   }
@@ -114,7 +117,7 @@ export function createDataDirectory(dataDirectory: DataDirectory): void {
   if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
 }
 
-/** Makes the files readable by their owner only. SQLite creates its other files with the mode of the database. */
+/** Makes the files readable by their owner only. SQLite gives its other files the permissions of the database. */
 export function restrictAccess(dataDirectory: DataDirectory): void {
   if (!existsSync(dataDirectory.database)) closeSync(openSync(dataDirectory.database, "wx", 0o600));
   for (const name of readdirSync(dataDirectory.path)) {
@@ -123,14 +126,14 @@ export function restrictAccess(dataDirectory: DataDirectory): void {
   }
 }
 
-/** Deletes the data of a service, and the directory if it is empty then. Returns the names of the remaining files. */
+/** Deletes the data of a service, then the directory if it is empty. Returns the names of the remaining files. */
 export function deleteData(dataDirectory: DataDirectory): string[] {
   for (const [name, pattern] of Object.entries(directories))
     deleteFiles(join(dataDirectory.path, name), pattern);
   return deleteFiles(dataDirectory.path, fileNames);
 }
 
-/** Deletes matching files, and the directory if it is empty then. Returns the names of the remaining files. */
+/** Deletes matching files, then the directory if it is empty. Returns the names of the remaining files. */
 function deleteFiles(path: string, pattern: RegExp): string[] {
   if (!existsSync(path)) return [];
   // The lock is deleted last: without it, another process may start.
@@ -150,19 +153,19 @@ export interface Secrets {
 
 const minSecretLength = 20;
 
-/** Returns the secret in a file. Creates it if it does not exist, readable by its owner only. */
+/** Returns the secret in a file. Creates the file with a new secret if it is missing. Only its owner can read it. */
 export function secretText(file: string, prefix = ""): string {
   if (!existsSync(file)) writeAtomically(file, `${prefix}${newSecret()}\n`);
   chmodSync(file, 0o600);
   return readSecret(file);
 }
 
-/** Reads the secret in a file. Throws if it is too short, because an empty one would admit anybody. */
+/** Reads the secret in a file. Throws if it is too short, because with an empty secret anybody would have access. */
 export function readSecret(file: string): string {
   const secret = readFileSync(file, "utf8").trim();
   if (secret.length >= minSecretLength) return secret;
   throw new Error(
-    `${file} contains ${secret.length} characters, but a secret has at least ${minSecretLength}. ` +
+    `The secret in ${file} is too short: it has ${secret.length} of at least ${minSecretLength} characters. ` +
       "Restore the previous secret, or delete the file to get a new one at the next start.",
   );
 }
@@ -186,7 +189,7 @@ export function writeAtomically(file: string, content: string | Uint8Array): voi
     rmSync(part, { force: true });
     throw error;
   }
-  // Windows cannot open directories.
+  // Makes the new name durable. Windows cannot open directories.
   if (process.platform !== "win32") synced(openSync(dirname(file), "r"));
 }
 

@@ -6,7 +6,7 @@ import { type Attempt, type Reading, resultName } from "./storage/files";
 /** How long a result can be downloaded. The specification does not define the lifetime. */
 export const resultLifetimeSec = 24 * 60 * 60;
 
-/** Returns the signed URL of a job's result. It is the same for every call. */
+/** Returns the signed URL of a job's result. Every call for the job returns the same URL. */
 export function downloadUrl(context: ServiceContext, jobId: string, finishedTs: number) {
   const expiredAtSec = Math.floor(finishedTs / 1000) + resultLifetimeSec;
   const signature = sign(context, jobId, expiredAtSec);
@@ -19,7 +19,7 @@ export function downloadUrl(context: ServiceContext, jobId: string, finishedTs: 
 /** Bytes of a result that a download keeps in memory. */
 const pieceBytes = 64 * 1024;
 
-/** Lifetime of a link to the storage. It is used at once, and the credentials that sign it may expire sooner. */
+/** Lifetime of a link to the storage, in seconds. Clients follow the link at once, so a short time is enough. */
 const linkSec = 300;
 
 /** Checks a signed URL and returns the result as JSON or SVG, or a link if the storage serves the file itself. */
@@ -56,12 +56,12 @@ export async function download(
   throw new ServiceError(
     "NOT_FOUND",
     exists
-      ? "The result does not have this format. format=json always exists, format=svg for distributions."
+      ? "There is no such chart. format=json always exists, but format=svg only for the queries of a distribution."
       : "The result was deleted, because events of a user whom it may list were deleted. Submit the job again.",
   );
 }
 
-/** Returns the attempt of a job that wrote its result. */
+/** Returns the attempt that wrote a job's result. */
 async function attemptOf({ store }: ServiceContext, id: string): Promise<Attempt> {
   const job = await store.db.selectFrom("jobs").select("attempt").where("id", "=", id).executeTakeFirst();
   return { id, attempt: job?.attempt ?? 0 };

@@ -3,8 +3,8 @@ import { dataDirectoryAt, isDataDirectory } from "./data-directory";
 import { readRunning } from "./lock";
 
 /**
- * Returns the id of the data in a directory, without creating or starting anything. Returns "" if it contains no data, and
- * undefined if the id is unknown, such as for data of an older version.
+ * Returns the id of the data in a directory, without creating or starting anything. Returns "" if the directory
+ * contains no data, and undefined if the id is unknown, as for data of an older version.
  */
 export function instanceIn(dir: string): string | undefined {
   const dataDirectory = dataDirectoryAt(dir);

@@ -7,7 +7,7 @@ import { lockFile } from "./lock";
 /** Prefix of directories that contain only local copies of files of a shared store. */
 const prefix = "recommender-copies-";
 
-/** Longer than a process takes between creating its directory and locking it. */
+/** Younger directories are not deleted. Their process may not have locked them yet. */
 const settledAfterMs = 60_000;
 
 /** Creates a directory for the local copies of this process, and deletes those of killed processes. */
@@ -17,7 +17,7 @@ export function createCopiesDirectory(parent = tmpdir()): string {
   return created;
 }
 
-/** Lists a directory. Returns nothing if files can be created there but not listed. */
+/** Lists a directory. Returns an empty list if the user may not list it. */
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
@@ -36,6 +36,6 @@ function removeUnused(path: string): void {
     rmSync(path, { recursive: true, force: true });
     release();
   } catch {
-    // A process uses it.
+    // A process uses the directory, or it cannot be deleted.
   }
 }

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import Database from "libsql";
 import { type DataDirectory, writeAtomically } from "./data-directory";
 
-/** Description of a running service, in its data directory. */
+/** Description of the running service in a data directory. */
 export interface Running {
   readonly pid: number;
   /** The host or container of the process. Missing in files of older versions. */
@@ -13,12 +13,12 @@ export interface Running {
   readonly instanceId?: string;
 }
 
-/** Another process serves the data directory. */
+/** Another process uses the data directory, the database or the directory of a backup. */
 export class DataDirectoryBusyError extends Error {
   override readonly name = "DataDirectoryBusyError";
 }
 
-/** How long to wait for the lock. `isLocked` takes it for a moment. */
+/** How long to wait for the lock. The wait is needed because `isLocked` takes the lock for a moment. */
 const lockPatienceMs = 1000;
 
 /** Locks the data directory for this process. The operating system releases the lock when the process dies. */
@@ -26,7 +26,7 @@ export function lockDataDirectory(dataDirectory: DataDirectory): () => void {
   for (;;) {
     const before = lockFileId(dataDirectory);
     const unlock = lockOnce(dataDirectory);
-    // If the directory was reset meanwhile, this has locked a deleted file, which excludes nobody.
+    // If the directory was reset meanwhile, the locked file was deleted, and the lock keeps nobody out.
     if (before !== undefined && before === lockFileId(dataDirectory)) return unlock;
     unlock();
   }
@@ -41,8 +41,8 @@ function lockOnce(dataDirectory: DataDirectory): () => void {
     const { pid, url } = readRunning(dataDirectory) ?? {};
     const process = pid === undefined ? "" : ` by process ${pid}${url === undefined ? "" : ` at ${url}`}`;
     return new DataDirectoryBusyError(
-      `The data directory ${dataDirectory.path} is already served${process}. Use that service, ` +
-        `stop it with \`recommender stop --data ${dataDirectory.path}\`, or set another directory with --data.`,
+      `The data directory ${dataDirectory.path} is already in use${process}. Use that service, ` +
+        `stop it with \`recommender stop --data ${dataDirectory.path}\`, or choose another directory with --data.`,
       { cause },
     );
   });
@@ -96,7 +96,10 @@ export function readRunning(dataDirectory: DataDirectory): Running | undefined {
   }
 }
 
-/** A service takes the lock before it writes `running.json`. After this time the file does not describe an earlier one. */
+/**
+ * A service writes `running.json` within this time after it took the lock. Until then, the file may describe an
+ * earlier service.
+ */
 export const runningFileDelayMs = 1000;
 
 /** Whether the service is version 0.1.0, which wrote no instance id and cannot prove that it serves the directory. */

@@ -11,7 +11,7 @@ const bufferCharacters = 65_536;
 /** Destination of log lines. */
 export type LogTarget = "file" | "stderr" | "none" | DestinationStream;
 
-/** Creates a structured log, which drops all lines after `end`. Headers and bodies are never logged. */
+/** Creates a structured log. A log file drops all lines after `end`. */
 export function createLog(target: LogTarget, dataDirectory: DataDirectory, fields: object = {}) {
   const options = {
     base: { pid: process.pid, ...fields },
@@ -34,13 +34,15 @@ export function createLog(target: LogTarget, dataDirectory: DataDirectory, field
   };
 }
 
-/** Serializes an error without the fields in which PostgreSQL quotes rows, because they contain ids of users. */
+/** Serializes an error without the fields in which PostgreSQL quotes rows, because they contain user ids. */
 function errorWithoutRows(error: Error): object {
   const { detail: _, where: __, hint: ___, internalQuery: ____, ...rest } = pino.stdSerializers.err(error);
   return rest;
 }
 
-/** Appends to a file of bounded size. Lines that cannot be written are dropped: a full disk must not block the service. */
+/**
+ * Appends to a file of bounded size. Lines that cannot be written are dropped: a full disk must not block the service.
+ */
 export class LogFile implements DestinationStream {
   private lines = "";
   private timer: NodeJS.Timeout | undefined;
@@ -53,7 +55,7 @@ export class LogFile implements DestinationStream {
     orDrop(() => {
       const { size = 0 } = statSync(this.file, { throwIfNoEntry: false }) ?? {};
       if (size <= this.maxBytes) return;
-      // Copied, not renamed: the output of a detached service goes to the same open file.
+      // Copied instead of renamed, because the output of a detached service goes to the same open file.
       copyFileSync(this.file, `${this.file}.1`);
       truncateSync(this.file);
     });
@@ -84,6 +86,6 @@ function orDrop(write: () => void): void {
   try {
     write();
   } catch {
-    // There is no other place to report it.
+    // There is no other place to report the error.
   }
 }

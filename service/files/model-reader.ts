@@ -7,19 +7,22 @@ import { decodeRow } from "./format/pairs";
 import { FormatError } from "./format/sections";
 import { servableWithout, withoutUsers } from "./without-users";
 
-/** Reads the open file of a model. */
+/** Reads a model from its open file. */
 export interface ModelReader {
   /** Whether version 0.1.0 wrote the file. */
   readonly isFirstVersion: boolean;
   /** Reads the model with all of its pairs. */
   model(): Promise<StoredModel>;
-  /** Reads the model for serving, without some users. */
+  /** Reads the model without forgotten users, and prepares it for serving. */
   servable(forgotten: UserSet): Promise<Stored<ServableModel>>;
-  /** Reads the items of a user's pairs, by the user's row at the training. Undefined if the user was removed. */
+  /** Returns the items of a user, given the user's row at the training. Undefined if the user was removed. */
   row(row: number): Promise<number[] | undefined>;
 }
 
-/** Returns the reader for the format of a file. A file of 0.1.0 is only safe to read in storage that nobody else writes to. */
+/**
+ * Returns the reader for the format of a file. Files of 0.1.0 are only safe to read if nobody else writes to the
+ * storage.
+ */
 export async function modelReader(file: FileHandle, isTrusted: boolean): Promise<ModelReader> {
   if (!(await isFirstVersion(file)))
     return {

@@ -20,15 +20,15 @@ import {
 } from "./storage/files";
 import { withoutUsers } from "./without-users";
 
-/** A version of a model's file. It increases whenever forgotten users are removed from the file. */
+/** A version of a model's file. `version` increases whenever forgotten users are removed from the file. */
 export interface ModelVersion {
   readonly modelId: string;
   readonly version: number;
 }
 
-/** Identifies the file of a model for a thread. */
+/** Identifies a model's file. Can be sent to a thread. */
 export interface ModelSource extends ModelVersion {
-  /** Count of deletions up to which the file contains no forgotten user. */
+  /** The file contains no user who was forgotten up to this deletion count of the event dataset. */
   readonly seenDeletions: number;
 }
 
@@ -39,9 +39,9 @@ const saveAgainMs = 1000;
 const attemptsPerReport = 30;
 
 /**
- * Saves a model. During an outage of the storage, and while its disk is full, it retries until its thread ends.
+ * Saves a model. If the storage is unavailable or full, retries until the thread ends.
  *
- * @param onWait called with the reason of the outage, first at once and then every half minute
+ * @param onWait called with the reason of the first failure, and then every half minute
  */
 export function saveModel(
   files: Files,
@@ -59,7 +59,7 @@ export function saveModel(
   );
 }
 
-/** Removes the users from a model who were forgotten since its training. */
+/** Removes users from a model who were forgotten after its training. */
 export async function withoutForgotten(
   db: Db,
   stored: StoredModel,
@@ -74,7 +74,7 @@ export function readModel(files: Files, modelId: string, options: CopyOptions = 
   return readChecked(files, modelId, options, (reader) => reader.model());
 }
 
-/** Reads a model for serving, without some users. */
+/** Reads a model without forgotten users, and prepares it for serving. */
 export function readServable(
   files: Files,
   { modelId, version }: ModelVersion,
@@ -83,7 +83,7 @@ export function readServable(
   return readChecked(files, modelId, { version }, (reader) => reader.servable(forgotten));
 }
 
-/** Reads the items of a user's pairs, by the user's row at the training. Undefined if the user was removed. */
+/** Returns the items of a user, given the user's row at the training. Undefined if the user was removed. */
 export function readRow(
   files: Files,
   { modelId, version }: ModelVersion,
@@ -94,7 +94,7 @@ export function readRow(
 
 type Read<T> = (reader: ModelReader) => Promise<T>;
 
-/** Reads a model. Throws a final error if the file is damaged. */
+/** Reads a model. If the file is damaged, throws an error after which the job is not retried. */
 async function readChecked<T>(
   files: Files,
   modelId: string,
@@ -103,7 +103,7 @@ async function readChecked<T>(
 ): Promise<T> {
   try {
     return await readOnce(files, modelId, options, read).catch((error) => {
-      // Only the local copy may be damaged.
+      // Perhaps only the local copy is damaged, so the file is downloaded again.
       if (files.isTrusted || !(error instanceof FormatError)) throw error;
       return readOnce(files, modelId, { ...options, refresh: true }, read);
     });
@@ -117,7 +117,7 @@ async function readChecked<T>(
 
 async function readOnce<T>(files: Files, modelId: string, options: CopyOptions, read: Read<T>): Promise<T> {
   const file = await files.open(modelName(modelId), options);
-  // Final: another try would not bring back a model that was deleted while the job waited.
+  // Not retried: a retry cannot bring back a model that was deleted while the job waited.
   if (!file)
     throw new JobError(
       `There is no file ${modelName(modelId)} in ${files.label}. The model was deleted before the job ran, ` +
@@ -130,7 +130,10 @@ async function readOnce<T>(files: Files, modelId: string, options: CopyOptions, 
   }
 }
 
-/** Returns the content of a model of version 0.1.0 in the current format; undefined for models of later versions. */
+/**
+ * Converts the file of a model from version 0.1.0 to the current format. Returns undefined for models of later
+ * versions.
+ */
 export async function convertedModel(files: Files, name: string): Promise<Iterable<Uint8Array> | undefined> {
   const file = files.isTrusted ? await files.open(name) : undefined;
   if (!file) return undefined;
@@ -150,22 +153,25 @@ export async function modelSource({ store }: ServiceContext, id: string): Promis
   return sourceOf(model);
 }
 
-/** Deletes the file of a deleted model. If that fails, a later cleanup deletes it, because the database does not list it. */
+/**
+ * Deletes the file of a deleted model. If that fails, a later cleanup deletes it, because the database does not list
+ * it.
+ */
 export async function removeModelFile({ files, log }: ServiceContext, modelId: string): Promise<void> {
   await files
     .remove(modelName(modelId))
     .catch((error) => log.warn({ modelId, err: error }, "the file of a deleted model remains"));
 }
 
-/** Returns the source of a model from its row. */
+/** Returns the source of a model, given its row in the database. */
 export function sourceOf(model: Pick<Model, "id" | "seen_deletions" | "forgotten_until">): ModelSource {
   const { id: modelId, seen_deletions, forgotten_until: version } = model;
   return { modelId, seenDeletions: Math.max(seen_deletions, version), version };
 }
 
 /**
- * Deletes files of models without a row in the database, as a killed training leaves them, if they are a day old at `now`.
- * A younger file may belong to a running training, or to one that an outdated primary of the database does not know.
+ * Deletes model files that are a day old at `now` and not in the database, such as those of killed trainings. A younger
+ * file may belong to a running training, or its row may be missing only because an outdated database server answered.
  */
 export async function removeStrayModels({ files, store }: ServiceContext, now: number): Promise<void> {
   const listed = await files.list("models/model-");
@@ -177,7 +183,7 @@ export async function removeStrayModels({ files, store }: ServiceContext, now: n
   await files.cleanUpCopies(copyNames(rows));
 }
 
-/** Deletes local copies of models that were deleted or rewritten without forgotten users. */
+/** Deletes outdated local copies: the model was deleted, or its file was rewritten without forgotten users. */
 export async function removeStaleCopies({ files, store }: ServiceContext): Promise<void> {
   const rows = await store.db.selectFrom("models").select(["id", "forgotten_until"]).execute();
   await files.cleanUpCopies(copyNames(rows));

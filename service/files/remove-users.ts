@@ -8,7 +8,7 @@ import { withoutUsers } from "./without-users";
 
 /**
  * Rewrites the file of a model without the users who were forgotten since its training.
- * @returns the count of deletions up to which the file contains no forgotten user; undefined if the model is deleted
+ * @returns the deletion count up to which forgotten users are removed from the file; undefined if the model is deleted
  */
 export async function removeForgotten(db: Db, files: Files, modelId: string): Promise<number | undefined> {
   for (;;) {
@@ -28,20 +28,20 @@ async function rewrite(db: Db, files: Files, modelId: string): Promise<number | 
     .where("models.id", "=", modelId)
     .executeTakeFirst();
   if (!model) return undefined;
-  // Read first: a user who is forgotten after this has a higher count, and the file is rewritten again.
+  // The count is read first. A user who is forgotten later has a higher count, and the file is rewritten again.
   const until = await deletionCount(db, model.event_dataset_id);
   const version = model.forgotten_until;
   const seen = Math.max(model.seen_deletions, version);
   const forgotten = await forgottenSince(db, model.event_dataset_id, seen);
   if (forgotten.size === 0) return seen;
-  // Not from a local copy, which may still contain users whom another process has removed.
+  // Does not use a local copy, which may still contain users whom another process has removed.
   const stored = await readModel(files, modelId, { refresh: true, version });
   const without = withoutUsers(stored, forgotten);
   if (without !== stored) await replace(db, files, { modelId, version }, without);
   return until;
 }
 
-/** Another process has rewritten the file since it was read (optimistic check). */
+/** Thrown if another process has rewritten the file since it was read (optimistic check). */
 class SupersededError extends Error {}
 
 /**

@@ -16,7 +16,7 @@ export async function removeExpiredResults({ files, store }: ServiceContext, now
     if (!unexpired.has(jobOf(name)) && writtenTs <= expired) await files.remove(name);
 }
 
-/** Deletes the results of queries and clusterings over event datasets, because they list users. */
+/** Deletes the results of queries and clusterings that use the event datasets, because results list users. */
 export async function removeResultsOfDatasets(
   { files, store }: ServiceContext,
   eventDatasetIds: readonly string[],
@@ -31,13 +31,13 @@ export async function removeResultsOfDatasets(
     .where("jobs.job_type", "not in", ["TRAINING", "DEPLOYMENT"])
     .execute();
   const affected = new Set(rows.map(({ id }) => id));
-  // Usually there are none. Listing all results would be slow.
+  // Usually no jobs are affected. This avoids listing all results, which is slow.
   if (affected.size === 0) return;
   for (const { name } of await files.list("results/job-"))
     if (affected.has(jobOf(name))) await files.remove(name);
 }
 
-/** Deletes the result of an attempt of a job, unless the commit of its success was in doubt and has taken effect. */
+/** Deletes the result of an attempt, unless the job succeeded after all: its commit was in doubt, but took effect. */
 export async function removeResult(
   { files, store }: ServiceContext,
   { id, attempt }: Attempt,

@@ -16,13 +16,13 @@ export interface Options {
   readonly faults: boolean;
   /** Whether the console is served. */
   readonly console: boolean;
-  /** Shell command that trains models; undefined to train G1 in this process. */
+  /** Shell command that trains models. If undefined, the service trains models itself, with the algorithm G1. */
   readonly trainer?: string | undefined;
   /** Number of threads that all trainings share. */
   readonly threads: number;
 }
 
-/** Parts of a running service that every module uses. Modules above extend it with their own. */
+/** Parts of a running service that every module uses. Other modules extend this interface with their own parts. */
 export interface ServiceContext {
   readonly options: Options;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export interface ServiceContext {
   readonly secrets: Secrets;
   readonly store: Store;
   readonly addresses: Addresses;
-  /** Identifies this process among those of a database. */
+  /** Identifies this process among all processes that use the same database. */
   readonly processId: string;
   readonly role: Role;
   /** Aborted when the service closes. */

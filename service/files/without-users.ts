@@ -21,7 +21,10 @@ export function withoutUsers(stored: StoredModel, forgotten: UserSet): StoredMod
   return selectRemaining({ ...stored, model: { ...model, interactions } }, remaining, before, after);
 }
 
-/** Removes users from a model and prepares it for serving. Reads the pairs in parts, because they may not fit into memory. */
+/**
+ * Removes users from a model and prepares it for serving. Reads the pairs in parts, because they may not fit into
+ * memory.
+ */
 export async function servableWithout(
   { stored, pairs, isDiagonal }: OpenModel,
   forgotten: UserSet,
@@ -57,7 +60,7 @@ function remainingUsers({ userIds }: Stored<unknown>, forgotten: UserSet): Uint3
   return remaining.length < userIds.length ? remaining : undefined;
 }
 
-/** Reduces a model to some of its users, given the number of users of each item before and after. */
+/** Reduces a model to the remaining users. `before` and `after` contain the number of users per item. */
 function selectRemaining<M extends ModelWithoutPairs>(
   stored: Stored<M>,
   remaining: Uint32Array,
@@ -72,7 +75,7 @@ function selectRemaining<M extends ModelWithoutPairs>(
   });
   const itemVectors = model.itemVectors.slice();
   after.forEach((count, item) => {
-    // Only forgotten users interacted with the item, so its vector describes them.
+    // Only forgotten users interacted with the item, so its vector would reveal something about them.
     if (count === 0 && before[item]) itemVectors.fill(0, item * stride, (item + 1) * stride);
   });
   const ranking = model.ranking && rankingOf(model.ranking, remaining);

@@ -4,7 +4,7 @@ import { algorithmOf, projectOf } from "../store/find";
 import type { Handlers } from "./handler";
 import { holdFor } from "./origin";
 
-/** Operations on algorithms. The specification can only create them. */
+/** Operations on algorithms. The specification only has an operation to create them. */
 export const algorithmHandlers: Handlers<"createAlgorithm" | "getAlgorithm"> = {
   createAlgorithm: (input, call) =>
     call.write(async (db) => {

@@ -12,7 +12,7 @@ import { holdFor } from "./origin";
 
 type Fields = Parameters<Handlers<"createUserDataset">["createUserDataset"]>[0];
 
-/** Operations on datasets. The specification can read, update and delete only event datasets. */
+/** Operations on datasets. The specification has operations to read, update and delete only for event datasets. */
 export const datasetHandlers: Handlers<
   | "createUserDataset"
   | "createItemDataset"
@@ -76,7 +76,8 @@ export const datasetHandlers: Handlers<
     return { eventDatasets: rows.map(answer) };
   },
 
-  // Projects that use the dataset stay, because the API cannot delete projects. Their next training fails with a clear error.
+  // Keeps projects that use the dataset, because the API cannot delete projects. Their next training fails with an
+  // error.
   deleteEventDataset: async ({ eventDatasetId }, call) => {
     const dataset = await call.write(async (db) => {
       const found = await datasetOf(db, "event", eventDatasetId);
@@ -89,7 +90,7 @@ export const datasetHandlers: Handlers<
   },
 };
 
-/** Marks a dataset as deleted. Records of running upserts are committed first, so the sweep deletes them too. */
+/** Marks a dataset as deleted. Waits for running upserts first, so the sweep deletes their records too. */
 export async function markDeleted(db: Db, dataset: Dataset): Promise<void> {
   await lockUpserts(db, dataset, "exclusive");
   await db.updateTable("datasets").set({ kind: "deleted" }).where("id", "=", dataset.id).execute();
@@ -115,7 +116,7 @@ async function create(db: Db, kind: DatasetKind, fields: Fields, call: Call): Pr
   return id;
 }
 
-/** Checks the shard limit of the plan. The specification gives no number, so it is an option of the service. */
+/** Checks the shard limit of the plan. The specification gives no number, so the limit is an option of the service. */
 async function checkPlan(db: Db, numShards: number, planShards: number): Promise<void> {
   const { used } = await db
     .selectFrom("datasets")
@@ -125,7 +126,7 @@ async function checkPlan(db: Db, numShards: number, planShards: number): Promise
   if (Number(used) + numShards <= planShards) return;
   throw new ServiceError(
     "PLAN_EXCEEDED",
-    `The plan allows ${planShards} shards over all event datasets. ${used} are in use, and ${numShards} more were requested. ` +
+    `Too many shards over all event datasets: ${planShards} allowed, ${used} in use, ${numShards} more requested. ` +
       "Request fewer, delete an event dataset, or start the service with a larger --plan-shards.",
   );
 }

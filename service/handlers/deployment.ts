@@ -7,7 +7,7 @@ import type { Handlers } from "./handler";
 
 const message = "The project was shut down before this deployment finished. Submit the job again to deploy.";
 
-/** Operations on deployments. A job starts one. A shutdown ends it, and all deployment jobs submitted before. */
+/** Operations on deployments. A job creates a deployment. A shutdown ends it, and all unfinished deployment jobs. */
 export const deploymentHandlers: Handlers<"shutdownDeployment" | "getDeployment"> = {
   getDeployment: async ({ projectId }, { db, addresses }) => {
     await projectOf(db, projectId);

@@ -5,12 +5,13 @@ import { datasetToForgetIn, forgetInEvents, forgetRecord } from "../store/forget
 import { deleteUserEvents } from "../store/sweep";
 import type { Call, Handlers } from "./handler";
 
-/** Operations that forget users. docs/forgetting.md describes what they cover. Repeat a call until it succeeds. */
+/** Operations that forget users (see docs/forgetting.md). If a call fails, the client has to repeat it. */
 export const forgettingHandlers: Handlers<"deleteDatasetUserEvents" | "deleteDatasetUser"> = {
   deleteDatasetUserEvents: async ({ eventDatasetId, userId }, call) => {
     const dataset = await datasetToForgetIn(call.db, eventDatasetId);
     await deleteUserEvents(call, dataset, userId, (change) => call.serving.publish(change));
-    // Counted after the last event is deleted, so a training that still read some counts as older than the deletion.
+    // Forgets the user after the last event is deleted, so a training that still read events counts as older than the
+    // deletion.
     await call.write((db) => forgetInEvents(db, dataset, userId));
     await removeFromModels(call, [eventDatasetId], userId);
     return { eventDatasetId, userId };

@@ -11,7 +11,7 @@ export interface Context extends JobContext {
   takeSeqs(count: number): number;
   /** Returns the last reserved sequence number. */
   lastSeq(): number;
-  /** Long deletions. Repeated calls join the running one. */
+  /** Running deletions of events. A repeated call joins the deletion that is already running. */
   readonly walks: Walks<number>;
   /** Deletes the records of deleted datasets in the background. */
   sweep(): void;
@@ -26,17 +26,17 @@ export interface Call extends Context {
   readonly requestId: string;
   /** Creates a signal that is aborted when the caller hangs up. */
   leaving(): AbortSignal;
-  /** Headers of the operation that are not in the specification. */
+  /** Headers that the operation accepts in addition to those in the specification. */
   readonly headers: Readonly<Record<string, unknown>>;
-  /** The project in the address, if there is one. */
+  /** The project id in the URL, if the call goes to the project's serving address. */
   readonly addressedProject: string | undefined;
-  /** The deployment in a stable address, as PROJECT/STACK/RESOURCE. */
+  /** PROJECT/STACK/RESOURCE in the URL, if the call goes to the stable address of a deployment. */
   readonly addressedStack: string | undefined;
-  /** Counts the call as traffic of a project. The console shows it. */
+  /** Counts the call as traffic of a project, which the console shows. */
   countFor(projectId: string): void;
 }
 
-/** Executes an operation: takes the request with its defaults, and returns the complete reply. */
+/** Executes an operation. Receives the request with defaults filled in, and returns the complete reply. */
 export type Handler<K extends RouteName> = (
   input: Request<(typeof routes)[K]>,
   call: Call,

@@ -11,7 +11,7 @@ import { originIn } from "./origin";
 
 type JobReply = FullReply<(typeof routes)["getJob"]>;
 
-/** Operations on jobs: one for each type that submits it, and one that reads any job. */
+/** Operations on jobs: one per job type to submit a job, and one to read any job. */
 export const jobHandlers: Handlers<
   "submitTrainingJob" | "submitDeploymentJob" | "submitQueryingJob" | "submitClusteringJob" | "getJob"
 > = {
@@ -60,7 +60,7 @@ export const jobHandlers: Handlers<
       .where("project_id", "=", projectId)
       .executeTakeFirst();
     if (!job)
-      throw notFound(`job in project ${projectId}`, jobId, "take the job_id that a submit call answered");
+      throw notFound("job", jobId, `use a job_id that a submit call for project ${projectId} returned`);
     return {
       projectId,
       jobId,
@@ -119,7 +119,7 @@ async function refuseWithoutEvents(db: Db, project: ProjectTable): Promise<void>
   );
 }
 
-/** Creates addresses on request, because a restart may have moved the service. */
+/** Returns a job's result. Adds addresses now, because a restart may have changed the address of the service. */
 function resultOf(job: Job, call: Call): object | null {
   if (job.result === null) return null;
   const result = JSON.parse(job.result) as object;

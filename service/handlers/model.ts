@@ -8,7 +8,7 @@ import type { Model } from "../store/tables";
 import { trainingsOf } from "../store/trainings";
 import type { Handlers } from "./handler";
 
-/** Operations on models. A training job creates them. */
+/** Operations on models. Training jobs create models. */
 export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" | "deleteModel"> = {
   updateModel: ({ projectId, modelId, name }, call) =>
     call.write(async (db) => {

@@ -10,7 +10,7 @@ export function originIn({ headers }: Pick<Call, "headers">): Origin | undefined
   return typeof header === "string" ? parseOrigin(header) : undefined;
 }
 
-/** Records that the stack that makes a call uses an object. */
+/** Records that the calling stack uses an object. */
 export function holdFor(
   call: Pick<Call, "headers">,
   db: Db,

@@ -9,7 +9,9 @@ import { markDeleted } from "./dataset";
 import type { Call, Handlers } from "./handler";
 import { originIn } from "./origin";
 
-/** Operations on orphaned objects. A replacement leaves them behind, because the specification cannot delete them. */
+/**
+ * Operations on orphaned objects. No stack uses them any more, and the specification has no operations to delete them.
+ */
 export const orphanHandlers: Handlers<"markOrphaned" | "listOrphans" | "deleteOrphan"> = {
   markOrphaned: ({ orphaned, ...ref }, call) =>
     call.write(async (db) => {

@@ -4,7 +4,7 @@ import { datasetOf, projectOf } from "../store/find";
 import type { Handlers } from "./handler";
 import { holdFor } from "./origin";
 
-/** Operations on projects. The specification can only create them. */
+/** Operations on projects. The specification only has an operation to create them. */
 export const projectHandlers: Handlers<"createProject" | "getProject"> = {
   createProject: (input, call) =>
     call.write(async (db): Promise<FullReply<(typeof routes)["createProject"]>> => {

@@ -40,7 +40,7 @@ async function answer({ userId, attributes, limit }: Input, call: Call, deployed
   if (waitSec > 0) {
     throw new ServiceError(
       "RATE_LIMITED",
-      `The deployment allows ${deployed.rateLimit.qps} calls per second. Wait, or deploy again with a larger qps.`,
+      `The deployment is limited to ${deployed.rateLimit.qps} qps. Wait, or deploy again with a larger qps.`,
       { headers: { "retry-after": String(Math.ceil(waitSec)) } },
     );
   }

@@ -66,7 +66,7 @@ export function unstorable(...texts: string[]): string | undefined {
   return texts.every(storable) ? undefined : "ids and types must be well-formed Unicode";
 }
 
-/** Counts rejected records by reason. Ids are not logged, because they often contain the id of a user. */
+/** Logs and counts rejected records by reason. Does not log their ids, because many contain a user id. */
 export async function tellFailures(
   { store, clock, log, requestId }: Call,
   dataset: Dataset,
@@ -82,7 +82,7 @@ export async function tellFailures(
     .catch((error) => log.warn({ err: error, requestId }, "rejected records cannot be counted"));
 }
 
-/** Removes all values of a record from a reason, which may quote the names of its fields. */
+/** Reduces a reason to a category for the log. The reason itself may quote the record. */
 function faultOf(reason: string): string {
   if (/^the dataset is full/.test(reason)) return "dataset full";
   if (/^the \w+ takes \d+ bytes/.test(reason)) return "too large";
@@ -132,7 +132,7 @@ async function write(db: Db, dataset: Dataset, parted: Records): Promise<Records
   return fitting;
 }
 
-/** Increments the dataset's count of upserts. Its row lock makes upserts commit in the order of their counts. */
+/** Increments the dataset's count of upserts. This locks its row, so upserts commit in the order of their counts. */
 async function countChange(db: Db, { number }: Dataset): Promise<number> {
   const { changes } = await db
     .updateTable("datasets")

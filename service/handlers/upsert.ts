@@ -5,21 +5,23 @@ import { shortened } from "../base/error";
 import { createYielder } from "../base/event-loop";
 import type { Dataset } from "../store/tables";
 
-/** The reason why a record of an upsert was rejected. */
+/** A record that an upsert rejected, and the reason. */
 export interface Failure {
   readonly id: string | null;
   readonly index: number;
   readonly reason: string;
 }
 
-/** The records of an upsert, split into valid ones and failures. If an id occurs twice, its last record counts. */
+/** The records of an upsert, split into valid ones and failures. If an id occurs twice, its last record is used. */
 export interface Parted<T> {
   readonly kept: Map<string, T>;
   readonly failures: Map<string | number, Failure>;
   readonly indexes: Map<string, number>;
 }
 
-/** Checks each record separately, so one invalid record does not affect the others. Other calls can run in between. */
+/**
+ * Checks each record separately, so valid records are stored even if others are not. Other calls can run in between.
+ */
 export async function part<T>(
   schema: z.ZodType<T>,
   idKey: string,
@@ -52,7 +54,7 @@ export async function part<T>(
 export function oversize(noun: string, raw: unknown, most: number): string | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(raw));
   if (bytes <= most) return undefined;
-  return `the ${noun} takes ${bytes} bytes as JSON, and ${most} is the most; shorten its attributes`;
+  return `the ${noun} takes ${bytes} bytes as JSON, but at most ${most} are allowed; shorten its attributes`;
 }
 
 /** Adds failures for new records beyond the capacity of the dataset, which is num_shards × records per shard. */
@@ -70,7 +72,9 @@ export function withinCeiling<T>(
     if (existing.has(id) || room-- > 0) continue;
     kept.delete(id);
     const index = parted.indexes.get(id) as number;
-    const reason = `the dataset is full: ${dataset.num_shards} shards hold ${ceiling} records; delete old records or create a dataset with more shards`;
+    const reason =
+      `the dataset is full: with num_shards ${dataset.num_shards}, it can hold ${ceiling} records; ` +
+      "delete old records or create a dataset with more shards";
     failures.set(id, { id, index, reason });
   }
   return { ...parted, kept, failures };

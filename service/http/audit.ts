@@ -19,7 +19,7 @@ export function remember(request: FastifyRequest, more: Known): void {
   known.set(request, { ...known.get(request), ...more });
 }
 
-/** Frequent calls that transfer records or recommend items. All other calls are audited. */
+/** Operations that are not audited. They are frequent, and transfer records or recommend items. */
 const dataPlane = new Set<RouteName | "other">([
   "upsertDatasetUsers",
   "upsertDatasetItems",
@@ -28,7 +28,7 @@ const dataPlane = new Set<RouteName | "other">([
   "other",
 ]);
 
-/** Whether the log contains the caller and the ids of an operation. */
+/** Whether calls of an operation are logged with the caller and the ids of objects. */
 export function isAudited(operation: string): boolean {
   return !dataPlane.has(operation as RouteName);
 }
@@ -51,7 +51,7 @@ export function auditOf(request: FastifyRequest, operation: string): { audit?: o
 /** Ids of users, items and events are personal data, so they are not logged. */
 const loggedId = /^(?!(user|item|event)_id$)[a-z_]+_id$/;
 
-/** Returns the ids in a request or reply, without those of records. */
+/** Returns the ids in a request or reply, except those of users, items and events. */
 export function idsIn(wire: unknown): Record<string, string> {
   const entries = Object.entries((wire ?? {}) as object).filter(
     (entry): entry is [string, string] => loggedId.test(entry[0]) && typeof entry[1] === "string",

@@ -16,13 +16,13 @@ export interface Body {
   readonly json: unknown;
 }
 
-/** Limit of received bytes over all calls without a response. */
+/** Maximum number of received bytes of all calls that have no response yet. */
 const mostReceived = 96 * 1024 * 1024;
 
-/** Limit of the memory of all bodies, from decompression to the response. */
+/** Maximum memory of all bodies, from decompression until the response. */
 const mostHandled = 192 * 1024 * 1024;
 
-/** Bytes of memory of a parsed key or value. */
+/** Estimated memory of a parsed key or value. */
 const valueBytes = 64;
 
 type Coding = "identity" | "gzip";
@@ -91,10 +91,10 @@ export class Bodies {
       let length = 0;
       const end = (error?: Error | null) => {
         payload.off("data", take).off("end", finish).off("error", end).off("close", cut);
-        // Otherwise a client that is still sending would never read the error.
+        // Discards the rest of the body. Otherwise, a client that is still sending would never read the error.
         if (error) payload.resume();
         if (error) reject(error);
-        // Always copies, because a chunk may be a view of the connection's buffer.
+        // Copies even a single chunk, because it may be a view of the connection's buffer.
         else resolve(Buffer.concat(chunks, length));
       };
       const take = (chunk: Buffer) => {
@@ -104,7 +104,8 @@ export class Bodies {
         chunks.push(chunk);
       };
       const finish = () => end();
-      const cut = () => end(new ServiceError("BAD_REQUEST", "The connection was closed within the body."));
+      const cut = () =>
+        end(new ServiceError("BAD_REQUEST", "The connection was closed before the whole body arrived."));
       payload.on("data", take).on("end", finish).on("error", end).on("close", cut);
     });
   }
@@ -138,7 +139,8 @@ export async function refusePacked({ headers }: FastifyRequest): Promise<void> {
 /** Creates the error for a body above the limit of its operation. */
 export function tooLarge({ routeOptions }: FastifyRequest): ServiceError {
   const most = routeOptions.bodyLimit;
-  const fix = most === limits.upsertBytes ? ". Split it into several calls" : ", the most for this operation";
+  const fix =
+    most === limits.upsertBytes ? ". Split it into several calls" : ", the limit for this operation";
   return new ServiceError("TOO_LARGE", `The body is larger than ${most} bytes${fix}.`);
 }
 

@@ -19,7 +19,7 @@ interface Unanswered {
   readonly waiting: [IncomingMessage, ServerResponse][];
 }
 
-/** How an HTTP server treats its connections. */
+/** Settings for the connections of an HTTP server. */
 interface ConnectionOptions {
   readonly http: ServerOptions;
   readonly keepAliveTimeout: number;
@@ -31,7 +31,7 @@ interface ConnectionOptions {
 
 /**
  * Creates an HTTP server that handles the requests of a connection one after another.
- * Without this, a client that pipelines requests and never reads has all responses buffered in memory.
+ * Otherwise, if a client pipelines requests and never reads, all responses are buffered in memory.
  */
 export function createBoundedServer(handle: RequestListener, options: ConnectionOptions): Server {
   const { log, sendTimeoutMs } = options;
@@ -55,7 +55,7 @@ export function createBoundedServer(handle: RequestListener, options: Connection
       connections.set(socket, of);
     }
     if (!of.current) start(of, request, response);
-    // Requests of the same packet still come after the connection was closed.
+    // After the connection was closed, requests in the same packet still arrive here.
     else if (socket.destroyed) of.waiting.length = 0;
     else if (of.waiting.length < limits.pipelinedRequests) of.waiting.push([request, response]);
     else {
@@ -68,14 +68,14 @@ export function createBoundedServer(handle: RequestListener, options: Connection
   const server = createServer(options.http, enqueue);
   server.keepAliveTimeout = options.keepAliveTimeout;
   server.requestTimeout = options.requestTimeout;
-  // Without a listener, Node answers an unknown expectation itself, without a body.
+  // Without a listener, Node responds to an unknown `Expect` header itself, without an error body.
   server.on("checkExpectation", enqueue);
   server.on("connect", (_request, socket) => {
-    const message = "The service is no proxy; send the request to its own address instead of CONNECT.";
+    const message = "The service is not a proxy. Send requests directly to its address, without CONNECT.";
     refuseRaw(new ServiceError("METHOD_NOT_ALLOWED", message), socket);
   });
   server.timeout = sendTimeoutMs;
-  // Node reports a connection on which nothing was sent or received. A long call may have nothing to send yet.
+  // Node reports a connection without traffic. It stays open if a long call has nothing to send yet.
   server.on("timeout", (socket) => {
     const isIdle = connections.get(socket)?.current === undefined;
     if (isIdle || socket.writableLength > 0) socket.destroy();

@@ -17,7 +17,10 @@ export function fingerprintOf(path: string, body: Buffer): string {
   return createHash("sha256").update(`${path}\n`).update(body).digest("base64");
 }
 
-/** Runs calls with the same key once. Rejected calls are not stored: they changed nothing, and the caller may correct them. */
+/**
+ * Runs only the first of several calls with the same key. Rejected calls are not stored: they changed nothing, and the
+ * caller may correct them.
+ */
 export class Idempotency {
   constructor(
     private readonly store: Store,
@@ -25,8 +28,8 @@ export class Idempotency {
   ) {}
 
   /**
-   * Runs the work and stores its reply in the same transaction, or returns the stored reply of an earlier call with this
-   * key. The key is written first, so a concurrent call with the same key waits for this one.
+   * Runs the work and stores its reply in the same transaction, or returns the stored reply of an earlier call with
+   * this key. The key is written first, so a concurrent call with the same key waits for this one.
    */
   async once<T>(
     db: Db,

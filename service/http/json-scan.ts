@@ -8,14 +8,14 @@ const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d
 /** Bytes that are scanned or parsed at a time. Between steps, other calls can run. */
 export const stepBytes = 64 * 1024;
 
-/** The depth of `{"events": [RECORD]}`. */
+/** Nesting depth of a record: `{"events": [RECORD]}`. */
 const recordDepth = 3;
 
 /** Estimates the cost of parsing a JSON body, and rejects an expensive body before it is parsed. */
 export class JsonScan {
-  /** Commas and colons outside of strings. */
+  /** Approximate number of keys and values: the commas and colons outside of strings. */
   values = 0;
-  /** Start and end of each record, which is an array or object in a list of the top-level object. */
+  /** Start and end of each record. A record is an array or object in a list of the top-level object. */
   readonly records: number[] = [];
   private outside = 0;
   private recordStart = 0;
@@ -28,7 +28,7 @@ export class JsonScan {
 
   constructor(private readonly bytes: Buffer) {}
 
-  /** Scans a part of the body. Parts must come in order. */
+  /** Scans a part of the body. Parts must be scanned in order. */
   scan(from: number, to: number): void {
     const { bytes } = this;
     for (let at = from; at < to; at++) {

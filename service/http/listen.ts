@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import type { FastifyInstance } from "fastify";
 import { type DataDirectory, readPort, writeAtomically } from "../files/data-directory";
 
-/** Listens and returns the base address. A data directory keeps its port, so a serving_uri stays valid. */
+/** Starts to listen, and returns the base URL. A data directory keeps its port, so a serving_uri stays valid. */
 export async function listen(
   app: FastifyInstance,
   dataDirectory: DataDirectory,
@@ -19,7 +19,8 @@ export async function listen(
       throw new Error(`Port ${port} is in use. Set another one with --port, or 0 for a free one.`, {
         cause: error,
       });
-    // Only serving addresses from earlier responses become invalid, so a new port with a warning is better than an error.
+    // Only serving addresses from earlier responses become invalid, so a new port with a warning is better than an
+    // error.
     await app.listen({ port: 0, host });
     warnings.push(
       `Another program uses port ${storedPort}, so the service chose a new port. Serving addresses from earlier responses are no longer valid.`,

@@ -2,11 +2,12 @@ import { isReadOnly } from "../store/postgres-errors";
 import type { ServerContext } from "./context";
 
 /**
- * Returns whether the service is ready: the store can be reached and, except for a worker, all deployments are loaded.
+ * Returns whether this process is ready: it can reach the database and, except for a worker, has loaded all
+ * deployments.
  *
- * Once ready, a process stays ready while a later deployment loads or fails to load. Missing or damaged models are not
- * waited for. Otherwise one of them would make every API unready, and nobody could deploy another model.
- * `deployments_to_load`, the metric and the log report them.
+ * A process that was ready stays ready while a later deployment loads or fails to load. It does not wait for missing or
+ * damaged models. Otherwise, one such model would make every API process unready, and nobody could deploy another
+ * model. `deployments_to_load`, the metric and the log report such models.
  */
 export async function readiness({ store, serving, log, role }: ServerContext) {
   try {
@@ -40,7 +41,10 @@ export async function measure({ store, serving, metrics, role }: ServerContext):
   return metrics.text();
 }
 
-/** Counts projects with the latest deployment loaded, projects without it, and those that have no deployment loaded at all. */
+/**
+ * Counts the projects whose latest deployment is loaded, those whose latest deployment is not loaded, and those for
+ * which no deployment at all is loaded yet.
+ */
 async function deploymentsIn({ store, serving }: Pick<ServerContext, "store" | "serving">) {
   const rows = await store.db.selectFrom("deployments").select(["project_id", "job_id"]).execute();
   const loaded = rows.filter(({ project_id, job_id }) => serving.isLoaded(project_id, job_id)).length;

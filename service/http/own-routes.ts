@@ -14,7 +14,7 @@ import { OpenApiDocument } from "./openapi";
 import { measure, readiness } from "./operations";
 import { status } from "./status";
 
-/** Adds routes that are not in the specification: tokens, downloads, health, metrics and faults. */
+/** Adds routes that are not in the specification, such as tokens, downloads, health, metrics and faults. */
 export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodies: Bodies): void {
   app.register(async (scope) => {
     scope.addContentTypeParser(
@@ -101,7 +101,9 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodie
 
 const forwarding = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
 
-/** Whether a request comes from this machine. A local proxy forwards requests of other machines and says so in headers. */
+/**
+ * Whether a request comes from this machine. If a local proxy forwarded it from another machine, its headers show that.
+ */
 function isFromThisMachine({ ip, headers }: FastifyRequest): boolean {
   return /^(::ffff:)?127\.|^::1$/.test(ip) && !forwarding.some((name) => name in headers);
 }

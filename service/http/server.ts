@@ -45,7 +45,7 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
     serverFactory: (handle) =>
       createBoundedServer(handle, {
         log: context.log,
-        // Otherwise Node rejects a request without a Host header itself, in a different format.
+        // Otherwise, Node itself would reject a request without a Host header, with an error in a different format.
         http: { requireHostHeader: false },
         keepAliveTimeout: 72_000,
         requestTimeout: 120_000,
@@ -61,15 +61,18 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
     touched();
     reply.headers({ "x-request-id": request.id, [idempotencyHeader]: "POST" });
     if (!isMet(request.headers.expect))
-      throw new ServiceError("EXPECTATION_FAILED", "Expect can only be 100-continue; leave it out.");
-    // In a hook and not in a handler, so the method and path are checked first.
+      throw new ServiceError(
+        "EXPECTATION_FAILED",
+        "The header Expect can only be 100-continue. Leave it out.",
+      );
+    // Checked in a hook, so an unknown method or path is reported before the body is read.
     if (request.is404) throw unknownRoute(app, request);
   });
   // Fastify measures the time of a call only if there is a listener for its end.
   app.addHook("onResponse", (_request, _reply, done) => done());
   app.addHook("onSend", (request, reply, payload, done) => {
     bodies.release(request);
-    // Also called if the caller hangs up before the response, unlike Fastify's own hook.
+    // `close` also occurs if the caller hangs up before the response, unlike Fastify's own hook.
     if (reply.raw.closed) recordCall(context, request, reply);
     else reply.raw.once("close", () => recordCall(context, request, reply));
     // Otherwise closing the service would wait for callers that keep their connections open.
@@ -96,10 +99,10 @@ function isMet(expectation: string | undefined): boolean {
   return expectation === undefined || expectation.toLowerCase() === "100-continue";
 }
 
-/** Injected faults that occur after the call has been executed. */
+/** Injected faults to apply after the call has been executed, by request. */
 const late = new WeakMap<FastifyRequest, CallFault>();
 
-/** Projects that answered recommendation calls. */
+/** The project that answers a recommendation call, by request. */
 const answering = new WeakMap<FastifyRequest, string>();
 
 function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName): void {
@@ -158,7 +161,7 @@ function check(schema: ReturnType<typeof wireSchema>, given: unknown): unknown {
   const parsed = schema.safeParse(given ?? {});
   const details = parsed.success ? unstorableFields(parsed.data as object) : detailsOf(parsed.error, schema);
   if (details.length === 0) return parsed.data;
-  throw new ServiceError("BAD_REQUEST", "The request does not fit the operation; see details.", {
+  throw new ServiceError("BAD_REQUEST", "The request is invalid. See `details`.", {
     details,
   });
 }
@@ -167,7 +170,10 @@ function keyOf(request: FastifyRequest, path: string, body: Body | undefined): K
   const key = request.headers["idempotency-key"];
   if (typeof key !== "string" || key === "") return undefined;
   if (key.length > 255)
-    throw new ServiceError("BAD_REQUEST", "The Idempotency-Key is longer than 255 characters.");
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "The Idempotency-Key is longer than 255 characters. Use a shorter one.",
+    );
   return { key, fingerprint: fingerprintOf(path, body?.bytes ?? Buffer.alloc(0)) };
 }
 
@@ -230,7 +236,8 @@ function sendError(
 ): void {
   const refused = asServiceError(error, request);
   if (refused.statusCode >= 500) context.log.error({ err: error, requestId: request.id }, "call failed");
-  // If a body is too large, Fastify closes the connection while the client is still sending and cannot read the error.
+  // If a body is too large, Fastify adds `Connection: close`. Then a client that is still sending could not read the
+  // error.
   reply
     .removeHeader("connection")
     .code(refused.statusCode)

@@ -16,7 +16,7 @@ export const statusReply = z.object({
   uptimeSec: z.number(),
   memoryBytes: z.int(),
   cpuSec: z.number(),
-  /** Threads for jobs, busy or idle. */
+  /** Number of threads for jobs, busy or idle. */
   threads: z.int(),
   datasets: z.array(
     z.object({
@@ -39,13 +39,13 @@ export const statusReply = z.object({
       generatorModelId: z.string(),
       rankerModelId: z.string().nullable(),
       qps: z.int(),
-      /** False while the models are loading. Meanwhile, the previous models answer, if there are any. */
+      /** False while the models are loading, or if they cannot be loaded. Until then, any previous models answer. */
       loaded: z.boolean(),
     }),
   ),
 });
 
-/** Reads the status. Each upsert updates the counts of its shards, so no records are counted here. */
+/** Returns the status. Each upsert updates the record counts of its shards, so records need not be counted here. */
 export async function status(context: ServerContext): Promise<unknown> {
   const { store, serving, pool, clock, dataDirectory, startedTs, addresses } = context;
   const db = store.db;

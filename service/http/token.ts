@@ -13,7 +13,7 @@ export const tokenLifetimeSec = 60 * 60;
 /** Maximum number of cached tokens, which take a few hundred bytes each. */
 const mostVerified = 10_000;
 
-/** The signed contents of a token. */
+/** The signed content of a token. */
 interface TokenPayload {
   readonly scope?: unknown;
   readonly exp?: unknown;
@@ -31,7 +31,7 @@ export class Tokens {
   private readonly sign: (payload: TokenPayload) => string;
   private readonly key: Buffer;
   private readonly verify: (token: string) => TokenPayload;
-  /** Tokens with a verified signature. The verifier's own cache would hash the token on every call. */
+  /** Caches tokens with a verified signature. The verifier's own cache would hash the token on every call. */
   private readonly verified = new LRUCache<string, TokenPayload>({ max: mostVerified });
 
   constructor(private readonly context: Pick<ServiceContext, "secrets" | "clock" | "store">) {
@@ -97,7 +97,7 @@ export class Tokens {
         "The access token was issued to a different client than the APIKey. Get a token from /oauth/token with the same secret.",
       );
     }
-    // The store is read last, so callers without a token cannot cause load.
+    // The database is read last, so callers without a valid token cannot put load on it.
     const caller = isKey ? keyHolder : await clientOf(this.context.store.db, key);
     if (!caller) throw notOurs();
     if (payload.scope !== scope) {
@@ -110,7 +110,7 @@ export class Tokens {
     return caller;
   }
 
-  /** Checks a call that needs no token: by the key, or by the secret of a client with the scope. */
+  /** Checks a call that needs no token, only the API key or the secret of a client with the scope. */
   async checkSecret(headers: IncomingHttpHeaders, scope: string): Promise<Caller> {
     const caller = await this.callerBy(keyIn(headers));
     if (!caller) throw notOurs();

@@ -68,6 +68,7 @@ function outdated(job: Job): Error {
   if (outdatedRuns(job) + 1 < mostOutdated)
     return new OutdatedError("Events of a user were deleted while the job ran.");
   return new JobError(
-    `Events of users were deleted during ${mostOutdated} runs of the job. Submit it again when fewer are being deleted.`,
+    `Events of users were deleted during ${mostOutdated} runs of the job. ` +
+      "Submit it again when fewer users are being deleted.",
   );
 }

@@ -94,7 +94,7 @@ export class Jobs {
         );
         for (const [job, lost] of running)
           if (!renewed.has(job))
-            lost.abort(new LostLeaseError("another process has the job, or it has ended"));
+            lost.abort(new LostLeaseError("another process has taken over the job, or the job has ended"));
         this.contact.confirm(await timeIn(store.heartbeat, clock.now()));
         pauseMs = options.leaseMs / 5;
       } catch (error) {

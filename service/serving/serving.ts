@@ -272,7 +272,7 @@ export class Serving {
     const uris = [...this.entries.keys()].slice(0, 5).map((id) => this.context.addresses.servingUri(id));
     throw new ServiceError(
       "CONFLICT",
-      `${this.entries.size} projects are deployed, so the address must say which: ` +
+      `${this.entries.size} projects are deployed, so the address must name one: ` +
         `call /recommend-items-to-user under the project's serving_uri, as in ${uris.join(", ")}.`,
     );
   }

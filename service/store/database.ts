@@ -158,7 +158,8 @@ export function unusable(error: unknown, location: string): unknown {
   if (error instanceof UnusableDatabaseError || error instanceof ServiceError) return error;
   if (typeof code !== "string" && !isOutage(error)) return error;
   return new UnusableDatabaseError(
-    `Cannot use the database ${withoutPassword(location)} (${message || code}). Start it, or correct its address.`,
+    `Cannot use the database ${withoutPassword(location)} (${message || code}). ` +
+      "Check that it is running, and that its address and password are correct.",
     { cause: error },
   );
 }

@@ -46,7 +46,7 @@ export async function anyDatasetOf(db: Db, id: string): Promise<Dataset> {
     .where("id", "=", id)
     .where("kind", "!=", "deleted")
     .executeTakeFirst();
-  if (!found) throw notFound("dataset", id, "create it first, as with /create-event-dataset");
+  if (!found) throw notFound("dataset", id, "create it first, for example with /create-event-dataset");
   return found;
 }
 
@@ -69,7 +69,7 @@ export async function algorithmOf(db: Db, projectId: string, id: string): Promis
     .where("project_id", "=", projectId)
     .executeTakeFirst();
   if (!found)
-    throw notFound(`algorithm in project ${projectId}`, id, "create it first with /create-algorithm");
+    throw notFound("algorithm", id, `create it first in project ${projectId} with /create-algorithm`);
   return found;
 }
 
@@ -84,9 +84,9 @@ export async function modelOf(db: Db, projectId: string, id: string): Promise<Mo
     .executeTakeFirst();
   if (!found) {
     throw notFound(
-      `model in project ${projectId}`,
+      "model",
       id,
-      "train one with /submit-training-job, or see /list-models",
+      `train one in project ${projectId} with /submit-training-job, or see /list-models`,
     );
   }
   return found;

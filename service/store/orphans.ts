@@ -9,7 +9,7 @@ export async function nameOf(db: Db, { objectType, objectId }: OrphanRef): Promi
   const name = await findName(db, { objectType, objectId });
   if (name === undefined) {
     const type = objectType.toLowerCase().replace("_", " ");
-    throw notFound(type, objectId, "`recommender status` lists the objects of the service");
+    throw notFound(type, objectId, "it may have been deleted");
   }
   return name;
 }

@@ -19,7 +19,10 @@ export async function projectData(db: Db, project: ProjectTable): Promise<Projec
   const users = await findDataset(db, "user", project.user_dataset_id);
   const items = await findDataset(db, "item", project.item_dataset_id);
   const events = await findDataset(db, "event", project.event_dataset_id);
-  if (!users || !items) throw new JobError(`The datasets of project ${project.id} are deleted.`);
+  if (!users || !items)
+    throw new JobError(
+      `A dataset of project ${project.id} was deleted. Create a project with other datasets.`,
+    );
   return {
     users,
     items,

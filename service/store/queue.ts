@@ -219,7 +219,7 @@ async function change(db: Db, job: Job, to: UpdateObject<Tables, "jobs">): Promi
     .where("attempt", "=", job.attempt)
     .executeTakeFirstOrThrow();
   if (Number(numUpdatedRows) === 0)
-    throw new LostLeaseError("another process has the job, or the job has ended");
+    throw new LostLeaseError("another process has taken over the job, or the job has ended");
 }
 
 /**

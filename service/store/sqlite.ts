@@ -48,7 +48,7 @@ export function diskError(error: unknown, file: string): ServiceError | undefine
   if (!/^SQLITE_(FULL|IOERR|READONLY)/.test(String(code))) return undefined;
   return new ServiceError(
     "UNAVAILABLE",
-    `Cannot write to the disk of ${dirname(file)} (${message}). Free disk space. Reads still work.`,
+    `Cannot write to the disk of ${dirname(file)} (${message}). Check the disk and its free space. Reads still work.`,
     { headers: { "retry-after": "5" } },
   );
 }

@@ -50,7 +50,8 @@ async function readTrained(file: string, data: TrainingData): Promise<StoredMode
       ["users.parquet", stored.userIds, data.userIds],
       ["items.parquet", stored.itemIds, data.itemIds],
     ] as const) {
-      if (digestOf(ids) !== digest) throw new FormatError(`does not have all ids of ${table} in their order`);
+      if (digestOf(ids) !== digest)
+        throw new FormatError(`does not contain all ids of ${table} in the same order`);
     }
     return stored;
   } catch (error) {

@@ -104,7 +104,8 @@ describe("configuration", () => {
     const stack = { ...complete, accessToken: "", tokenUrl: "https://t.example.com", ...client };
     const environment = { RECOMMENDER_TOKEN_URL: "https://other.example.com" };
     expect(errorOf(stack, environment)).toBe(
-      "RECOMMENDER_TOKEN_URL is set, and credentials of the stack are not sent there. Set RECOMMENDER_CLIENT_ID and " +
+      "RECOMMENDER_TOKEN_URL is set, but credentials in the stack configuration are not sent to that address. " +
+        "Set RECOMMENDER_CLIENT_ID and " +
         "RECOMMENDER_CLIENT_SECRET too, or unset RECOMMENDER_TOKEN_URL.",
     );
     expect(errorOf(stack, { ...environment, RECOMMENDER_CLIENT_ID: "e" })).toContain(

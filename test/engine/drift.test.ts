@@ -274,7 +274,7 @@ describe("recommender drift, through the real engine", () => {
     expect(missing).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringMatching(/^Stack nowhere does not exist\. The project has test\./),
+      err: expect.stringMatching(/^Stack nowhere does not exist\. Existing stacks: test\./),
     });
     await workspace.setProgram('throw new Error("the program is broken");');
     const broken = await shell("recommender drift");

@@ -177,7 +177,7 @@ describe("resource options of the engine", () => {
       return workspace.stack.preview().catch(String);
     };
     expect(await refusal(adopted("numShards: 4"))).toMatch(
-      /'adopted' has a problem: existingId \S+: it has 3 shards, which cannot be changed, but 4 are declared/,
+      /'adopted' has a problem: existingId \S+: its numShards is 3 and cannot be changed, but 4 is declared/,
     );
     expect(await refusal(dataset("absent", `{ numShards: 1, existingId: "event-dataset-0" }`))).toMatch(
       /'absent' has a problem: existingId event-dataset-0: there is no such event dataset/,

@@ -65,11 +65,11 @@ test("a command takes the service from a stack, and resolves names to ids", asyn
   expect(await run("import", "events", "e.csv", ...stack)).toMatchObject({
     code: 1,
     err: expect.stringMatching(
-      /--dataset is missing\. Stack test has several EventDataset \((events, other|other, events)\)/,
+      /--dataset is missing\. Stack test has several resources of type EventDataset: (events, other|other, events)\. /,
     ),
   });
   expect((await run("models", "get", "x", ...stack)).err).toMatch(
-    /^Stack test has no Model called x \(none\)\. Using it as an id/,
+    /^Stack test has no Model called x, so this is used as an id\. Known names: none/,
   );
   expect(await run("models", "list", "--stack", "test")).toMatchObject({
     code: 1,
@@ -80,7 +80,7 @@ test("a command takes the service from a stack, and resolves names to ids", asyn
 test("a missing stack is reported once, with the existing ones", async () => {
   const cwd = ["--cwd", workspace.directory];
   const absent =
-    "Stack nope does not exist. The project has test. Create it with `pulumi stack init nope`.\n";
+    "Stack nope does not exist. Existing stacks: test. Create it with `pulumi stack init nope`.\n";
   for (const args of [
     ["models", "list", "--stack", "nope"],
     ["drift", "--stack", "nope"],

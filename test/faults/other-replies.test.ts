@@ -111,7 +111,7 @@ describe.each(bindingNames)("with the %s binding,", (binding) => {
     proxy.on("GET /get-job", otherObject, always);
     const args = { name, projectId, algorithmId, submittedJobId: job.id };
     const message = await messageOf(stack.up("Model", name, args));
-    expect(message).toContain(`Job ${job.id} of the state is not a job of this project. Submit a new one: `);
+    expect(message).toContain(`Job ${job.id} in the state belongs to another project. Submit a new one: `);
     expect(message).toMatch(new RegExp(`\`pulumi up --replace '?urn:\\S+:TrainingJob::${name}'?\``));
     await stack.destroy("TrainingJob", name);
     expect(stage.messages.join("\n")).toContain(`Job ${job.id} is only removed from the state`);

@@ -102,7 +102,7 @@ describe("a missing column", () => {
     [
       "is reported with the existing columns and the option",
       [],
-      /^messy\.csv has no column userId or user_id, itemId or item_id, ts, eventType or event_type; it has customer, product, time; use --map userId=COLUMN --map itemId=COLUMN --map ts=COLUMN --map eventType=COLUMN$/,
+      /^messy\.csv has no columns userId or user_id, itemId or item_id, ts, eventType or event_type; it has customer, product, time; use --map userId=COLUMN --map itemId=COLUMN --map ts=COLUMN --map eventType=COLUMN$/,
     ],
     [
       "is reported if --map is mistyped",

@@ -85,7 +85,7 @@ test("events are mapped, and a dataset that is too small is an error", async () 
   const wrong = await recommender(["import", "events", "orders.csv", "--dataset", id, "--map", "user=who"]);
   expect(wrong).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/user is unknown; did you mean userId\?. Fields: eventId, /),
+    stderr: expect.stringMatching(/user is unknown; did you mean userId\? Fields: eventId, /),
   });
 
   const rows = Array.from(

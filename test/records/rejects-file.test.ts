@@ -43,7 +43,7 @@ describe("a rejects file that is the source", () => {
     const source = loading.directory.write("same.ndjson", content);
     const rejectsFile = rejectsFileOf(source);
     await expect(loading.upload("users", id, source, { rejectsFile })).rejects.toThrow(
-      /the rejects file .* is the source .*same\.ndjson\. Choose a different file/,
+      /the rejects file .* is also the source .*same\.ndjson\. Choose a different file/,
     );
     expect(readFileSync(source, "utf8")).toBe(content);
     expect(loading.upserts()).toBe(0);

@@ -105,7 +105,7 @@ describe("the embedded service of a data directory", () => {
     const { code, err } = await run("serve", "--data", dir);
     expect(code).toBe(3);
     expect(err).toContain(url);
-    await expect(startService({ dataDir: dir })).rejects.toThrow("already served");
+    await expect(startService({ dataDir: dir })).rejects.toThrow("already in use");
   });
 });
 

@@ -63,7 +63,7 @@ export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
     let high = blockEnd(offDiagonal, low, tolerance);
     for (let iteration = 0; high > low; iteration++) {
       if (iteration === MAX_ITERATIONS)
-        throw new Error("The training diverged: a matrix has no eigenvectors.");
+        throw new Error("The training diverged: the eigenvectors of a matrix cannot be computed.");
       iterate(workspace, low, high);
       high = blockEnd(offDiagonal, low, tolerance);
     }

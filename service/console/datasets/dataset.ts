@@ -13,7 +13,7 @@ const maxSampled = 2000;
 const maxValues = 12;
 const maxReasons = 20;
 
-/** Returns a dataset with a summary of its contents, based on a sample. */
+/** Returns a dataset with a summary of some of its records. */
 export async function datasetResponse({ store, clock }: Pick<Context, "store" | "clock">, id: string) {
   const { db } = store;
   const dataset = await anyDatasetOf(db, id);
@@ -44,7 +44,7 @@ export async function datasetResponse({ store, clock }: Pick<Context, "store" | 
   };
 }
 
-/** Summarizes the attributes of a sample of a dataset's records. */
+/** Summarizes the attributes of the first records of a dataset. */
 export async function attributesOf(db: Db, dataset: Dataset) {
   if (dataset.kind === "event") return { sampled: 0, attributes: [] };
   const rows = await db
@@ -76,13 +76,14 @@ function summarizeAttributes({ attribute_schema }: Dataset, records: readonly At
         numbers.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY),
         numbers.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY),
       ];
-      // Dividing first avoids an overflow of the sum. Rounding can still exceed the range, so the mean is clamped below.
+      // Dividing first avoids an overflow of the sum. Rounding can still exceed the range, so the mean is clamped
+      // below.
       const mean = numbers.reduce((sum, value) => sum + value / numbers.length, 0);
       return {
         name,
         handling,
         isDeclared: declared !== null && name in declared,
-        /** How many of the records have the attribute. */
+        /** Number of sampled records that have the attribute. */
         filled: values.length,
         values: [...counts]
           .sort(([, a], [, b]) => b - a)

@@ -3,7 +3,7 @@ import type { Db } from "../../store/database";
 import { newestEvents, newestEventsOf } from "../../store/newest-events";
 import type { Dataset, EventTable } from "../../store/tables";
 
-/** Events that the charts use. More would take too long for a page. */
+/** Maximum number of events that the charts are based on. Reading more would delay the page. */
 const maxSampled = 20_000;
 const maxShown = 50;
 const maxDays = 60;
@@ -43,7 +43,7 @@ export async function summarizeEvents(db: Db, dataset: Dataset, now: number) {
   );
   const popular = byCount(items);
   return {
-    /** Number of events that the figures are based on: the newest ones. */
+    /** Number of events that the figures are based on. They are the newest events of the dataset. */
     sampled,
     types: shownTypes,
     days:
@@ -57,7 +57,7 @@ export async function summarizeEvents(db: Db, dataset: Dataset, now: number) {
     items: popular.slice(0, 10),
     distinctUsers: users.size,
     distinctItems: items.size,
-    /** Events per item, most chosen first. */
+    /** Number of events per item, in descending order. Reduced to at most 120 values for the chart. */
     tail: downsample(popular.map(({ count }) => count)),
   };
 }

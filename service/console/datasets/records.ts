@@ -8,12 +8,12 @@ import { type EventRow, eventRow, eventsOf } from "./events";
 
 const rowsPerPage = 50;
 const rowsPerStep = 200;
-/** Time limit of a search. After it, the page offers to continue. */
+/** Time limit of a search, after which the page offers to continue. */
 const searchMs = 800;
 
 /**
- * Returns the records after an id, in the order of their ids. With `search`, only those that contain the text. A page may
- * be short or empty even if more records follow, because a search stops after its time limit.
+ * Returns the records after an id, in the order of their ids. With `search`, returns only records that contain the
+ * text. A page may be short or empty even if more records follow, because a search has a time limit.
  */
 export async function recordsPage(
   { store: { db } }: Context,
@@ -50,7 +50,7 @@ async function recordsAfter(db: Db, { number }: Dataset, after: string, limit: n
     .execute();
   return rows.map(({ record_id, attributes }) => ({
     key: record_id,
-    // The search covers the attributes as JSON, where quotes and line breaks are escaped. That is good enough.
+    // Searches the attributes as JSON. Texts with quotes or line breaks are not found, because JSON escapes them.
     text: `${record_id} ${attributes}`,
     row: (): Suggestion => ({ id: record_id, attributes: JSON.parse(attributes) }),
   }));
@@ -72,7 +72,7 @@ async function eventsAfter(db: Db, { number }: Dataset, after: string, limit: nu
   }));
 }
 
-/** Returns a user or an item with its newest events. It may have events but no record. */
+/** Returns the record of a user or an item, and its newest events. There may be events but no record. */
 export async function recordResponse(
   { store: { db } }: Context,
   datasetId: string,
@@ -101,7 +101,7 @@ export async function recordResponse(
   };
 }
 
-/** Finds the dataset of another kind that belongs to the newest project of a dataset. */
+/** Finds the dataset of a kind in the newest project that uses the given dataset. */
 async function relatedDataset(
   db: Db,
   { id }: Dataset,

@@ -94,7 +94,7 @@ function projectAttention(project: OverviewProject): Attention[] {
     found.push({
       level: "warn",
       title: `The models of ${name} are not loaded`,
-      text: "They are still loading, or loading failed. The log of the service has the reason.",
+      text: "They are still loading, or loading failed. See the log of the service for the reason.",
       href: "#/serving",
     });
   const { generator, eventsSince: since } = deployment;

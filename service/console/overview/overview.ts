@@ -17,7 +17,7 @@ export async function overview(
 ) {
   const { db } = context.store;
   const orphans = await orphanIds(db);
-  // SQL does not allow an empty list.
+  // SQL does not allow an empty list, so an id that no object has is added.
   const hidden = ["", ...(withOrphans ? [] : orphans)];
   const shown = db.selectFrom("projects").selectAll().where("id", "not in", hidden);
   const rows = await shown.orderBy("created_ts", "desc").limit(maxProjects).execute();
@@ -64,9 +64,9 @@ export async function overview(
   });
   return {
     projects,
-    /** How many older projects exist. */
+    /** Number of older projects that are not listed. */
     otherProjects: (await countRows(db, shown)) - rows.length,
-    /** Number of orphaned projects, algorithms and datasets. The lists contain them only on request. */
+    /** Number of orphaned projects, algorithms and datasets, even if they are not listed. */
     orphans: orphans.size,
     datasets,
     running: unfinished,

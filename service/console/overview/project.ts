@@ -47,7 +47,7 @@ export async function projectOverview(
       algorithmType: algorithm.algorithm_type,
       algorithmParameters: JSON.parse(algorithm.algorithm_parameters) as Readonly<Record<string, unknown>>,
     })),
-    /** How many more algorithms the project has. */
+    /** Number of algorithms of the project that are not listed. */
     otherAlgorithms: (await countRows(db, ofProject)) - algorithms.length,
     models: await countRows(db, models),
     newest: newest[0] ?? null,
@@ -65,7 +65,7 @@ export async function deploymentsOf({ store, serving, addresses }: Context, proj
     .leftJoin("jobs", "jobs.id", "deployments.job_id")
     .selectAll("deployments")
     .select(["projects.name as project_name", "projects.event_dataset_id", "jobs.finished_ts as deployed_ts"])
-    // SQL does not allow an empty list.
+    // SQL does not allow an empty list, so an id that no project has is added.
     .where("deployments.project_id", "in", ["", ...projectIds])
     .execute();
   const models = await modelsById(
@@ -82,7 +82,7 @@ export async function deploymentsOf({ store, serving, addresses }: Context, proj
     qps: row.qps,
     isLoaded: serving.isLoaded(row.project_id, row.job_id),
     servingUri: addresses.servingUri(row.project_id),
-    /** Events that arrived after the live model was trained, or null if unknown. */
+    /** Number of events that arrived after the live model was trained, or null if unknown. */
     eventsSince: await eventsSinceTraining(db, row.generator_model_id, row.event_dataset_id),
   }));
   return new Map((await Promise.all(deployments)).map((one) => [one.projectId, one]));

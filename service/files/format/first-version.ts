@@ -28,6 +28,6 @@ export async function decodeFirstVersion(file: FileHandle): Promise<StoredModel>
     const rule = { rule: "ials", alpha, regularization, regularizationExponent, weightScale } as const;
     return { ...ids, model: { ...rest, foldIn: rule, neighbours: null, ranking: null } };
   } catch (error) {
-    throw new FormatError(`is in the format of version 0.1.0, and damaged (${(error as Error).message})`);
+    throw new FormatError(`is a damaged file of version 0.1.0 (${(error as Error).message})`);
   }
 }

@@ -22,7 +22,7 @@ export interface Stored<M> {
   readonly model: M;
   readonly userIds: readonly string[];
   readonly itemIds: readonly string[];
-  /** The row of each user when the model was trained, if some were removed since. */
+  /** The row that each user had when the model was trained. Undefined if no user was removed since then. */
   readonly rows?: Uint32Array;
 }
 
@@ -106,7 +106,8 @@ export function encodeModel({ model, userIds, itemIds, rows }: StoredModel): Gen
     ranking: writtenRanking(model.ranking),
     user_attributes: writtenAttributes(userAttributes),
     item_attributes: writtenAttributes(itemAttributes),
-    // Earlier releases ignore it. They need it only to find a user who is forgotten while the model is deployed.
+    // Earlier releases ignore this field. It is only needed to find a user who is forgotten while the model is
+    // deployed.
     ...(rows && { user_rows: true }),
   };
   return encoded(header, {
@@ -189,17 +190,19 @@ async function readIds(file: OpenSections, name: string, count: number): Promise
 }
 
 function checkedHeader(given: Readonly<Record<string, unknown>>): Header {
-  if (given.kind !== kind) throw new FormatError(`is of kind ${JSON.stringify(given.kind)} and not ${kind}`);
+  if (given.kind !== kind)
+    throw new FormatError(`is of kind ${JSON.stringify(given.kind)} instead of ${kind}`);
   const { version } = given;
   if (typeof version === "number" && version > newestVersion)
     throw new FormatError(
-      `has format version ${version}, and this release reads versions up to ${newestVersion}; install a newer release`,
+      `has format version ${version}, but this release reads only versions up to ${newestVersion}; ` +
+        "install a newer release",
     );
   if (version !== 1 && version !== 2 && version !== 3 && version !== 4)
     throw new FormatError("has a header without a known version");
   const checked = headerSchema.safeParse(given);
   if (!checked.success) throw new FormatError(`has an invalid header: ${faultsOf(checked.error)}`);
-  // Fields of later versions are ignored, as the readers of that version did.
+  // If the file has an older format version, ignores the fields that later versions added.
   const { events, exposure, ...second } = checked.data;
   const known = version < 2 ? { ...second, neighbours: null } : second;
   return { ...known, ...(version > 2 && { events }), ...(version > 3 && { exposure }) };

@@ -3,18 +3,18 @@ import type { Interactions } from "../../algorithms";
 import { allWithin, largest, smallest } from "./numbers";
 import { FormatError, type OpenSections, openSections } from "./sections";
 
-/** Pairs that are in memory at once, unless a single user has more. */
+/** Maximum number of pairs in memory at once, unless a single user has more. */
 const maxPairs = 64 * 1024;
 
-/** Receives the pairs of one user after another. */
+/** Receives the pairs of one user: the items, and the weight of each item. */
 type Visit = (user: number, items: Uint32Array, weights: Float32Array) => void;
 
-/** The pairs in a model's file, read in parts, because they may not fit into memory. */
+/** The user-item pairs in a model's file. They are read in parts, because they may not fit into memory. */
 export class StoredPairs {
   private constructor(
     private readonly file: OpenSections,
     private readonly items: number,
-    /** The pairs of user u are at start[u] up to start[u + 1]. */
+    /** The pairs of user u are at the positions from start[u] to start[u + 1] - 1. */
     readonly start: Uint32Array,
   ) {}
 
@@ -31,7 +31,7 @@ export class StoredPairs {
     return new StoredPairs(file, items, start);
   }
 
-  /** Visits the pairs of each user. The arrays are reused after each visit. */
+  /** Calls `visit` for each user. The arrays are reused after each call. */
   async each(visit: Visit): Promise<void> {
     const { file, start } = this;
     const users = start.length - 1;
@@ -78,7 +78,7 @@ export class StoredPairs {
   }
 }
 
-/** Reads the items of a user's pairs, by the user's row at the training. Undefined if the user was removed. */
+/** Returns the items of a user, given the user's row at the training. Undefined if the user was removed. */
 export async function decodeRow(file: FileHandle, row: number): Promise<number[] | undefined> {
   const { header, read, part } = await openSections(file);
   const rows = header.user_rows === true ? await read("user_rows", "uint32", [undefined]) : undefined;

@@ -44,7 +44,7 @@ export function readRule(rule: FoldInHeader): FoldInRule {
   return { ...others, regularizationExponent, weightScale: { weighting, damping, typical, average } };
 }
 
-/** Returns the header of a rule, and how to write and read it. Its fields have snake_case names in the file. */
+/** Returns the header schema of a rule, and functions that convert to and from it. The file uses snake_case names. */
 function ruleOf<T>(schema: z.ZodType<T>) {
   return {
     header: wireSchema(schema),
@@ -64,7 +64,7 @@ export const neighbourRule = ruleOf<NeighbourRule>(
   }),
 );
 
-/** The rule for events of other types. */
+/** The rule for events whose type is not the project's target type. */
 export const eventRule = ruleOf<EventRule>(
   z.object({ weights: mapOf(z.number().nonnegative()), recommendSeen: z.boolean() }),
 );

@@ -5,11 +5,11 @@ import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
 import { shortened } from "../../base/error";
 
-/** A fault of a file. The message continues a sentence that begins with "it". */
+/** A fault in a model's file. The message completes a sentence that begins with "it". */
 export class FormatError extends Error {
   override readonly name = "FormatError";
 
-  /** @param remedy - what the user can do about it */
+  /** @param remedy - what the user can do about the fault */
   constructor(
     message: string,
     readonly remedy = "Restore it from a backup, or train another model and delete this one.",
@@ -18,10 +18,10 @@ export class FormatError extends Error {
   }
 }
 
-/** Types of numbers, all little-endian. */
+/** Types of numbers in a file, all little-endian. */
 const arrays = { float32: Float32Array, uint32: Uint32Array, uint8: Uint8Array };
 
-/** A typed array of one of the types. */
+/** A typed array of one of these types. */
 export type Numbers = Float32Array | Uint32Array | Uint8Array;
 export type Dtype = keyof typeof arrays;
 
@@ -35,10 +35,10 @@ const magic = Buffer.from("recmodel");
 const preambleBytes = 48;
 const alignment = 64;
 
-/** Far more than a header needs, and little enough for memory. */
+/** Maximum size of a header. Real headers are far smaller, and this size still fits into memory. */
 const maxHeaderBytes = 16 * 1024 * 1024;
 
-/** Bytes that are written or read at once. Node reads at most 2 GiB at once. */
+/** Bytes to write or read at once. Node cannot read more than 2 GiB at once. */
 const pieceBytes = 8 * 1024 * 1024;
 
 /** Bytes that are in memory at once while a section is only checked. */
@@ -81,7 +81,7 @@ export function* encoded(header: object, sections: Readonly<Record<string, Secti
 export interface OpenSections {
   /** The header without the sections. Not validated yet. */
   readonly header: Readonly<Record<string, unknown>>;
-  /** Reads a section. Throws if it is missing, or if its type, shape or hash differs. */
+  /** Reads a section. Throws if it is missing, has another type or shape, or does not match its hash. */
   read<D extends Dtype>(
     name: string,
     dtype: D,
@@ -163,7 +163,7 @@ function sectionOf({ sections }: Layout, name: string) {
   return section;
 }
 
-/** Returns a section after checking its type, shape and size. */
+/** Returns a section after checking its type, shape, size and offset. */
 function checkedSection(layout: Layout, name: string, dtype: Dtype, shape: readonly (number | undefined)[]) {
   const section = sectionOf(layout, name);
   const given = `${section.dtype} [${section.shape.join(", ")}]`;
@@ -177,7 +177,7 @@ function checkedSection(layout: Layout, name: string, dtype: Dtype, shape: reado
   const length = section.shape.reduce((product, one) => product * one, 1);
   if (section.bytes !== length * arrays[dtype].BYTES_PER_ELEMENT)
     throw new FormatError(
-      `has a section ${name} of ${section.bytes} bytes, which do not fit its shape ${given}`,
+      `has a section ${name} of ${section.bytes} bytes, which does not fit its shape ${given}`,
     );
   if (section.offset % alignment !== 0)
     throw new FormatError(`has a section ${name} whose offset is not a multiple of ${alignment}`);

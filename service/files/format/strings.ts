@@ -25,7 +25,7 @@ export async function readStrings(file: OpenSections, name: string, count: numbe
   if (total !== bytes.length)
     throw new FormatError(`has ${bytes.length} bytes in ${name}_bytes, but the lengths sum to ${total}`);
   if (!isUtf8(bytes)) throw new FormatError(`has a section ${name}_bytes that is not UTF-8`);
-  // Most ids are ASCII, which decodes in a third of the time.
+  // Most ids are ASCII. As Latin-1, they decode in a third of the time.
   const encoding = isAscii(bytes) ? "latin1" : "utf8";
   const texts = new Array<string>(count);
   let at = 0;

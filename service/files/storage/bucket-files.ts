@@ -16,7 +16,7 @@ import {
 } from "./files";
 import { LocalCopies } from "./local-copies";
 
-/** Size of a part of an upload. A bucket accepts at most 10,000 parts, so a file may have 160 GB. */
+/** Size of a part of an upload. An upload can have 10,000 parts, so a file can have up to 160 GB. */
 const partBytes = 16 * 1024 * 1024;
 
 type Sdk = Awaited<ReturnType<typeof loadSdk>>;
@@ -41,7 +41,10 @@ export class BucketFiles implements Files {
     this.copies = new LocalCopies(location.directory, maxCopiedBytes);
   }
 
-  /** Tries every operation. Without the permissions, trainings would fail only at their end. */
+  /**
+   * Tries to write, list, delete and read. Without this check, a training would fail at its end if a permission is
+   * missing.
+   */
   async check(instanceId: string): Promise<void> {
     const probe = `models/model-check-${randomUUID()}`;
     await this.write(probe, [Buffer.from("can this be written?")]);
@@ -50,7 +53,8 @@ export class BucketFiles implements Files {
     const owner = await this.ownerOr(instanceId);
     if (owner === instanceId) return;
     throw new Error(
-      `${this.label} contains the files of other data (${owner}, and this is ${instanceId}). Set another prefix with --files, ` +
+      `${this.label} contains the files of another service (${owner}; this is ${instanceId}). ` +
+        "Set another prefix with --files, " +
         "or delete everything under this one if its files are no longer needed.",
     );
   }
@@ -117,8 +121,8 @@ export class BucketFiles implements Files {
     await this.run(async ({ ListMultipartUploadsCommand, AbortMultipartUploadCommand }, client) => {
       const { Bucket, Key: Prefix } = this.at("");
       const old: { Key: string | undefined; UploadId: string | undefined }[] = [];
-      // A page lists at most 1,000 uploads. The next page starts after the last name, because storages differ in the upload
-      // markers that they accept. Further uploads of that name are found the next time.
+      // A page lists at most 1,000 uploads. The next page starts after the last name, because storages differ in the
+      // upload markers that they accept. Further uploads of that name are found the next time.
       for (let after: { KeyMarker?: string } | undefined = {}; after; ) {
         const page: ListMultipartUploadsCommandOutput = await client.send(
           new ListMultipartUploadsCommand({ Bucket, Prefix, ...after }),
@@ -140,7 +144,7 @@ export class BucketFiles implements Files {
     void this.opened?.then(({ client }) => client.destroy()).catch(() => undefined);
   }
 
-  /** Returns the owner of the files. Claims them for this instance if they have none. */
+  /** Returns the id of the instance that owns the files. If they have no owner, this instance becomes the owner. */
   private async ownerOr(instanceId: string): Promise<string> {
     const written = await this.read("instance");
     if (!written) await this.write("instance", [Buffer.from(instanceId)]);

@@ -1,7 +1,7 @@
 import type { S3ClientConfig } from "@aws-sdk/client-s3";
 import { ServiceError } from "../../base/error";
 
-/** Parses the address of a bucket into its name and the prefix of all files. */
+/** Splits the address of a bucket into its name and the prefix of all file names. */
 export function bucketAt(url: string): { bucket: string; prefix: string } {
   const [, bucket, path = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(url) ?? [];
   const prefix = path.replace(/\/$/, "");
@@ -34,12 +34,14 @@ export async function loadSdk() {
   }
 }
 
-/** Returns the address of a storage other than Amazon S3. */
+/** Returns the address of the storage, or undefined for Amazon S3. */
 function endpointIn(env: NodeJS.ProcessEnv): string | undefined {
   return env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined;
 }
 
-/** Returns the settings of the client. The SDK reads all others from the environment, as in any program. */
+/**
+ * Returns the settings of the S3 client. The SDK reads all other settings, such as credentials, from the environment.
+ */
 export function settings(env = process.env): S3ClientConfig {
   const endpoint = endpointIn(env);
   const timeouts = { requestHandler: { connectionTimeout: 5000, requestTimeout: 60_000 } };
@@ -57,7 +59,7 @@ export function isMissing(error: unknown): boolean {
 const advice: readonly [pattern: RegExp, problem: string, advice: string][] = [
   [
     /NoSuchBucket|PermanentRedirect/,
-    "does not exist",
+    "was not found",
     "Create it, or set another one with --files. Check AWS_REGION and AWS_ENDPOINT_URL_S3",
   ],
   [

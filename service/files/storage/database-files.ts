@@ -20,7 +20,7 @@ const partBytes = 1024 * 1024;
 /** Bytes of a file that are read ahead. */
 const readAheadBytes = 64 * 1024;
 
-/** Longer than it takes to transfer a part, or to delete all parts of a file. */
+/** Time limit of a statement. Transferring a part, or deleting all parts of a file, takes less time. */
 const statementMs = 300_000;
 
 /** Files in the PostgreSQL database of the service, in parts of a megabyte. */
@@ -43,10 +43,10 @@ export class DatabaseFiles implements Files {
     return this.opened;
   }
 
-  /** The migrations create the tables. */
+  /** Does nothing, because the migrations create the tables. */
   async check(): Promise<void> {}
 
-  /** Uploads the parts under a unique id, and assigns the name to it at the end. */
+  /** Uploads the parts under a unique id. The upload gets the name of the file when it is complete. */
   async write(name: string, content: Content): Promise<void> {
     const upload = randomUUID();
     let parts = 0;
@@ -122,7 +122,7 @@ export class DatabaseFiles implements Files {
     );
   }
 
-  /** Reads the parts of a file in pieces, so a slow client keeps only one piece in memory. */
+  /** Reads the parts of a file in pieces. While a slow client downloads the file, only one piece is in memory. */
   private async *pieces(upload: string, pieceBytes: number): AsyncGenerator<Buffer> {
     for (let part = 0, from = 0; ; ) {
       const found = await this.db
@@ -162,7 +162,7 @@ async function* inParts(content: Content): AsyncGenerator<Buffer> {
   for await (const piece of content) {
     for (let from = 0; from < piece.length; ) {
       const some = piece.subarray(from, from + partBytes - size);
-      // The producer may reuse its buffer.
+      // Copied, because the producer may reuse its buffer.
       pieces.push(Buffer.from(some));
       size += some.length;
       from += some.length;

@@ -22,7 +22,7 @@ export class DirectoryFiles implements Files {
     return this.directory;
   }
 
-  /** The start of the service creates the directory. */
+  /** Does nothing, because the service creates the directory when it starts. */
   async check(): Promise<void> {}
 
   async write(name: string, content: Content): Promise<void> {
@@ -96,7 +96,7 @@ async function writePieces(file: string, content: Content): Promise<void> {
     await rm(part, { force: true });
     throw error;
   }
-  // Windows cannot open directories.
+  // Makes the new name durable. Windows cannot open directories.
   if (process.platform !== "win32") await synced(dirname(file), "r");
 }
 
@@ -114,7 +114,7 @@ async function synced(
   }
 }
 
-/** Returns undefined if a file does not exist. */
+/** Returns undefined instead of an error if a file does not exist. */
 export async function undefinedIfMissing<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;

@@ -32,7 +32,7 @@ export interface Location {
 export interface CopyOptions {
   /** Discards the local copy first. */
   readonly refresh?: boolean;
-  /** Each version has its own copy. It increases whenever forgotten users are removed from the file. */
+  /** Increases whenever forgotten users are removed from the file. Each version has a separate copy. */
   readonly version?: number;
 }
 
@@ -41,19 +41,22 @@ export function copyName(name: string, version: number): string {
   return version === 0 ? basename(name) : `${basename(name)}.v${version}`;
 }
 
-/** A storage of models and results by name. A file is stored completely or not at all. */
+/** Stores models and results by name. A file is stored completely or not at all. */
 export interface Files {
   readonly location: Location;
   /** Name of the storage in messages. */
   readonly label: string;
-  /** Whether only this service writes there. */
+  /** Whether only this service writes to the storage. */
   readonly isTrusted: boolean;
-  /** Throws if files cannot be written there, or if it contains the files of other data. */
+  /** Throws if the storage cannot be written to, or if it contains the files of another service. */
   check(instanceId: string): Promise<void>;
   write(name: string, content: Content): Promise<void>;
   /** Reads a file. Returns undefined if it does not exist. */
   read(name: string, how?: { readonly pieceBytes: number }): Promise<Reading | undefined>;
-  /** Opens a file for random access, through a local copy if it is stored remotely. Returns undefined if it does not exist. */
+  /**
+   * Opens a file for random access, through a local copy if it is stored remotely. Returns undefined if it does not
+   * exist.
+   */
   open(name: string, how?: CopyOptions): Promise<FileHandle | undefined>;
   remove(name: string): Promise<void>;
   list(prefix: string): Promise<Listed[]>;

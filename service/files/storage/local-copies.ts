@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { undefinedIfMissing } from "./directory-files";
 import { type CopyOptions, copyName, type Reading } from "./files";
 
-/** Local copies of remote files. The least recently used copies are deleted first. */
+/** Local copies of remote files. If they take too much space, the least recently used copies are deleted. */
 export class LocalCopies {
   constructor(
     private readonly directory: string,
@@ -52,7 +52,7 @@ export class LocalCopies {
       await pipeline(stream, createWriteStream(part, { mode: 0o600, flags: "wx" }));
       const { size } = await stat(part);
       if (size !== bytes) throw new Error(`only ${size} of ${bytes} bytes arrived`);
-      // Opened first, because another process may delete the copy to make room.
+      // Opens the file before it gets its final name. After that, another process may delete it to make room.
       const opened = await open(part);
       await rename(part, copy);
       await this.makeRoom(copy);
@@ -60,11 +60,16 @@ export class LocalCopies {
     } catch (error) {
       await rm(part, { force: true });
       const { message } = error as Error;
-      throw new Error(`Cannot copy ${basename(copy)} to ${this.directory} (${message}).`, { cause: error });
+      throw new Error(
+        `Cannot copy ${basename(copy)} to ${this.directory} (${message}). Check the disk space there and the storage.`,
+        { cause: error },
+      );
     }
   }
 
-  /** Deletes copies until they fit. Deletes the newest copy only if it is too large by itself. */
+  /**
+   * Deletes copies until the rest is within the size limit. Deletes the newest copy only if it alone exceeds the limit.
+   */
   private async makeRoom(newest: string): Promise<void> {
     const isNewest = ({ file }: { file: string }) => Number(file === newest);
     const copies = (await this.copies())

@@ -166,7 +166,10 @@ const firstDay = (now: number) => Math.floor(now / dayMs) - refusalsKeptDays;
 /** Returns a reason without the parts that differ from record to record. */
 function kindOf(reason: string): string {
   return cut(
-    reason.replace(/takes \d+ bytes as JSON, and (\d+) is the most/, "takes more than $1 bytes as JSON"),
+    reason.replace(
+      /takes \d+ bytes as JSON, but at most (\d+) are allowed/,
+      "takes more than $1 bytes as JSON",
+    ),
   );
 }
 

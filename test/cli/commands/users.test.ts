@@ -53,7 +53,7 @@ test("users forget deletes nothing if the service cannot delete records, and sug
   const credentials = { RECOMMENDER_BASE_URL: url, RECOMMENDER_TOKEN_URL: "", RECOMMENDER_ACCESS_TOKEN: "t" };
   const { code, err } = await shop.runWith(credentials, "users", "forget", "ann", ...datasets, "--yes");
   expect(code).toBe(1);
-  expect(err).toContain(`The service at ${url} cannot delete the records of users.`);
+  expect(err).toContain(`The service at ${url} cannot delete user records.`);
   expect(err).toContain("Nothing was deleted. Run `recommender events forget-user`");
   expect(calls.filter((call) => !call.startsWith("GET "))).toEqual([]);
   other.close();

@@ -51,7 +51,9 @@ describe("the history of a stack", () => {
       results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])),
     );
     expect(first?.id).toBe("shared-1");
-    await expect(other.add(begun)).rejects.toThrow(/has changed since it was read: shared-1\. Another run/);
+    await expect(other.add(begun)).rejects.toThrow(
+      /has changed since it was read \(shared-1\)\. Another run/,
+    );
     const third = await ReleaseFile.open(directory, stack);
     await third.add(begun);
     // The first run ends after the third has started.
@@ -106,7 +108,10 @@ describe("the history of a stack", () => {
   test.each([
     ["{ half", /staging.json is not JSON: Expected property name/],
     ["{\n<<<<<<< HEAD\n}", /is not JSON: it has a merge conflict; keep both sides/],
-    ['{"version":2}', /has a format that this version cannot read. Update pulumi-recommender/],
+    [
+      '{"version":2}',
+      /has a format that this version cannot read\. If a newer version wrote it, update pulumi-recommender/,
+    ],
     ['{"version":1}', /is not a release history: project: missing/],
     [
       JSON.stringify({ version: 1, project: "other", stack: "staging", releases: [] }),

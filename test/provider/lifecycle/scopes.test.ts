@@ -111,7 +111,7 @@ describe("a preview with credentials that lack scopes", () => {
     expect(await diff({ numShards: 2 })).toMatchObject({ replaces: ["numShards"] });
     const warnings = provider.messages.filter(({ severity }) => severity === "warning");
     expect(warnings.at(-1)?.message).toMatch(
-      /^Cannot delete event-dataset-1 after its replacement, unless retainOnDelete is set: .*\/delete-event-dataset/,
+      /^event-dataset-1 cannot be deleted after its replacement\. Unless retainOnDelete .*: .*\/delete-event-dataset/,
     );
   });
 });

@@ -211,7 +211,8 @@ test("nothing is created with an argument that is not known yet", async () => {
 
 test("hidden properties that the package has not written are rejected by name", async () => {
   const dataset = { name: "it", numShards: 1 };
-  const odd = /This property is reserved for this package: remove it from the program, or fix the state/;
+  const odd =
+    /Names that start with __ are reserved for this package: remove them from the program, or fix the state/;
   const damaged = [
     () => plugin.check("EventDataset", { ...dataset, __unresolved: 5 }),
     () => plugin.diff("EventDataset", "id", dataset, { ...dataset, __replaceOn: 5 }),

@@ -119,7 +119,7 @@ describe("a data directory", () => {
     const unlockNew = lockDataDirectory(directory);
     unlock();
     const { code, err } = await end;
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("is already served") });
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("is already in use") });
     unlockNew();
   });
 });

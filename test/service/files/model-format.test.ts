@@ -210,8 +210,8 @@ describe("a model file", () => {
 
   test.each([
     ["beyond the end", { offset: 2 ** 40 }, "is cut off"],
-    ["not aligned", { offset: 4 }, "is not a multiple of 64"],
-    ["of another length", { bytes: 4 }, "do not fit its shape"],
+    ["not aligned", { offset: 4 }, "whose offset is not a multiple of 64"],
+    ["of another length", { bytes: 4 }, "does not fit its shape"],
     ["huge, and so many bytes", { shape: [60, 2 ** 31], bytes: 60 * 2 ** 33 }, "[60, 2147483648] instead"],
     ["of another kind", { dtype: "uint32" }, "of type uint32 [60, 16] instead of float32"],
     ["of an unknown kind", { dtype: "float64" }, "dtype"],

@@ -179,7 +179,7 @@ describeUnless(withoutBucketServer)("a bucket", () => {
     const service = await startService({ dataDir: join(root, "one"), files, log: "none" });
     await service.close();
     await expect(startService({ dataDir: join(root, "other"), files, log: "none" })).rejects.toThrow(
-      /^s3:\/\/bucket-\d+\/some\/prefix contains the files of other data .* Set another prefix with --files/,
+      /^s3:\/\/bucket-\d+\/some\/prefix contains the files of another service .* Set another prefix with --files/,
     );
     // The failed start has released the data directory.
     const again = await startService({ dataDir: join(root, "other"), log: "none" });
@@ -191,7 +191,7 @@ describeUnless(withoutBucketServer)("a bucket", () => {
       "does not exist",
       "s3://no-such-bucket",
       {},
-      /^The bucket s3:\/\/no-such-bucket at http:.* does not exist .*AWS_REGION/,
+      /^The bucket s3:\/\/no-such-bucket at http:.* was not found .*AWS_REGION/,
     ],
     [
       "cannot be reached",

@@ -167,7 +167,7 @@ testOnPostgres(
     store.password = "secret";
     const started = startService({ store: store.href, key: "rk_the-key-of-the-tests", log: "none" });
     await expect(started).rejects.toThrow(
-      /^Cannot use the database postgres\S+\/test_\w+ \(.+\)\. Start it, or correct its address\.$/,
+      /^Cannot use the database postgres\S+\/test_\w+ \(.+\)\. Check that it is running, and .* correct\.$/,
     );
     await expect(started).rejects.not.toThrow(/secret/);
   },

@@ -155,7 +155,7 @@ describe("a trainer that is a command", () => {
     ["nothing", "wrote no model to the file in RECOMMENDER_MODEL"],
     ["garbage", "cannot be used: it is not a model"],
     ["infinite", "cannot be used: it has a value in item_vectors that is not finite"],
-    ["mixes", "cannot be used: it does not have all ids of users.parquet in their order"],
+    ["mixes", "cannot be used: it does not contain all ids of users.parquet in the same order"],
   ])("whose model is invalid (%s) fails the job at once with the reason", async (does, message) => {
     const before = left(api.service.dataDir);
     expect(await outcome(does)).toEqual({
