@@ -37,8 +37,8 @@ export async function applyChange<Found, Sent extends object>(change: Change<Fou
   };
   const reply = await send({ isObsolete }).catch((error: unknown) => {
     const isApplied = seen !== undefined && differing(seen).length === 0;
-    // A reply with other values than those sent proves nothing. The object that was read shows whether the change was
-    // applied.
+    // A reply with other values than those sent proves nothing.
+    // The object that was read shows whether the change was applied.
     const isOfOtherCall = error instanceof ReplyError && error.isOfOtherCall;
     if (seen === undefined || !isUndecided(error) || !(isApplied || isOfOtherCall)) throw error;
     return seen;

@@ -123,8 +123,8 @@ export class Client {
               honoured: this.#honoursKeys.get(origin),
             })
           : error;
-      // If the address is wrong, nothing was created there, so the outcome is known. If the address is right, a retry
-      // may help.
+      // If the address is wrong, nothing was created there, so the outcome is known.
+      // If the address is right, a retry may help.
       const isDoubtful = mayHaveRun
         ? isForeign(failure.error)
         : !failure.transient && isUndecided(failure.error);

@@ -70,7 +70,9 @@ export class ReplyError extends Error {
   }
 }
 
-/** The service could not be reached, or the response was incomplete, and a retry was useless or unsafe. */
+/**
+ * The service could not be reached, or the response was incomplete. The call was not retried, or all retries failed.
+ */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
   /** Whether no connection could be opened, so the call was not sent. */

@@ -172,8 +172,8 @@ export function readSettings(
   const fromEnvironment = (key: SettingKey) => environment[environmentName(key)] || undefined;
   const address = fromEnvironment("baseUrl");
   const isOtherAddress = address !== undefined && !isSameAddress(address, fromStack("baseUrl"));
-  // A token source in the environment replaces the stack's token source completely. A token from one source and an
-  // endpoint from the other would contradict each other.
+  // A token source in the environment replaces the stack's token source completely.
+  // A token from one source and an endpoint from the other would contradict each other.
   const hasEnvironmentToken = tokenKeys.some(fromEnvironment);
   const usesStack = (key: SettingKey) =>
     tokenParts.includes(key) ? !hasEnvironmentToken && !isOtherAddress : key !== "apiKey" || !isOtherAddress;

@@ -20,7 +20,7 @@ export const inlined = z.registry<{ inlined: true }>();
 /** Wider schemas for other services. The keys are the stricter schemas of the service in this package. */
 export const tolerantVariants = new WeakMap<z.core.$ZodType, z.ZodType>();
 
-/** Registers a wider schema that `tolerant` uses instead, because other services may accept more than this one. */
+/** Registers a wider schema that `tolerant` uses instead of the strict one, because other services may accept more. */
 export function withTolerant<S extends z.ZodType>(strict: S, wide: z.ZodType): S {
   tolerantVariants.set(strict, wide);
   return strict;
@@ -70,7 +70,7 @@ export function withAliases<T extends z.ZodType>(schema: T, ...wireKeys: string[
   return copy;
 }
 
-/** Returns a copy of a map schema whose entries are on the level of its sibling fields on the wire. */
+/** Returns a copy of a map schema. On the wire, its entries are on the same level as its sibling fields. */
 export function inline<T extends z.ZodType>(schema: T): T {
   const copy = schema.clone() as T;
   inlined.add(copy, { inlined: true });

@@ -17,8 +17,8 @@ export const limits = {
   /** Maximum number of automatic retries of a job. */
   jobRetries: 3,
 
-  // Defined by the service in this package. `tolerant` schemas do not check these, because other services may have
-  // other limits. They apply only to requests, so data that is already stored stays readable.
+  // Defined by the service in this package. They apply only to requests, so data that is already stored stays readable.
+  // `tolerant` schemas do not check these limits, because other services may have other limits.
 
   /** Maximum bytes of a user or item record as JSON. */
   recordBytes: 64 * 1024,

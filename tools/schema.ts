@@ -162,8 +162,8 @@ function joined(job: ResourceSpec | undefined, result: ResourceSpec | undefined)
     ...deprecation(result.deprecationMessage ?? job.deprecationMessage),
     inputProperties: own({ ...result.inputProperties, ...job.inputProperties }),
     requiredInputs: [...new Set([...job.requiredInputs, ...result.requiredInputs])],
-    // The resources of a component mark their secrets. If the component marked them too, the Java SDK would not
-    // compile.
+    // The resources of a component mark their secrets.
+    // If the component marked the secrets too, the Java SDK would not compile.
     properties: own(mapped(result.properties, ({ secret: _, ...spec }) => spec)),
     required: result.required,
   };
@@ -208,8 +208,8 @@ function settings(types: Types): Record<string, PropertySpec> {
     if (!words?.text) types.undescribed.push(`recommender:${key}`);
     return {
       type: "string",
-      // The plugin reads the environment variable. If SDKs read it, they would write its value to the state, and the
-      // plugin could not tell it from a value in the program.
+      // The plugin reads the environment variable. If SDKs read it too, they would write its value to the state.
+      // The plugin could not distinguish that value from a value in the program.
       description: `${words?.text} Also ${environmentName(key)} in the environment.`,
       ...deprecation(words?.deprecated),
       ...(secretKeys.some((one) => one === key) && { secret: true }),

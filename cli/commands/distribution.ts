@@ -64,8 +64,7 @@ async function distribution(values: readonly AttributeValue[], options: Distribu
       const isAbsent = (at: number) => known.data.queries[at]?.item_count === 0;
       const charts: string[] = [];
       for (const [at, file] of files.entries()) {
-        // No item has this value, so the chart would show all users in the first bar. The service's message explains
-        // this.
+        // No item has this value, so all users would be in the first bar. The service's message already says so.
         if (isAbsent(at)) {
           process.exitCode = exitCodes.failed;
           continue;

@@ -60,8 +60,7 @@ async function query(options: QueryOptions): Promise<void> {
       const lists = parsed.data.queries.map(({ conditions = [], user_ids: users }, at) => {
         return { users, query: queries[at], isUnknown: conditions.some((one) => one.item_count === 0) };
       });
-      // If no item has the value of a condition, the query has no meaningful result. The service's message explains
-      // this.
+      // If no item has a condition's value, the result means nothing. The service's message already says so.
       const known = lists.filter(({ isUnknown }) => !isUnknown);
       if (known.length < lists.length) process.exitCode = exitCodes.failed;
       print(options, { jobId: finished.jobId, result: json }, () =>

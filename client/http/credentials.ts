@@ -27,12 +27,12 @@ export interface TokenSource {
   fetch(scope: string, http: Dispatcher): Promise<Token>;
 }
 
-/** Uses one token for every scope. */
+/** Returns a token source that uses one token for every scope. */
 export function fixedToken(value: string, origin = "accessToken"): TokenSource {
   return { origin, secrets: [value], fetch: async () => ({ value }) };
 }
 
-/** Runs a shell command that prints a token. The command reads the scope from the variable `RECOMMENDER_SCOPE`. */
+/** Returns a source that runs a shell command, which prints a token for the scope in `RECOMMENDER_SCOPE`. */
 export function commandToken(
   command: string,
   { origin = "tokenCommand", timeoutMs = 60_000 } = {},
@@ -77,7 +77,7 @@ const tokenReply = z.object({
   expires_in: z.coerce.number().nullish().catch(undefined),
 });
 
-/** Requests tokens with OAuth 2 client credentials. The scope is the path of the operation. */
+/** Returns a source that requests tokens with OAuth 2 client credentials. The scope is the path of the operation. */
 export function endpointToken(endpoint: TokenEndpoint): TokenSource {
   const { url, clientId, clientSecret, origin = `tokenUrl ${url}` } = endpoint;
   const form = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };

@@ -99,8 +99,8 @@ export class Types {
 
   /** Returns the properties of an object, with descriptions from TSDoc. */
   object(schema: z.ZodObject, name: string, ...documented: Fields[]): ObjectSpec {
-    // Leave out our service's limits, because another service may have different ones. `tolerant` also drops
-    // descriptions, so add them again.
+    // Leave out our service's limits, because another service may have different ones.
+    // `tolerant` also drops the descriptions of fields, so add them again.
     const { properties = {}, ...json } = schemaOf(tolerant(schema));
     const described = Object.entries(properties).map(([key, value]) => [
       key,

@@ -22,7 +22,7 @@ const maxCharacters = 59_900;
 const frame = 2_000;
 const maxProperties = 25;
 
-/** Renders a report as a review comment: first the verdict, then dangerous findings, with collapsed details. */
+/** Renders a report as a review comment: for each stack the verdict, then its findings with collapsed details. */
 export function renderMarkdown({ stacks }: Report): string {
   const share = Math.floor(maxCharacters / Math.max(1, stacks.length)) - 2;
   const full = stacks.map((report) => stackMarkdown(report, share - frame));
