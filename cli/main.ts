@@ -38,7 +38,7 @@ Every command has --help with examples. The service and its credentials come
 from RECOMMENDER_… variables or, with --stack NAME, from a Pulumi stack. The
 default is the embedded service of ./.recommender.`;
 
-/** Commands by their group in the help. */
+/** Commands by their group in the help text. */
 const groups = {
   "The embedded service": [addServe, addStatus, addOpen, addStop, addReset, addClients],
   "Backup, and moving to another store": [addExport, addRestore],
@@ -53,7 +53,7 @@ export async function createProgram(): Promise<Command> {
     .description("Recommendation services as code: the embedded service, data, models and stacks.")
     .version(version, "-V, --version", "show the version")
     .helpOption("-h, --help", "show help")
-    // Do not call process.exit, which can lose output that is not written yet.
+    // Throw instead of calling process.exit, which can lose output that is not written yet.
     .exitOverride()
     .showHelpAfterError("Run with --help for the options.")
     .configureHelp({ subcommandTerm: (command) => command.name(), groupItems: sharedOptionsLast })

@@ -20,8 +20,8 @@ export function isOnThisMachine(address: string): boolean {
 }
 
 /**
- * Returns the addresses under which a service may also be known: this machine has several names. Two services on this
- * machine can share such an address, so it only raises doubts.
+ * Returns the address of a service. For a service on this machine, also returns its address with the host localhost.
+ * Two services on this machine can share that address, so a match only raises doubts.
  */
 export function possibleAddresses(address: string): string[] {
   const canonical = canonicalAddress(address);

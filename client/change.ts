@@ -5,22 +5,22 @@ import type { CallOptions } from "./http/options";
 
 /** Change of an object. */
 export interface Change<Found, Sent extends object> {
-  /** Object in messages, such as `model m1`. */
+  /** Name of the object in messages, such as `model m1`. */
   readonly object: string;
   readonly sent: Sent;
   /** Sends the change and returns the reply, which is the changed object. */
   send(options: Pick<CallOptions, "isObsolete">): Promise<Found>;
   /** Reads the object. */
   read(): Promise<Found>;
-  /** Returns the properties that the service reports. The service need not report all of them. */
+  /** Returns the changed properties that the service reports. The service need not report all of them. */
   reported(found: Found): Partial<Sent>;
   /** Returns the step to suggest if the service did not apply the change. */
   fix(which: string): string;
 }
 
 /**
- * Changes an object and returns it as the service has it. A reply with other values than those sent does not show that the
- * change was applied, so the object is read. Fails if it still has other values.
+ * Changes an object and returns it. If the reply does not contain the sent values, the object is read to find out
+ * whether the change was applied. Fails if the object still has other values.
  */
 export async function applyChange<Found, Sent extends object>(change: Change<Found, Sent>): Promise<Found> {
   const { object, sent, send, read, reported, fix } = change;
@@ -37,7 +37,8 @@ export async function applyChange<Found, Sent extends object>(change: Change<Fou
   };
   const reply = await send({ isObsolete }).catch((error: unknown) => {
     const isApplied = seen !== undefined && differing(seen).length === 0;
-    // The reply has other values than those sent, so what counts is the object itself.
+    // A reply with other values than those sent proves nothing.
+    // The object that was read shows whether the change was applied.
     const isOfOtherCall = error instanceof ReplyError && error.isOfOtherCall;
     if (seen === undefined || !isUndecided(error) || !(isApplied || isOfOtherCall)) throw error;
     return seen;

@@ -8,7 +8,7 @@ export function isCiRunner(environment: NodeJS.ProcessEnv): boolean {
   return ciVariables.some((name) => isEnabled(environment[name]));
 }
 
-/** Error message if no address is configured on a CI runner. */
+/** Error message for a CI runner without a configured address. */
 export const noAddressOnCi =
   "recommender:baseUrl is not set, and this is a CI runner. An embedded service would end with the runner, and its data " +
   "would be lost. Set the address of your service with `pulumi config set recommender:baseUrl https://…` or " +

@@ -43,7 +43,7 @@ export class Client {
   readonly baseUrl: string;
   /** Identifies the service across runs, even if the address of an embedded service changes. */
   readonly service: string;
-  /** Serving addresses to which the credentials may go. */
+  /** Serving addresses to which the credentials may be sent. */
   readonly serving: ServingAddresses;
   readonly #options: ClientOptions;
   readonly #agent: Agent;
@@ -107,7 +107,7 @@ export class Client {
     const began = this.#clock.now();
     const { origin } = prepared.url;
     const waitSignal = prepared.signal ?? this.#options.stop;
-    // Stays true if a later attempt fails to connect, because an earlier attempt may still have run.
+    // Whether an attempt may have run. Stays true if a later attempt fails to connect.
     let mayHaveRun = false;
     for (let attempt = 0; ; attempt++) {
       const silence = `no response to ${route.method} ${route.path} yet (${origin})`;
@@ -123,7 +123,8 @@ export class Client {
               honoured: this.#honoursKeys.get(origin),
             })
           : error;
-      // If the address is wrong, nothing was created there, so the outcome is known. If not, a retry may help.
+      // If the address is wrong, nothing was created there, so the outcome is known.
+      // If the address is right, a retry may help.
       const isDoubtful = mayHaveRun
         ? isForeign(failure.error)
         : !failure.transient && isUndecided(failure.error);
@@ -153,13 +154,13 @@ export class Client {
     return this.#options.whoami ?? "recommender whoami";
   }
 
-  /** Whether the address is wrong: a read, too, gets a response that does not come from the service. */
+  /** Whether the address is wrong. It is if even a read gets a response that does not come from the service. */
   async #isWrongAddress({ route, signal }: PreparedRequest): Promise<boolean> {
     if (route.path === routes.listEventDatasets.path) return true;
     return isUndecided(await this.call(routes.listEventDatasets, {}, { signal }).catch((error) => error));
   }
 
-  /** Whether the service has an operation. For operations outside the specification, this reads `/healthz` once. */
+  /** Whether the service supports an operation. For extensions of the specification, this reads `/healthz` once. */
   async supports(route: Route): Promise<boolean> {
     if (!route.extension) return true;
     const { origin } = new URL(this.baseUrl);
@@ -175,7 +176,7 @@ export class Client {
     return (await this.#extensions).has(route.path);
   }
 
-  /** Whether the service may be one of this package. Each of them honours idempotency keys. */
+  /** Whether the service may be the one in this package, which honours idempotency keys. */
   async #mayHaveExtensions(): Promise<boolean> {
     if (!(await isGranted(this, routes.listEventDatasets))) return false;
     return (await this.honoursKeys()) || !this.#responded.has(new URL(this.baseUrl).origin);
@@ -203,7 +204,7 @@ export class Client {
     return this.#tokens.source.refusesScopes === true;
   }
 
-  /** Gets a token for a later call, to fail early if there is none. */
+  /** Gets a token for a later call, to fail early if no token is issued. */
   async getToken(route: Route): Promise<void> {
     await retryRead(() => this.#tokens.get(route.path), thrownFailure, this.#limits);
   }

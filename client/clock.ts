@@ -21,7 +21,9 @@ export const systemClock: Clock = {
   },
 };
 
-/** Waits for work until a signal is aborted. The work continues, because other callers may wait for it too. */
+/**
+ * Waits for work until a signal is aborted. The work itself continues, because other callers may be waiting for it too.
+ */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   signal.throwIfAborted();

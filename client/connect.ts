@@ -22,7 +22,9 @@ export async function connect(settings: Settings, options: Partial<ClientOptions
   return new Client({ ...target, connections: settings.parallel, ...options });
 }
 
-/** How an embedded service was reached: whether it was started and its data created, and its process. */
+/**
+ * How an embedded service was reached: whether it had to be started, whether its data was created, and its process id.
+ */
 type EmbeddedStart = Pick<import("../service/embedded").Embedded, "started" | "created" | "pid">;
 
 /** Returns the address and credentials for settings. Starts the embedded service if the settings use one. */
@@ -51,7 +53,7 @@ function tokenSource(settings: Settings, whoami: string | undefined): TokenSourc
     : serviceTokenSource(settings, whoami);
 }
 
-/** Token endpoint of a service of this package. The secret is the service key, or that of the given client. */
+/** Token endpoint of the service in this package. `key` is the service key, or the secret of the client `clientId`. */
 function tokenEndpointOf(baseUrl: string, key: string, clientId = "pulumi-recommender") {
   return { url: `${baseUrl.replace(/\/+$/, "")}/oauth/token`, clientId, clientSecret: key };
 }
@@ -59,10 +61,13 @@ function tokenEndpointOf(baseUrl: string, key: string, clientId = "pulumi-recomm
 /** Prefix of client secrets in the service of this package. */
 const clientSecretPrefix = "rc_";
 
-/** Gets tokens from the service itself, if no token source is set. Services of this package issue tokens; others may not. */
+/**
+ * Returns a source that requests tokens from the service itself, for settings without a token source. The service in
+ * this package issues tokens; other services may not.
+ */
 function serviceTokenSource({ baseUrl, apiKey = "", clientId }: Settings, whoami?: string): TokenSource {
   const endpoint = tokenEndpointOf(baseUrl, apiKey, clientId);
-  // Messages show this address, so it must not contain credentials before the host.
+  // Messages show this address, so it must not contain the user name and password of the URL.
   const { origin: host, pathname } = new URL(endpoint.url);
   const credentials = clientId
     ? `${settingName("apiKey")} and ${settingName("clientId")}`
@@ -75,7 +80,7 @@ function serviceTokenSource({ baseUrl, apiKey = "", clientId }: Settings, whoami
       hasIssuedToken = true;
       return token;
     } catch (error) {
-      // An address that has issued a token before is a token endpoint, so other sources need not be suggested.
+      // If this address has issued a token before, it is a token endpoint, so do not suggest other token sources.
       if (hasIssuedToken || !(error instanceof TokenError) || error.transient) throw error;
       const { message, refusal, cause } = error;
       if (refusal === "credentials" && !clientId && apiKey.startsWith(clientSecretPrefix))

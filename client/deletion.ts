@@ -3,22 +3,22 @@ import { meansAbsent, undefinedIfMissing } from "./error-meaning";
 import { isUndecided } from "./finality";
 import type { CallOptions } from "./http/options";
 
-/** How to delete an object, and how to see that it is gone. */
+/** How to delete an object, and how to check that it is gone. */
 interface Deletion {
-  /** Sends the call. Its reply must describe the deleted object. */
+  /** Sends the delete call. A valid reply describes the deleted object. */
   send(options: Pick<CallOptions, "isObsolete">): Promise<unknown>;
   /** Reads the object. Returns true only if the service says that it does not exist. */
   isGone(): Promise<boolean>;
   /**
-   * Whether an error of the call means that nothing is left to delete. Default: the object does not exist. An error that
-   * names no object of the call may be a gateway's, so a read must confirm it.
+   * Whether an error of the delete call means that nothing is left to delete. Default: the object does not exist. If
+   * the error names no object of the call, a gateway may have sent it, so a read must confirm it.
    */
   meansGone?(error: ApiError): boolean;
 }
 
 /**
- * Deletes an object. Succeeds if the service describes the deleted object or says that it does not exist. Any other reply
- * decides nothing: the object is read, and the call is repeated while the object still exists.
+ * Deletes an object. Succeeds if the service describes the deleted object or says that it does not exist. After any
+ * other reply the outcome is unknown: the object is read, and the call is retried while the object still exists.
  */
 export async function deleteObject({ send, isGone, meansGone = meansAbsent }: Deletion): Promise<void> {
   let seen: boolean | undefined;
@@ -40,7 +40,8 @@ export async function deleteObject({ send, isGone, meansGone = meansAbsent }: De
 }
 
 /**
- * Deletes an object for a command, which reports an object that does not exist as an error.
+ * Deletes an object for a command. Unlike `deleteObject`, this fails if the service says that the object does not
+ * exist.
  *
  * @param read reads the object
  */

@@ -7,8 +7,8 @@ const user = /(\b|_)users?(\b|_)/i;
 const inUse = /\b(deployed|serving|serves|in[ _]use)\b|DEPLOYED|IN_USE/i;
 
 /**
- * Returns the reply of a call, or undefined if the object does not exist. A 404 that may come from a gateway counts only
- * if `confirm` returns true, which checks the absence in another way.
+ * Returns the reply of a call, or undefined if the object does not exist. If a gateway may have sent the 404, `confirm`
+ * must check in another way that the object is missing.
  */
 export async function undefinedIfMissing<T>(
   call: Promise<T>,
@@ -25,9 +25,9 @@ export async function undefinedIfMissing<T>(
 }
 
 /**
- * Whether a 404 that may come from a gateway means that an object is missing. A list without the object proves nothing: it
- * may be paged, out of date, or sent by the gateway. So the same read must find another object of the list, which shows
- * that the route works, and then still not find this one.
+ * Whether a 404 that may come from a gateway means that an object is missing. A list without the object proves nothing:
+ * it may be paged, out of date, or sent by the gateway. So the same read must find another object of the list, which
+ * shows that the route works, and then still not find this one.
  */
 export async function isMissingNextTo<T>(
   list: ReadonlyMap<string, T>,

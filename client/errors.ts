@@ -5,7 +5,7 @@ import type { ErrorBody } from "./http/error-body";
 
 type Call = Pick<Route, "method" | "path">;
 
-/** A response with an error status. `isRecognised` is false if a proxy or gateway sent it. */
+/** A response with an error status. `isRecognised` is false if a proxy or gateway may have sent it. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly method: string;
@@ -13,7 +13,7 @@ export class ApiError extends Error {
   readonly status: number;
   /** The service's error code, if the body has one. */
   readonly code: string | undefined;
-  /** The error text of the body, without the call. */
+  /** The error text in the body, without the method and path of the call. */
   readonly reason: string;
   readonly requestId: string | undefined;
   /** Whether the service itself sent the response. See `isRecognised` in finality.ts. */
@@ -45,7 +45,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A success whose body does not match the contract or is the reply to another call. */
+/** A response with a success status whose body does not match the contract or belongs to another call. */
 export class ReplyError extends Error {
   override readonly name = "ReplyError";
   readonly status: number;
@@ -70,7 +70,9 @@ export class ReplyError extends Error {
   }
 }
 
-/** The service could not be reached, or the response was incomplete, and a retry was useless or unsafe. */
+/**
+ * The service could not be reached, or the response was incomplete. The call was not retried, or all retries failed.
+ */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
   /** Whether no connection could be opened, so the call was not sent. */
@@ -88,7 +90,7 @@ export class OutcomeUnknownError extends Error {
   override readonly cause: Error;
   readonly method: string;
   readonly path: string;
-  /** Key with which the call can be repeated, if the service honours idempotency keys. */
+  /** Idempotency key of the call. If the service honours keys, the call can safely be repeated with it. */
   readonly idempotencyKey: string;
 
   constructor(
@@ -142,7 +144,10 @@ export class TokenError extends Error {
   }
 }
 
-/** Whether the service or the token endpoint could not be reached or was overloaded. Such an error says nothing about the call. */
+/**
+ * Whether the service could not be reached, or the token endpoint could not be reached or was overloaded. Such an error
+ * says nothing about the call itself.
+ */
 export function isOutage(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof TokenError && error.transient);
 }

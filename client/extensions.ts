@@ -9,7 +9,7 @@ import { parseJson } from "./parse";
 const healthPath = "/healthz";
 const health = z.object({ extensions: z.array(z.string()) });
 
-/** The service does not have an operation that is not in the specification. Nothing was sent. */
+/** The service does not support an operation that extends the specification. The call was not sent. */
 export class UnsupportedError extends Error {
   constructor({ path }: Route, baseUrl: string) {
     super(`The service at ${baseUrl} does not support ${path}, which is not part of the specification.`);
@@ -35,7 +35,7 @@ export async function fetchExtensions(
   const body = status === 200 ? parseJson(text) : undefined;
   if (typeof body === "object" && body !== null) return new Set(health.safeParse(body).data?.extensions);
   const isUnavailable = status >= 500 || [408, 425, 429].includes(status);
-  // Gateways do not send this header, so the response comes from a service that has no such page.
+  // Gateways do not send this header, so the response comes from the service itself, which has no such page.
   const isOwn = response.headers[idempotencyHeader] !== undefined;
   if (!isUnavailable && (isOwn || !(await mayHaveExtensions()))) return new Set();
   const { message } = readErrorBody(text);
@@ -44,22 +44,28 @@ export async function fetchExtensions(
   throw new ApiError({ method: "GET", path: healthPath }, error, isUnavailable ? "" : hint);
 }
 
-/** Whether an error means that `/healthz` could not be read. It concerns all resources, not only the one that read it. */
+/**
+ * Whether an error means that `/healthz` could not be read. Such an error concerns all resources, not only the one
+ * whose call failed.
+ */
 export function isHealthError(error: unknown): boolean {
   return error instanceof ApiError && error.path === healthPath;
 }
 
-/** Returns how long to read `/healthz` again. An unavailable service gets more time than the page of a gateway. */
+/** Returns how long to retry reading `/healthz`. An unavailable service gets more time than the page of a gateway. */
 export function healthBudgetMs(policy: RetryPolicy, failure: Failure, hasResponded: boolean): number {
   const budget = budgetMs(policy, failure, hasResponded);
   const { error } = failure;
   return error instanceof ApiError && !error.isRecognised ? Math.min(budget, policy.foreignMs) : budget;
 }
 
-/** Decides whether to read `/healthz` again. A page that the service did not send may be temporary, whatever its status. */
+/**
+ * Decides whether to retry reading `/healthz`. A page that the service did not send may be temporary, so any status is
+ * retried.
+ */
 export function healthFailure(route: Route, origin: string, error: Error): Failure {
   if (error instanceof ApiError) return { error, transient: true, mayHaveRun: false };
-  // The calls that judge the service have been retried already.
+  // This error comes from a call in `mayHaveExtensions`, which has already been retried.
   if (isOutage(error)) return { error, transient: false, mayHaveRun: false };
   return connectionFailure(route, origin, error);
 }

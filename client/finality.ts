@@ -3,18 +3,18 @@ import { type Route, routes } from "../contract";
 import { ApiError, ReplyError } from "./errors";
 import type { ErrorBody } from "./http/error-body";
 
-/** A path, with or without a query. Gateways quote it, and it contains names of object types. */
+/** Matches paths in a text. Gateways quote the path of the request, whose words must not count as names of objects. */
 const quotedPath = /\S*\/\S*/g;
 
-/** What a request asks for: the ids in it, and the kinds of objects that its fields refer to. */
+/** The ids in a request, and the kinds of objects that its fields refer to. */
 export interface Asked {
   readonly kinds: readonly string[];
   readonly ids: readonly string[];
 }
 
 /**
- * Returns the kinds of objects that a request refers to. `event_dataset_id` and `eventDatasetId` refer to a dataset. The
- * recommendation call also needs a model, which no field names.
+ * Returns the kinds of objects that a request refers to. `event_dataset_id` and `eventDatasetId` refer to a dataset.
+ * The recommendation call also needs a model, although no field refers to it.
  */
 export function kindsIn({ path, request }: Pick<Route, "path" | "request">): string[] {
   const shapes = request instanceof z.ZodObject ? [request.shape] : request.options.map(shapeOf);
@@ -26,12 +26,15 @@ export function kindsIn({ path, request }: Pick<Route, "path" | "request">): str
 
 const shapeOf = (option: unknown): object => (option as z.ZodObject).shape;
 
-/** Statuses that mean that something is missing. Gateways and routers use them too, for routes and their own deployments. */
+/**
+ * Statuses that mean that something is missing. Gateways and routers also send them, for missing routes and for their
+ * own deployments.
+ */
 const absenceStatuses = [404, 410];
 
 /**
- * Whether the service itself sent an error reply. The body must be a JSON object with an error code or text. A 404 or 410
- * must also name the missing object.
+ * Whether the service itself sent an error reply. The body must be a JSON object with an error code or text. A 404 or
+ * 410 must also name the missing object.
  */
 export function isRecognised(status: number, body: ErrorBody, asked: Asked): boolean {
   if (status < 400 || body.shape !== "error") return false;
@@ -54,7 +57,7 @@ export function namesObject(
 
 /** Statuses that mean that a call did not run, even if a gateway sent them. */
 const notRunStatuses = [401, 403, 407, 425, 429];
-/** Statuses that mean the same if a gateway sent them, because they are about its own limits. */
+/** Statuses that mean that a call did not run if a gateway sent them, because they concern the gateway's own limits. */
 const proxyLimitStatuses = [413, 414, 415, 417, 426, 431];
 /** Error text of a 409 while the first call with the same idempotency key is still running. */
 const keyInProgress = /in[ _-]progress|being processed|still processing|already processing|concurrent/i;
@@ -74,8 +77,8 @@ export type Evidence = Pick<ApiError, "status" | "code" | "reason" | "isRecognis
 /**
  * Decides what an error reply says about the call. Only the service itself can reject a call.
  *
- * @param mayHaveRun whether an earlier attempt of the same call may have run. Then 404 and 409 mean `unknown`, because
- * they may be consequences of that attempt
+ * @param mayHaveRun whether an earlier attempt of the same call may have run. If so, 404 and 409 mean `unknown`,
+ * because they may be consequences of that attempt
  */
 export function outcomeOf(
   { status, code = "", reason, isRecognised }: Evidence,
@@ -93,32 +96,35 @@ export function isFinal(error: unknown, { mayHaveRun = false } = {}): error is A
   return error instanceof ApiError && outcomeOf(error, mayHaveRun) === "rejected";
 }
 
-/** Whether an error is a reply below 500 that leaves the outcome unknown, such as the 404 of a gateway. */
+/** Whether an error is a reply with a status below 500 that leaves the outcome unknown, such as a gateway's 404. */
 export function isForeign(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status < 500 && outcomeOf(error) === "unknown";
 }
 
-/** Whether a reply decides nothing: it may not come from the service, whatever its status. */
+/**
+ * Whether a reply leaves the outcome unknown because it may not come from the service. Its status may be an error or a
+ * success.
+ */
 export function isUndecided(error: unknown): error is ApiError | ReplyError {
   return isForeign(error) || error instanceof ReplyError;
 }
 
-/** Whether a reply may be a service's short way to say that an object is missing. A gateway may have sent it too. */
+/** Whether a reply may mean that an object is missing. It does not name the object, so a gateway may have sent it. */
 export function mayMeanAbsent(error: unknown): boolean {
   return isForeign(error) && absenceStatuses.includes(error.status);
 }
 
 /**
- * Whether a reply may mean that the service does not answer this operation at the address of the call. The service itself
- * has no other reason for 405, and its 404 may concern the address.
+ * Whether a reply may mean that the service does not answer this operation at the address of the call. The service
+ * itself has no other reason for 405, and its 404 may concern the address.
  */
 export function mayBeWrongAddress(error: unknown): error is ApiError {
   return isForeign(error) || (error instanceof ApiError && [404, 405].includes(error.status));
 }
 
 /**
- * Whether an error is the service's own answer to a call that changes nothing: a rejection, or an internal error that is
- * still there after the retries. Gateways send 502, 503 and 504 while the service is healthy.
+ * Whether an error is the service's own answer to a call that changes nothing: a rejection, or an internal error that
+ * remains after the retries. Gateways send 502, 503 and 504 while the service is healthy.
  */
 export function isOwnFailure(error: unknown): error is ApiError {
   return isFinal(error) || (error instanceof ApiError && error.isRecognised && error.status === 500);

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Default names of files and directories, with a pattern that covers all of them. */
+/** Default names of generated files and directories, each with a .gitignore pattern for all such names. */
 const defaults = [
   { name: /^recommender-rejects-/, pattern: "recommender-rejects-*" },
   { name: /^\.recommender$/, pattern: ".recommender/" },
@@ -27,7 +27,7 @@ export async function ignoreHint(path: string, contents: string): Promise<string
     const { pattern } = defaults.find((one) => one.name.test(name)) ?? { pattern: `/${prefix}${name}` };
     return `Add ${pattern} to .gitignore: ${path} has ${contents}, and Git does not ignore it.`;
   } catch {
-    // There is no Git, or no work tree.
+    // Git is not installed, or the path is not in a work tree.
     return undefined;
   }
 }

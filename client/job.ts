@@ -6,7 +6,7 @@ import type { Settings } from "./settings";
 /** A job, as the service returns it. */
 export type Job = Reply<typeof routes.getJob>;
 
-/** A type of job, with the setting of its timeout and its usual duration. */
+/** A type of job, with the name of its timeout setting and its usual duration. */
 export interface JobKind {
   readonly name: string;
   readonly limit: "trainingTimeout" | "deploymentTimeout" | "queryingTimeout" | "clusteringTimeout";
@@ -77,7 +77,7 @@ export interface Watch {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly limitMs: number;
-  /** Ends the wait with the signal's reason. */
+  /** If aborted, the wait ends with the signal's reason. */
   readonly signal?: AbortSignal;
   readonly readJob: () => Promise<Job>;
   /** Called after each poll if the job has not ended. */

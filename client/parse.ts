@@ -9,7 +9,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Decodes percent-encoded text. Returns text that is not valid unchanged. */
+/** Decodes percent-encoded text. Returns the text unchanged if it is not valid. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,4 +1,4 @@
-/** Whether a process is running on this machine, also if it belongs to another user. */
+/** Whether a process is running on this machine, even if it belongs to another user. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -2,11 +2,11 @@ import { z } from "zod";
 
 const address = z.string().nullish();
 const addresses = z.object({ servingUri: address, stableServingUri: address });
-/** The parts of a reply that name the address of a project's recommendation service. */
+/** The parts of a reply that contain the address of a project's recommendation service. */
 const naming = addresses.extend({ jobResult: addresses.nullish().catch(undefined) });
 
 /**
- * Decides where the credentials of a client may go with a recommendation call. A `serving_uri` can come from the state of
+ * Decides to which serving addresses a client may send its credentials. A `serving_uri` can come from the state of
  * another stack, or from a service behind a TLS proxy that reports its http: address.
  */
 export class ServingAddresses {
@@ -26,8 +26,8 @@ export class ServingAddresses {
   }
 
   /**
-   * Returns the address to call for a `serving_uri`, or undefined if only the base address may be called. An http: address
-   * at the host of an https: service becomes https:.
+   * Returns the address to call for a `serving_uri`, or undefined if only the base address may be called. If the
+   * service uses https:, an http: address at the same host becomes https:.
    */
   addressOf(servingUri: string): string | undefined {
     if (!/^https?:/.test(servingUri) || !URL.canParse(servingUri)) return undefined;

@@ -13,8 +13,9 @@ export type Recommendation = Reply<typeof routes.recommendItemsToUser>;
 
 /**
  * Gets recommendations from a project.
- * The specification does not define how serving_uri relates to the address of the call. So the call is sent to
- * serving_uri first, if the credentials may go there, and then to the base address if the service does not respond there.
+ * The specification does not define how serving_uri relates to the address of the call. So the call is first sent to
+ * serving_uri, if the credentials may be sent there. If the service does not respond there, the call is sent to the
+ * base address.
  */
 export async function recommendItems(
   client: Client,
@@ -42,7 +43,9 @@ export async function recommendItems(
   }
 }
 
-/** Returns a notice if a call goes to the base address because its serving address may not get the credentials. */
+/**
+ * Returns a notice if a call goes to the base address, because the credentials must not be sent to its serving address.
+ */
 export function withheldNotice(client: Client, servingUri: string | null | undefined): string | undefined {
   if (!servingUri || client.serving.addressOf(servingUri)) return undefined;
   const origin = URL.canParse(servingUri) ? new URL(servingUri).origin : "its serving address";
@@ -52,7 +55,7 @@ export function withheldNotice(client: Client, servingUri: string | null | undef
   );
 }
 
-/** A deployment as the state has it. */
+/** A deployment as stored in the state. */
 interface StoredDeployment {
   readonly projectId: string;
   readonly deploymentJobId?: string | undefined;
@@ -60,8 +63,8 @@ interface StoredDeployment {
 }
 
 /**
- * Returns the serving address of a deployment. If the credentials may not go to the address in the state, the service is
- * asked for it: the state may come from another service.
+ * Returns the serving address of a deployment. If the credentials must not be sent to the address in the state, asks
+ * the service for the current address, because the state may come from another service.
  */
 export async function currentServingUri(
   client: Client,
@@ -72,14 +75,19 @@ export async function currentServingUri(
   return job?.jobResult?.servingUri ?? servingUri;
 }
 
-/** Recommendations that a deployment must answer. */
+/**
+ * Users for whom a deployment must return recommendations, with the minimum number of results and the maximum latency.
+ */
 export interface ServingCheck {
   readonly userIds: readonly string[];
   readonly minResults: number;
   readonly maxLatencyMs?: number | undefined;
 }
 
-/** Whether a project has a live deployment. Any response of the service proves it, except one that says otherwise. */
+/**
+ * Whether a project has a live deployment. Any response of the service proves it, unless the response says otherwise.
+ * The result is `unknown` if the response may not come from the service.
+ */
 export async function isServing(
   userId: string | undefined,
   servingUri: string | null | undefined,
@@ -102,8 +110,8 @@ interface CheckedDeployment {
 }
 
 /**
- * Why a check failed. `refused`: the service rejected a call; `few`: too few results; `slow`: the response took too long;
- * `foreign`: something other than the service responds.
+ * Why a check failed. `refused`: the service rejected a call; `few`: too few results; `slow`: the response took too
+ * long; `foreign`: something other than the service responds.
  */
 interface CheckFailure {
   readonly kind: "refused" | "few" | "slow" | "foreign";
@@ -111,12 +119,13 @@ interface CheckFailure {
 }
 
 /**
- * Runs the check of a deployment. Returns why it failed, or undefined if it passed or none is declared. Throws if that is
- * unknown: the credentials are rejected, or the service is overloaded or cannot be reached.
+ * Runs the check of a deployment. Returns why it failed, or undefined if it passed or the deployment declares no check.
+ * Throws if the outcome is unknown: the credentials are rejected, or the service is overloaded or cannot be reached.
  * The reason refers to users by their index, because it is stored in the stack state and user ids are personal data.
  *
- * @param isRefresh whether a refresh runs it. Latency then does not count, and neither does an internal error of the
- * service. A response of something else counts as `foreign`, and throws otherwise
+ * @param isRefresh whether a refresh runs the check. A refresh ignores latency. For an internal error of the service it
+ * throws, while otherwise the check fails. For a response that did not come from the service it returns `foreign`,
+ * while otherwise the check throws
  */
 export async function runCheck(
   { check, qps }: CheckedDeployment,
@@ -127,7 +136,7 @@ export async function runCheck(
   if (!check) return undefined;
   const { userIds, minResults = 1, maxLatencyMs } = check;
   for (const [index, userId] of userIds.entries()) {
-    // Stays within the deployment's qps. Otherwise waiting for its rate limit would count as latency.
+    // Stay within the deployment's qps. Otherwise the waiting time for its rate limit would count as latency.
     if (index > 0) await clock.sleep(1000 / qps);
     const place = `check.userIds[${index}]`;
     const began = performance.now();
@@ -158,14 +167,16 @@ export async function runCheck(
   return undefined;
 }
 
-/** Returns the kind of failure that an error means, or undefined if it means nothing about the deployment. */
+/**
+ * Returns the kind of check failure that an error means, or undefined if the error says nothing about the deployment.
+ */
 function failureKind(error: unknown, isRefresh: boolean): CheckFailure["kind"] | undefined {
   if (!isRefresh) return isOwnFailure(error) ? "refused" : undefined;
   if (isFinal(error)) return "refused";
   return isUndecided(error) ? "foreign" : undefined;
 }
 
-/** Describes the error of a call, without the message of the service if that contains the user id. */
+/** Describes the error of a call. Leaves out the service's message if it contains the user id. */
 function errorText(error: Error, userId: string): string {
   if (!(error instanceof ApiError) || !error.reason.includes(userId)) return error.message;
   const { status, code, requestId } = error;

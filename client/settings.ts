@@ -59,7 +59,7 @@ const schema = z.object({
   clientId: z.string().optional(),
   /** Client secret for the token endpoint. */
   clientSecret: z.string().optional(),
-  /** Interval of the first polls of a job. It grows to 30 s. */
+  /** Interval between the first polls of a job, in milliseconds. It grows to 30 s. */
   jobPollMs: count(1000, "a whole number of milliseconds"),
   /** How long to wait for a training, such as 90m or 5h. */
   trainingTimeout: duration("8h"),
@@ -91,7 +91,7 @@ const schema = z.object({
     }),
   /** Whether every deployment rolls back to the previous models if its check fails, not only those that declare it. */
   rollback: flag("false"),
-  /** Whether to send the stack and resource that create an object or submit a job to the service. */
+  /** Whether to send the service the names of the stack and the resource that create an object or submit a job. */
   tellOrigin: flag("true"),
   /** Maximum number of connections to the service. */
   parallel: count(64, "a whole number of connections"),
@@ -141,7 +141,10 @@ export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }
 
-/** Returns the environment without the variables that the given settings override. A token source overrides all others. */
+/**
+ * Returns the environment without the variables that the given settings override. A given token source overrides all
+ * token sources in the environment.
+ */
 export function environmentWithout(
   given: readonly SettingKey[],
   environment: NodeJS.ProcessEnv,
@@ -154,10 +157,11 @@ export function environmentWithout(
 }
 
 /**
- * Reads the settings from the environment and the stack. If both set an address and the addresses differ, the credentials
- * of the stack are ignored, because they belong to another service. On a CI runner, the address is required.
+ * Reads the settings from the environment and the stack. If both set an address and the addresses differ, the
+ * credentials of the stack are ignored, because they belong to another service. On a CI runner, the address is
+ * required.
  *
- * @param addressFrom name of the source of the address in errors, if it is not the environment variable
+ * @param addressFrom source of the address, for errors. Default: the name of the environment variable
  */
 export function readSettings(
   fromStack: (key: SettingKey) => string | undefined,
@@ -168,8 +172,8 @@ export function readSettings(
   const fromEnvironment = (key: SettingKey) => environment[environmentName(key)] || undefined;
   const address = fromEnvironment("baseUrl");
   const isOtherAddress = address !== undefined && !isSameAddress(address, fromStack("baseUrl"));
-  // A token source in the environment replaces that of the stack completely. Mixing a token of one with an endpoint of
-  // the other would be a contradiction.
+  // A token source in the environment replaces the stack's token source completely.
+  // A token from one source and an endpoint from the other would contradict each other.
   const hasEnvironmentToken = tokenKeys.some(fromEnvironment);
   const usesStack = (key: SettingKey) =>
     tokenParts.includes(key) ? !hasEnvironmentToken && !isOtherAddress : key !== "apiKey" || !isOtherAddress;
@@ -200,7 +204,12 @@ function noCredentialsFor(baseUrl: string, addressFrom: string): string {
   );
 }
 
-/** @param unused settings of the stack that are not used, because the token endpoint is from the environment */
+/**
+ * Throws if the credentials are incomplete or contradict each other.
+ *
+ * @param unused client credentials of the stack that are ignored, because the environment sets a token source or
+ * another address
+ */
 function checkCredentials(settings: Settings, unused: readonly SettingKey[]): void {
   if (settings.baseUrl.startsWith("embedded:")) {
     const credential = ["apiKey" as const, ...tokenKeys].find((key) => settings[key]);
@@ -237,7 +246,7 @@ function checkCredentials(settings: Settings, unused: readonly SettingKey[]): vo
       throw new SettingsError(`recommender:tokenUrl needs recommender:${key}. ${howToSet(key)}`);
 }
 
-/** Whether a token source is configured. If not, only a service of this package can issue tokens for its key. */
+/** Whether a token source is configured. If not, only the service in this package can issue tokens, for its own key. */
 export function hasTokenSource(settings: Settings): boolean {
   return embeddedDirectory(settings.baseUrl) !== undefined || tokenKeys.some((key) => settings[key]);
 }
@@ -280,7 +289,10 @@ export function relativeToProgram(settings: Settings, programDirectory: string):
   return { ...settings, baseUrl: `embedded:${resolve(programDirectory, directory)}` };
 }
 
-/** Returns the schema that applies to a service. Only the limits of an embedded service are known. */
+/**
+ * Returns the schema to validate with before a call. Limits are checked only for an embedded service, because those of
+ * other services are unknown.
+ */
 export function acceptedAt<T extends z.ZodType>(baseUrl: string, schema: T): T {
   return embeddedDirectory(baseUrl) === undefined ? tolerant(schema) : schema;
 }

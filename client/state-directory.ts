@@ -3,14 +3,14 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** Returns a directory of the user for data that is useful between runs but can be lost without harm. */
+/** Returns a directory of the current user for files that are kept between runs, such as recovery journals. */
 export function stateDirectory(part: string): string {
   const { XDG_STATE_HOME, LOCALAPPDATA } = process.env;
   const base = XDG_STATE_HOME || LOCALAPPDATA || join(homedir(), ".local", "state");
   return join(base, "pulumi-recommender", part);
 }
 
-/** Returns a digest of any JSON value, for the names of files. */
+/** Returns a digest of any JSON value, for file names. */
 export function digest(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
 }
@@ -24,7 +24,7 @@ export function readIfPossible(path: string): string | undefined {
   }
 }
 
-/** Writes a text file that only its owner can read, and creates its directory. No reader sees a part of the text. */
+/** Writes a text file that only its owner can read, and creates its directory. Readers never see an incomplete file. */
 export function replaceFile(path: string, text: string): void {
   createDirectory(dirname(path));
   const next = `${path}.${process.pid}`;
@@ -32,7 +32,7 @@ export function replaceFile(path: string, text: string): void {
   renameSync(next, path);
 }
 
-/** Removes the files of a directory that are older than a time. */
+/** Removes files in a directory that are older than `maxAgeMs`. */
 export function removeOldFiles(directory: string, maxAgeMs: number): void {
   for (const name of readdirSync(directory)) {
     const file = join(directory, name);

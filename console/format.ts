@@ -40,7 +40,7 @@ export function formatDuration(ms: Maybe): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.round(hours / 24)} days`;
 }
 
-/** Formats a time relative to now, or as a date if it is older than a week or in the future. */
+/** Formats a time of the last 24 hours relative to now, and any other time as a date. */
 export function formatRelativeTime(ts: number, now: number): string {
   const ago = now - ts;
   if (ago < 5000 && ago > -60_000) return "just now";
@@ -55,7 +55,7 @@ export function formatRelativeTime(ts: number, now: number): string {
 /** Formats a time to the second, in the time zone of the browser. */
 export const formatExactTime = (ts: number): string => exactTime.format(ts);
 
-/** Formats a score or a metric with a fixed number of digits. Scores below -1e29 mark missing values. */
+/** Formats a score or a metric with a fixed number of digits. Scores below -1e29 are treated as missing. */
 export function formatDecimal(value: Maybe, digits = 3): string {
   return value == null || value < -1e29 ? "–" : value.toFixed(digits);
 }
@@ -66,11 +66,11 @@ export function toFourDigits(value: number): string {
   return String(Number.isFinite(few) ? few : value);
 }
 
-/** Returns the first characters of a text. It never ends with half of a surrogate pair. */
+/** Returns the first characters of a text. The result never ends with half of a surrogate pair. */
 export const prefixOf = (text: string, most: number): string =>
   text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
 
-/** Shortens user-provided text, so that it cannot fill the page. */
+/** Shortens user-provided text, so it cannot fill the page. */
 export function truncate(text: string, most = 120): string {
   return text.length > most ? `${prefixOf(text, most)}…` : text;
 }

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { LiveLine } from "../service/console/responses";
 import { request, signInState } from "./session";
 
-/** The current status of the jobs, or undefined until the first line arrives. */
+/** The latest live update, with the status of the jobs. Undefined until the first update arrives. */
 export const liveStatus = signal<LiveLine | undefined>(undefined);
 
 /** The state of the connection that delivers live updates. */

@@ -1,4 +1,5 @@
-// The console: a web page that shows the state of a service. Its data comes from service/console. It never has the API key.
+// The console: a web page that shows the state of a service. Its data comes from service/console.
+// The page never has the API key.
 
 import { render } from "preact";
 import { App } from "./app";

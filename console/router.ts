@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import { signInState } from "./session";
 
-/** The screen and its parameters, from the URL's fragment: `#/jobs/ID?type=TRAINING`. */
+/** The current screen and its parameters, from the URL's fragment, as in `#/jobs/ID?type=TRAINING`. */
 export interface Route {
   readonly screen: string;
   readonly rest: readonly string[];
@@ -44,7 +44,7 @@ export function navigate(address: string): void {
 
 const chosen = signal(sessionStorage.getItem("recommender-console-project"));
 
-/** The project that the screens show: the selected one, or else the newest deployed one. */
+/** The project that the screens show: the selected one, else the newest deployed one, else the newest one. */
 export const selectedProject = computed(() => {
   const now = signInState.value;
   const projects = now.state === "in" ? now.session.projects : [];

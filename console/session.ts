@@ -1,7 +1,9 @@
 import { signal } from "@preact/signals";
 import type { SessionResponse } from "../service/console/responses";
 
-/** Key in sessionStorage for the session's token, which is sent as a header. Only this origin and this tab can read it. */
+/**
+ * Key in sessionStorage for the session's token, which is sent as a header. Only this origin and this tab can read it.
+ */
 const storageKey = "recommender-console-token";
 
 /** Whether somebody is signed in, and who. `reason` says why a sign-in failed or a session ended. */
@@ -27,7 +29,7 @@ export class RequestError extends Error {
 
 const base = new URL(".", location.href.split("#")[0]);
 
-/** Returns the URL of a path of the service. Behind a proxy, the service may itself be under a path. */
+/** Returns the URL of a path of the service. Behind a proxy, the service may be at a path of the host. */
 export function urlOf(path: string): string {
   return new URL(path.replace(/^\//, ""), base).href;
 }
@@ -55,7 +57,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   throw refused;
 }
 
-/** Reads the data of a screen from `console/api`. */
+/** Reads the data that a screen shows from `console/api`. */
 export async function fetchView<T>(
   name: string,
   query: Record<string, string | undefined> = {},

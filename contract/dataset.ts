@@ -29,7 +29,10 @@ export const datasetFields = z.strictObject({
   attributeSchema: attributeSchema.default(null).describe(handlingText),
 });
 
-/** Fields in replies. Attribute handling is any text, because some plans have more kinds than the specification. */
+/**
+ * Fields in replies. Attribute handling is any text, because some plans offer more kinds than the specification
+ * defines.
+ */
 const replyFields = {
   name: maybe(z.string()).describe("Name of the dataset."),
   numShards: maybe(z.int()).describe("Number of shards. Each holds up to 100,000 records."),

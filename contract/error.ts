@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { maybe } from "./field";
 
-/** Error codes of the service in this package, with their HTTP status. The specification defines none, so clients accept any text. */
+/**
+ * Error codes of the service in this package, with their HTTP statuses. The specification defines no codes, so clients
+ * accept any text.
+ */
 export const errorCodes = {
   BAD_REQUEST: 400,
   UNAUTHENTICATED: 401,

@@ -14,13 +14,13 @@ export type JsonMap = Readonly<Record<string, unknown>>;
 /** Additional wire keys under which some services return a field. */
 export const aliases = z.registry<{ wireKeys: readonly string[] }>();
 
-/** Maps whose entries are on the same level as their sibling fields on the wire. */
+/** Marks maps whose entries are on the same level as their sibling fields on the wire. */
 export const inlined = z.registry<{ inlined: true }>();
 
-/** Wider schemas for other services, by the stricter schema of the service in this package. */
+/** Wider schemas for other services. The keys are the stricter schemas of the service in this package. */
 export const tolerantVariants = new WeakMap<z.core.$ZodType, z.ZodType>();
 
-/** Registers a wider schema that `tolerant` uses instead, because other services may accept more than this one. */
+/** Registers a wider schema that `tolerant` uses instead of the strict one, because other services may accept more. */
 export function withTolerant<S extends z.ZodType>(strict: S, wide: z.ZodType): S {
   tolerantVariants.set(strict, wide);
   return strict;
@@ -63,14 +63,14 @@ export function maybe<T extends z.ZodType>(schema: T): z.ZodCatch<z.ZodOptional<
   return schema.nullish().catch(undefined);
 }
 
-/** Returns a copy of a field schema that is also read from other wire keys. */
+/** Returns a copy of a field schema. The field is also read from the given additional wire keys. */
 export function withAliases<T extends z.ZodType>(schema: T, ...wireKeys: string[]): T {
   const copy = schema.clone() as T;
   aliases.add(copy, { wireKeys });
   return copy;
 }
 
-/** Returns a copy of a map schema whose entries are on the level of its sibling fields on the wire. */
+/** Returns a copy of a map schema. On the wire, its entries are on the same level as its sibling fields. */
 export function inline<T extends z.ZodType>(schema: T): T {
   const copy = schema.clone() as T;
   inlined.add(copy, { inlined: true });
@@ -110,7 +110,9 @@ export function mapOf<V>(
   );
 }
 
-/** Any JSON value. Values that JSON would drop or change, such as undefined, NaN and dates, are rejected at any depth. */
+/**
+ * Any JSON value. Values that JSON would drop or change, such as undefined, NaN and dates, are rejected at any depth.
+ */
 export const json = customSchema<Json>((value) => problemsIn(value), {});
 
 /** A map of JSON values with keys chosen by the user. */
@@ -161,7 +163,9 @@ function problemsIn(value: unknown, depth = Number.POSITIVE_INFINITY): Problem[]
   return problem ? [{ ...problem, path: problem.path.reverse() }] : [];
 }
 
-/** Returns the first problem. Its path is reversed, because building paths on the way down would slow down valid values. */
+/**
+ * Returns the first problem. Its path is reversed, because building paths on the way down would slow down valid values.
+ */
 function firstProblem(value: unknown, depth: number): Problem | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value === "number") {

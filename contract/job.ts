@@ -45,7 +45,7 @@ export const submitDeploymentJob = route({
 /** One value of one item attribute. */
 const attributeValue = {
   attribute: atMost(z.string().min(1), limits.nameCharacters).describe("Item attribute."),
-  // The specification does not define the type.
+  // The specification does not define the type of the value.
   value: z
     .union([atMost(z.string(), limits.valueCharacters), z.number(), z.boolean()])
     .describe("Value of the item attribute."),
@@ -77,7 +77,7 @@ export const userListQuery = z.strictObject({
   conditions: atMost(z.array(usageCondition).min(1), limits.conditions),
 });
 
-/** A query for the distribution of usage over the users. */
+/** A query for how usage is distributed over the users. */
 export const userDistributionQuery = z.strictObject({
   ...attributeValue,
   bins: atMost(z.int().min(1), limits.bins).default(limits.defaultBins).describe("Number of histogram bins."),
@@ -128,7 +128,7 @@ export const submitClusteringJob = route({
   reply: submitted,
 });
 
-/** Quality metrics from fewer held-out pairs are uncertain. */
+/** Minimum number of held-out pairs for reliable quality metrics. */
 export const certainPairs = 100;
 
 /** Whether metrics come from too few pairs to be reliable. False if the number of pairs is unknown. */
@@ -139,7 +139,7 @@ export function isUncertain(heldOutPairs: number | null | undefined): boolean {
 const metric = (text: string) => maybe(z.number()).describe(text);
 const count = (text: string) => maybe(z.int()).describe(text);
 
-/** Quality that a training measured on held-out pairs of users who were not used to choose parameters. */
+/** Quality that a training measured on held-out pairs. Their users were not used to choose parameters. */
 export const quality = z.object({
   recallAt20: metric("Share of held-out items among the top 20 recommendations."),
   ndcgAt20: metric(
@@ -202,7 +202,7 @@ const replyQuery = z.object({
   bins: maybe(z.int()).describe("Number of histogram bins."),
 });
 
-/** Fields of all four job types. A job has only those of its type. */
+/** Fields of all four job types. A job has only the fields of its type. */
 const jobData = z.object({
   algorithmType: maybe(z.string()).describe("Training: type of the algorithm."),
   algorithmParameters: maybe(jsonMap).describe("Training: parameters of the algorithm."),

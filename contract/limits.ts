@@ -17,8 +17,8 @@ export const limits = {
   /** Maximum number of automatic retries of a job. */
   jobRetries: 3,
 
-  // Defined by the service in this package. `tolerant` schemas do not check these, because other services may have
-  // other limits. They apply only to requests, so data that is already stored stays readable.
+  // Defined by the service in this package. They apply only to requests, so data that is already stored stays readable.
+  // `tolerant` schemas do not check these limits, because other services may have other limits.
 
   /** Maximum bytes of a user or item record as JSON. */
   recordBytes: 64 * 1024,
@@ -58,7 +58,10 @@ export const limits = {
   upsertBytes: 1000 * (20 + 1) * 1024 + 1024 * 1024,
   /** Maximum bytes of any other body, compressed or not. */
   requestBytes: 1024 * 1024,
-  /** Maximum bytes of the body of a recommendation call. The longest id and attribute names fit, with every character escaped. */
+  /**
+   * Maximum bytes of the body of a recommendation call. The longest id and attribute names fit, even if every character
+   * is escaped.
+   */
   recommendationBytes: 128 * 1024,
   /** Maximum bytes of a token request. Small, because callers are not authenticated yet. */
   tokenRequestBytes: 4096,
@@ -66,7 +69,10 @@ export const limits = {
   bodyDepth: 50_000,
   /** Maximum number of commas and colons in a body, which is about the number of its keys and values. */
   bodyValues: 2_000_000,
-  /** Maximum number of commas and colons in a record, and in a body outside its records. Records within their size limit have fewer. */
+  /**
+   * Maximum number of commas and colons in a record, and in the rest of the body. Records within their size limit have
+   * fewer.
+   */
   recordValues: 32 * 1024,
   /** Maximum number of pipelined requests that wait on a connection. */
   pipelinedRequests: 32,

@@ -14,10 +14,10 @@ const typeNames: Readonly<Record<string, string>> = {
   null: "null",
 };
 
-/** Units of values that are too long or too short. */
+/** Units for messages about values that are too long or too short. */
 const units: Readonly<Record<string, string>> = { string: "character", array: "entry" };
 
-/** Limits for suggestions, because a request may contain thousands of keys of any length. */
+/** Limits for suggestions in messages, because a request may contain thousands of keys of any length. */
 const maxWordLength = 64;
 const maxUnknownKeys = 5;
 
@@ -55,7 +55,9 @@ export function issueText(issue: Issue, schema?: z.ZodType): string {
   }
 }
 
-/** Returns the received value if it is a safe integer. Larger numbers were rounded by JSON.parse. Needs `reportInput`. */
+/**
+ * Returns the received value if it is a safe integer. JSON.parse has rounded larger numbers. Needs zod's `reportInput`.
+ */
 function receivedText(input: unknown): string {
   return Number.isSafeInteger(input) ? `, received ${input}` : "";
 }
@@ -107,7 +109,7 @@ export function closestMatch(word: string, known: readonly string[]): string | u
   return best && best.distance <= Math.max(1, word.length / 3) ? best.candidate : undefined;
 }
 
-/** Number of insertions, deletions, replacements and swaps of adjacent letters between two words. */
+/** Returns how many insertions, deletions, replacements and swaps of adjacent letters turn one word into the other. */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
@@ -164,7 +166,7 @@ function keysAt(schema: z.ZodType | undefined, path: readonly PropertyKey[]): st
   return schemasAt(schema, path).flatMap((one) => (one instanceof z.ZodObject ? Object.keys(one.shape) : []));
 }
 
-/** Returns the schemas of a path in a value: several if the path leads into a union. */
+/** Returns the schemas that apply to a path in a value: several if the path leads into a union. */
 function schemasAt(schema: z.ZodType | undefined, path: readonly PropertyKey[]): z.ZodType[] {
   let found = schema ? unionMembers(schema) : [];
   for (const part of path) {

@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-/** Header with the origin of a call. It is not a field, because services that follow the specification reject unknown fields. */
+/**
+ * Header with the origin of a call. It is not a field, because services that follow the specification reject unknown
+ * fields.
+ */
 export const originHeader = "recommender-origin";
 
 /** Where a call comes from: a resource of a stack, and the release that deployed it, if any. */

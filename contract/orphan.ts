@@ -3,7 +3,7 @@ import { id, maybe, recordId } from "./field";
 import { originHeaders } from "./origin";
 import { route } from "./route";
 
-/** Types of objects that can become orphans: the specification has no operation to delete them. */
+/** Types of objects that can become orphans, because the specification has no operation to delete them. */
 export const orphanTypes = ["USER_DATASET", "ITEM_DATASET", "PROJECT", "ALGORITHM"] as const;
 
 /** Type of an object that can become an orphan. */

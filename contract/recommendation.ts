@@ -11,7 +11,10 @@ const item = z.object({
   attributes: inline(jsonMap.describe("Requested attributes of the item.")),
 });
 
-/** Header that requests reasons. It is not a field, because services that follow the specification reject unknown fields. */
+/**
+ * Header that requests reasons for recommendations. It is not a field, because services that follow the specification
+ * reject unknown fields.
+ */
 export const explainHeader = "recommender-explain";
 
 const adds = z.number().describe("Contribution to the score.");
@@ -50,7 +53,7 @@ export const recommendItemsToUser = route({
     userId: maybe(z.string()).describe("Id of the user."),
     limit: maybe(z.int()).describe("Requested number of items."),
     attributes: maybe(z.array(z.string())).describe("Requested item attributes."),
-    // The specification shows only null, and no request field that sets it.
+    // In the specification, this field is always null, and no request field sets it.
     filterQuery: maybe(json),
     basis: maybe(
       z.object({

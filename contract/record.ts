@@ -16,7 +16,7 @@ export const itemRecord = z.strictObject({
   attributes: attributes.default({}).describe("Attribute values by name. An array means several categories."),
 });
 
-/** Limited in bytes, because database indexes limit bytes. A UTF-16 unit takes at most three bytes in UTF-8. */
+/** Limited in bytes, because database indexes limit bytes. A UTF-16 code unit takes at most three bytes in UTF-8. */
 const eventId = withTolerant(
   id
     .max(limits.eventIdBytes)

@@ -12,7 +12,10 @@ const tolerantTwin = oncePerSchema((schema) => {
   return variant ? tolerant(variant) : withTolerantParts(schema);
 });
 
-/** Looks up the wider schema. `describe` creates a copy whose parent is the registered schema. */
+/**
+ * Returns the registered wider schema, also for copies. `describe` creates a copy whose parent is the registered
+ * schema.
+ */
 function variantOf(schema: z.core.$ZodType): z.ZodType | undefined {
   const { parent } = schema._zod;
   return tolerantVariants.get(schema) ?? (parent && variantOf(parent));

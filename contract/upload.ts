@@ -1,9 +1,11 @@
 import { z } from "zod";
 
-/** Header with the upload that an upsert belongs to. It is not a field, because other services reject unknown fields. */
+/**
+ * Header with the upload that an upsert belongs to. It is not a field, because other services reject unknown fields.
+ */
 export const uploadHeader = "recommender-upload";
 
-/** Upload of a source that replaces an earlier one. */
+/** An upload of a source, which replaces an earlier upload of the same source. */
 export interface Upload {
   /** Token of the earlier upload of the source. */
   readonly basis: string;

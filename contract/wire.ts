@@ -10,7 +10,7 @@ const converters = {
   decode: oncePerSchema((schema) => makeConverter("decode", schema)),
 };
 
-/** Caches the results of a function of schemas. */
+/** Returns a function that computes its result only once for each schema. */
 export function oncePerSchema<T extends object>(make: (schema: z.ZodType) => T): (schema: z.ZodType) => T {
   const results = new WeakMap<z.ZodType, T>();
   return (schema) => {
@@ -38,7 +38,10 @@ export function decode(schema: z.ZodType, value: unknown): unknown {
 /** Returns the schema with wire names, to validate request bodies and to generate the OpenAPI document. */
 export const wireSchema = oncePerSchema(makeWireSchema);
 
-/** Renames fields of objects, also in arrays, unions and wrappers. Other values, including maps with user-chosen keys, stay unchanged. */
+/**
+ * Renames the fields of objects, also in arrays, unions and wrappers. Other values, including maps with user-chosen
+ * keys, stay unchanged.
+ */
 function makeConverter(direction: Direction, schema: z.ZodType): Convert {
   if (schema instanceof z.ZodObject) return objectConverter(direction, schema);
   if (schema instanceof z.ZodArray) {
@@ -78,7 +81,7 @@ function objectConverter(direction: Direction, schema: z.ZodObject): Convert {
   };
 }
 
-/** Returns the first wire name that has a value other than null, else the first that is present. */
+/** Returns the first wire name whose value is not null, or else the first name that is present. */
 function givenName(value: Record<string, unknown>, names: Names): string {
   const given = names.filter((name) => Object.hasOwn(value, name) && value[name] !== undefined);
   return given.find((name) => value[name] !== null) ?? given[0] ?? names[0];
@@ -131,7 +134,10 @@ function makeWireSchema(schema: z.ZodType): z.ZodType {
   return twin === inner ? schema : withMetaOf(schema, withInnerSchema(schema, twin));
 }
 
-/** Runs the checks across fields on the decoded value, because they use the field names of programs. */
+/**
+ * Adds the checks that involve several fields. They run on the decoded value, because they use the field names of
+ * programs.
+ */
 function withChecksOf(schema: z.ZodObject, twin: z.ZodObject): z.ZodObject {
   return twin.superRefine((value, context) => {
     for (const { message, path } of schema.safeParse(decode(schema, value)).error?.issues ?? [])

@@ -30,7 +30,7 @@ export function withFiles(page: string): string {
   });
 }
 
-/** Returns the blocks with output that have no such comment. */
+/** Returns the blocks with output that do not follow a `<!-- docs` comment. */
 export function unmarkedIn(text: string): string[] {
   const rest = text
     .replace(marked, "")
@@ -60,7 +60,10 @@ export function renewed(page: string, run: (command: string, without?: "progress
   });
 }
 
-/** Runs the commands of a block. If the first line of output is `…`, the page does not show what is printed to stderr. */
+/**
+ * Runs the commands in a block. If the first line of their output is `…`, the page does not show what is printed to
+ * stderr.
+ */
 function transcript(body: string, run: (command: string, without?: "progress") => string): string {
   const parts = body.split(/^(?=\$ )/m);
   return parts
@@ -73,7 +76,7 @@ function transcript(body: string, run: (command: string, without?: "progress") =
     .join("");
 }
 
-/** Creates a directory like that of a reader: the package is installed, the engine and the CLI are on PATH. */
+/** Creates a directory like a reader's: the package is installed, and the engine and the CLI are on PATH. */
 export function workplace(engineBin: string) {
   const directory = mkdtempSync(join(tmpdir(), "recommender-docs-"));
   const shop = mkdtempSync(join(tmpdir(), "shop-"));
@@ -118,7 +121,10 @@ export function workplace(engineBin: string) {
   };
 }
 
-/** `npm run docs [PAGE …]`: runs the commands on the pages and updates their output and files. `--check` only reports changes. */
+/**
+ * `npm run docs [PAGE …]`: runs the commands on the pages and updates their output and files. `--check` only reports
+ * changes.
+ */
 async function main(given: readonly string[]): Promise<void> {
   await buildPackage();
   const { bin } = await provideEngine();

@@ -35,10 +35,10 @@ import {
 
 const root = join(__dirname, "..");
 
-/** The resource type in the state of programs that use the dynamic binding. */
+/** Returns the resource type in the state of programs that use the dynamic binding. */
 const dynamicType = (type: string) => `pulumi-nodejs:dynamic/recommender:${type}`;
 
-/** Settings that are not arguments of `Provider`: pins belong to the stack. */
+/** The setting for pinned models. It is not an argument of `Provider`, because pins belong to the stack. */
 const pinned: PropertySpec = {
   type: "string",
   description:
@@ -46,7 +46,9 @@ const pinned: PropertySpec = {
     `writes it. Also ${pinnedModelsVariable} in the environment.`,
 };
 
-/** Builds the Pulumi package schema from the schemas of the resources, the TSDoc of their classes, and their examples. */
+/**
+ * Builds the Pulumi package schema from the schemas of the resources, the TSDoc of their classes, and their examples.
+ */
 export function packageSchema(examples: Examples, sources = new Sources()) {
   // A field that is secret in a resource is secret in lookups too.
   const secrets = new Set(Object.values(definitions).flatMap(({ secretOutputs }) => secretOutputs));
@@ -120,12 +122,15 @@ function resource(rules: Rules, types: Types, examples: Examples): ResourceSpec 
   };
 }
 
-/** Properties whose names start with `__` are hidden from programs. */
+/** Removes the properties whose names start with `__`, which are hidden from programs. */
 function visible({ shape }: Rules["outputs"]): Rules["outputs"] {
   return z.object(Object.fromEntries(Object.entries(shape).filter(([key]) => !key.startsWith("__"))));
 }
 
-/** Programs may also pass records and assets; `check` replaces them with the name of a file. */
+/**
+ * Accepts any type for arguments to which programs may also pass records and assets. `check` replaces these with the
+ * name of a file.
+ */
 function accepted(spec: PropertySpec, field: Field | undefined, { sources }: Types): PropertySpec {
   if (spec.type !== "string" || !field || !sources.takesAsset(field.type)) return spec;
   const { type: _, ...rest } = spec;
@@ -136,7 +141,7 @@ function mapped<T, U>(record: Readonly<Record<string, T>>, to: (value: T) => U):
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value)]));
 }
 
-/** An argument can be deprecated without its output, and the other way round. */
+/** Returns the output for an argument. An argument and its output can be deprecated independently. */
 function asOutput(
   { default: _, deprecationMessage: __, ...spec }: PropertySpec,
   deprecated: string | undefined,
@@ -144,7 +149,9 @@ function asOutput(
   return { ...spec, ...deprecation(deprecated) };
 }
 
-/** A component declares a job and its result. The arguments that link the two are left out. */
+/**
+ * Returns the properties of a component, which declares a job and its result. Arguments that link the two are left out.
+ */
 function joined(job: ResourceSpec | undefined, result: ResourceSpec | undefined) {
   if (!job || !result) throw new Error("A component needs a job and a result that are resources.");
   const own = <T>(properties: Readonly<Record<string, T>>) =>
@@ -155,7 +162,8 @@ function joined(job: ResourceSpec | undefined, result: ResourceSpec | undefined)
     ...deprecation(result.deprecationMessage ?? job.deprecationMessage),
     inputProperties: own({ ...result.inputProperties, ...job.inputProperties }),
     requiredInputs: [...new Set([...job.requiredInputs, ...result.requiredInputs])],
-    // The resources of a component mark their secrets. If the component marked them too, the Java SDK would not compile.
+    // The resources of a component mark their secrets.
+    // If the component marked the secrets too, the Java SDK would not compile.
     properties: own(mapped(result.properties, ({ secret: _, ...spec }) => spec)),
     required: result.required,
   };
@@ -164,16 +172,16 @@ function joined(job: ResourceSpec | undefined, result: ResourceSpec | undefined)
 function lookup(name: string, { request, reply }: Route, types: Types, examples: Examples): FunctionSpec {
   const { text, deprecated, args } = types.sources.lookup(name);
   if (!text) types.undescribed.push(name);
-  // In the Go SDK, the whole response is called `RecommendResult`.
+  // The Go SDK already uses `RecommendResult` as the name of the whole response.
   const prefix = name === "recommend" ? "Recommended" : capital(name);
   const inputs = types.message(request, prefix, args);
   const { properties, required } = types.message(reply, prefix);
   return {
     description: pageOf(text, exampleOf(name, examples)),
     ...deprecation(deprecated),
-    // The address of a call is not part of the request.
+    // Add the address of the call, which is not part of the request.
     inputs: { ...inputs, properties: { ...inputs.properties, ...servingUriIn(args) } },
-    // The Python SDK cannot read a response with a field of any type.
+    // Leave out fields that can have any type, because the Python SDK cannot read a response with such a field.
     outputs: {
       properties: Object.fromEntries(
         Object.entries(properties).filter(([, { $ref }]) => $ref !== "pulumi.json#/Any"),
@@ -192,7 +200,7 @@ function servingUriIn(args: Fields): Record<string, PropertySpec> {
   };
 }
 
-/** The configuration of the provider. */
+/** Returns the configuration of the provider. */
 function settings(types: Types): Record<string, PropertySpec> {
   const texts = types.sources.membersOf("client/settings.ts", "schema");
   const variable = (key: SettingKey): PropertySpec => {
@@ -200,8 +208,8 @@ function settings(types: Types): Record<string, PropertySpec> {
     if (!words?.text) types.undescribed.push(`recommender:${key}`);
     return {
       type: "string",
-      // The plugin reads the environment variable. If SDKs read it, they would write its value to the state, and the
-      // plugin could not tell it from a value in the program.
+      // The plugin reads the environment variable. If SDKs read it too, they would write its value to the state.
+      // The plugin could not distinguish that value from a value in the program.
       description: `${words?.text} Also ${environmentName(key)} in the environment.`,
       ...deprecation(words?.deprecated),
       ...(secretKeys.some((one) => one === key) && { secret: true }),
@@ -214,7 +222,10 @@ function sorted<T>(named: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(named).sort(([a], [b]) => a.localeCompare(b, "en")));
 }
 
-/** `npm run schema [-- --examples]`: writes schema.json and docs/resources.md. Converts changed examples, or all with `--examples`. */
+/**
+ * `npm run schema [-- --examples]`: writes schema.json and docs/resources.md. Converts changed examples, or all with
+ * `--examples`.
+ */
 function main(): void {
   const file = join(root, "schema.json");
   const write = (examples: Examples) => {

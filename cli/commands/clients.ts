@@ -56,7 +56,7 @@ export function addClients(program: Command): void {
     .action(revoke);
 }
 
-/** Runs `work` with the clients of the service. Loads the service here, to keep `--help` fast. */
+/** Runs `work` with the clients of the service. Imports the service code only now, to keep `--help` fast. */
 async function usingClients<T>(options: ClientOptions, work: (clients: Clients) => Promise<T>): Promise<T> {
   const { withClients } = await import("../../service/index.js");
   const { store } = options;

@@ -9,13 +9,13 @@ Examples:
   source <(recommender completion zsh)     # in ~/.zshrc, after compinit
   recommender completion fish > ~/.config/fish/completions/recommender.fish`;
 
-/** Adds `recommender completion`. Call it last, because it completes only the commands that exist. */
+/** Adds `recommender completion`. Call it after all other commands are added, because it completes only those. */
 export async function addCompletion(program: Command): Promise<void> {
   const { default: tab } = await import("@bomb.sh/tab/commander");
   const { ShellCompDirective } = await import("@bomb.sh/tab");
   const completer = tab(program, { completionCommandName: "completion" });
   const { ShellCompDirectiveDefault: files, ShellCompDirectiveNoFileComp: noFiles } = ShellCompDirective;
-  // The library never completes file names. Complete them if there is nothing else to complete.
+  // The library never completes file names. Let the shell complete them if the library has no completions.
   Object.defineProperty(completer, "directive", {
     get: () => (completer.completions.length > 0 ? noFiles : files),
     set: () => undefined,
@@ -29,7 +29,7 @@ export async function addCompletion(program: Command): Promise<void> {
     });
 }
 
-/** Returns the library's script. The script for bash can be sourced twice, and completes file names. */
+/** Returns the library's script. The bash script is changed: it can be sourced twice, and it completes file names. */
 function scriptFor(shell: string, printScript: () => void): string {
   let script = "";
   const { log } = console;

@@ -18,7 +18,7 @@ import { wholeNumber } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
 import { writeOutputFile } from "../terminal/output-file";
 
-/** An item attribute value whose distribution is drawn. */
+/** An item attribute value, as in `genre=jazz`. The command draws one chart for each. */
 interface AttributeValue {
   readonly attribute: string;
   readonly value: string;
@@ -64,7 +64,7 @@ async function distribution(values: readonly AttributeValue[], options: Distribu
       const isAbsent = (at: number) => known.data.queries[at]?.item_count === 0;
       const charts: string[] = [];
       for (const [at, file] of files.entries()) {
-        // All users would be in the first bar. The service's message already explains the missing value.
+        // No item has this value, so all users would be in the first bar. The service's message already says so.
         if (isAbsent(at)) {
           process.exitCode = exitCodes.failed;
           continue;
@@ -92,7 +92,9 @@ async function distribution(values: readonly AttributeValue[], options: Distribu
   );
 }
 
-/** Saves a result of another service. The API specification says only that the result is a chart. */
+/**
+ * Saves a result that another service returned in its own format. The API specification says only that it is a chart.
+ */
 function saveOtherFormat(finished: FinishedJob, options: DistributionOptions, file: string): void {
   if (finished.result.type === "image/svg+xml") {
     writeOutputFile(file, finished.result.body);
@@ -125,7 +127,7 @@ function svgFiles(values: readonly AttributeValue[], given: string | undefined):
   });
 }
 
-/** Returns a valid file name. A digest keeps it unique if characters had to be replaced. */
+/** Returns a valid file name without its extension. Adds a digest if a different value could get the same name. */
 function svgStem({ attribute, value }: AttributeValue): string {
   const safe = (text: string) => text.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 60);
   const stem = `distribution-${safe(attribute)}-${safe(value)}`;

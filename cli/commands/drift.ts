@@ -57,7 +57,10 @@ export function addDrift(program: Command): void {
     .action(drift);
 }
 
-/** Loads modules here, because loading the Automation API slows down other commands. */
+/**
+ * Runs `recommender drift`. Imports its modules only now, because loading the Automation API would slow down other
+ * commands.
+ */
 async function drift(options: DriftOptions): Promise<void> {
   if (options.schema) {
     const { jsonSchema } = await import("../drift/finding.js");
@@ -70,7 +73,7 @@ async function drift(options: DriftOptions): Promise<void> {
   const { summaryLine } = await import("../drift/render/wording.js");
   const { assertOutputFile, projectFiles, writeOutputFile } = await import("../terminal/output-file.js");
   const chosen = options.json ? "json" : options.format;
-  // Check the extensions before the comparison, which takes a while.
+  // Check the file extensions before the comparison, which takes a while.
   const files = (options.output ?? []).map((file) => ({ file, format: chosen ?? formatOf(file) }));
   const { cwd } = options;
   for (const { file } of files) assertOutputFile(file, projectFiles(cwd));

@@ -40,13 +40,13 @@ export function addExport(program: Command): void {
     );
 }
 
-/** Returns the contents of a backup for `--json`. */
+/** Returns a summary of a backup for `--json`. */
 export function summaryOf({ takenAt, writtenBy, instanceId, rows, files }: Manifest) {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   return { takenAt, writtenBy, instanceId, rows, files: files.length, bytes };
 }
 
-/** Describes the contents of a backup. */
+/** Describes the contents of a backup in one line of text. */
 export function contentsOf({ rows, files }: Manifest): string {
   const megabytes = files.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6;
   const count = (table: string, noun: string) => formatCount(rows[table] ?? 0, noun);

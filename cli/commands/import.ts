@@ -69,7 +69,7 @@ export function addImport(program: Command): void {
     );
 }
 
-/** Returns the address of the service whose limits a dry run checks. Reads no credentials. */
+/** Returns the address of the service whose limits a dry run checks. Without `--stack`, this needs no credentials. */
 async function addressOf(options: ImportOptions): Promise<string> {
   if (options.stack !== undefined) return (await settingsOf(options)).settings.baseUrl;
   return options.service ?? process.env.RECOMMENDER_BASE_URL ?? "embedded:";
@@ -95,13 +95,13 @@ async function importRecords(
   const { kind, files, mapping } = await planImport(settings.baseUrl, kindName, source, options);
   for (const warning of await assertColumns(files, kind, mapping, mappingFlags)) note(warning);
   const hash = await contentHash(files, mapping);
-  // Another account may have a dataset with the same id at the same address.
+  // Include the account, because another account may have a dataset with the same id at the same address.
   const account = accountOf(settings);
   const owner = [kindName, resolve(source), ...(account ? [account] : [])].join(" ");
   const rejectsFile = options.rejects ?? rejectsFileForSource(source);
   const report = new ImportReport(kindName, datasetId, hash, rejectsFile, options);
   const finished = options.force ? undefined : finishedUpload(client, datasetId, owner);
-  // If records were rejected before, send them again, because --max-failures may be lower now.
+  // If records were rejected before, run the upload again, because --max-failures may be lower now.
   if (finished?.contentHash === hash && finished.totals.failedCount === 0)
     return report.print({ ...finished.totals, sentCount: 0 });
   const { parallel, maxFailures, shards, force = false } = options;

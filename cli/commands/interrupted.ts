@@ -17,7 +17,7 @@ Examples:
 
 interface Listed {
   readonly entry: JournalEntry;
-  /** Whether the process that sent the call may still be running. It ends some seconds after its engine. */
+  /** Whether the process that sent the call may still be running. The process ends some seconds after its engine. */
   readonly running: boolean;
 }
 
@@ -70,7 +70,7 @@ async function interrupted(options: InterruptedOptions): Promise<void> {
   for (const file of unreadable) await rm(file, { force: true, recursive: true });
 }
 
-/** Returns the address of the service. Undefined if it is secret, or if an older version stored only a digest. */
+/** Returns the service's address, or undefined if it is secret or an older version stored only a digest. */
 function addressOf({ address, service }: JournalEntry): string | undefined {
   return address ?? (/^[0-9a-f]{32}$/.test(service) ? undefined : service);
 }

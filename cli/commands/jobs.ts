@@ -32,7 +32,7 @@ Examples:
   recommender jobs get ID --stack dev --json
   recommender jobs get ID --stack dev --download result.json`;
 
-/** Types of resources whose id is a job id. */
+/** Resource types whose ids are job ids. */
 const jobTypes = ["TrainingJob", "DeploymentJob", "QueryingJob", "ClusteringJob"];
 
 /** Adds `recommender jobs`. */
@@ -94,7 +94,7 @@ function describe(job: Job, jobId: string): string {
     ["NDCG@20", qualityText(jobData?.quality ?? {})],
     ...exposureProperties(jobData?.quality ?? {}),
     ["serving address", servingUri ?? undefined],
-    // The address works without a key, so only --json prints it.
+    // Anyone can use the download address without a key, so only --json prints it.
     ["result", downloadUrl ? `download it with --download FILE${until}` : undefined],
     ["message", message ?? undefined],
   ]);

@@ -73,7 +73,9 @@ function plainTable(models: readonly Model[]): string {
   return table(["ID", "NAME", "ALGORITHM", "CREATED"], rows);
 }
 
-/** Formats the models with their quality and its baseline. */
+/**
+ * Formats a table of models with their quality, the quality of popular items, and the deployments that use each model.
+ */
 function tableWithQuality(models: readonly ModelWithState[]): string {
   const figure = (value: number | null | undefined) => value?.toFixed(4) ?? "";
   const rows = models.map(({ modelId, name, createdTs, quality, servedBy = [] }) => [
@@ -132,16 +134,16 @@ async function remove(given: readonly string[], options: ModelOptions): Promise<
   });
 }
 
-/** A model, with facts from the state of a stack. */
+/** A model, with information from the stack's state. */
 interface ModelWithState extends Model {
-  /** Deployments of the stack that use the model. */
+  /** Names of the stack's deployments that use the model. */
   readonly servedBy?: readonly string[];
 }
 
 function stateOf(model: Model, { stack }: OpenService): Pick<ModelWithState, "quality" | "servedBy"> {
   if (!stack) return {};
   const { modelId } = model;
-  // Not every service reports the quality. The state contains it for declared models.
+  // Not every service reports the quality of a model. For models that the stack declares, the state contains it.
   const inState = stack.resources.find(({ type, id }) => type === "Model" && id === modelId)?.outputs.quality;
   const quality = model.quality ?? (inState as Model["quality"]);
   const servedBy = stack.resources.filter(

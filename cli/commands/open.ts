@@ -66,7 +66,7 @@ async function requestCode(
   throw new Error(`Cannot open the console of ${service}: ${why}`);
 }
 
-/** Command that opens an address, by platform. */
+/** Commands that open an address in the browser, by platform. On all other platforms it is `xdg-open`. */
 const openers: Readonly<Record<string, readonly [string, ...string[]]>> = {
   darwin: ["open"],
   win32: ["rundll32", "url.dll,FileProtocolHandler"],

@@ -37,7 +37,10 @@ export function addPlugin(program: Command): void {
     });
 }
 
-/** Installs the start script with the path of this package, which runs for programs that have not installed it. */
+/**
+ * Installs the plugin's start script together with the path of this package. The script runs this package for programs
+ * that have not installed the package themselves.
+ */
 async function install(): Promise<void> {
   const installed = packageDirectory();
   const copy = await mkdtemp(join(tmpdir(), "recommender-plugin-"));

@@ -20,7 +20,7 @@ interface QueryOptions extends ResultJobOptions {
   readonly where?: readonly Condition[];
 }
 
-/** Number of users printed on the terminal. --out and --json contain all. */
+/** Maximum number of users printed for each query. --out and --json contain all users. */
 const maxPrinted = 20;
 
 const help = `
@@ -60,7 +60,7 @@ async function query(options: QueryOptions): Promise<void> {
       const lists = parsed.data.queries.map(({ conditions = [], user_ids: users }, at) => {
         return { users, query: queries[at], isUnknown: conditions.some((one) => one.item_count === 0) };
       });
-      // Without items there is no usage. The service's message already explains the missing value.
+      // If no item has a condition's value, the result means nothing. The service's message already says so.
       const known = lists.filter(({ isUnknown }) => !isUnknown);
       if (known.length < lists.length) process.exitCode = exitCodes.failed;
       print(options, { jobId: finished.jobId, result: json }, () =>

@@ -93,7 +93,10 @@ function basisOf(basis: Recommendation["basis"], userId: string): string {
   return basis.rankedBy ? `${text} Model ${basis.rankedBy} reordered the items.` : text;
 }
 
-/** Returns the given serving address. The credentials belong to the service, so the address must too. */
+/**
+ * Returns the address from `--serving-uri`. Throws if it is not an address of the service, because the credentials must
+ * not be sent anywhere else.
+ */
 function given({ servingUri }: RecommendOptions, client: Client): string | undefined {
   if (servingUri === undefined || client.serving.addressOf(servingUri)) return servingUri;
   throw new Error(
@@ -102,7 +105,9 @@ function given({ servingUri }: RecommendOptions, client: Client): string | undef
   );
 }
 
-/** Returns the deployment in the stack that the options choose, or undefined if they choose none. */
+/**
+ * Returns the stack's deployment that the options select. Returns undefined without `--stack` or with `--serving-uri`.
+ */
 function deploymentOf({ stack, resolveId }: OpenService, options: RecommendOptions) {
   if (options.servingUri !== undefined) return undefined;
   if (!stack) {

@@ -93,7 +93,7 @@ export function releasesOption(): Option {
   return new Option("--releases <dir>", "directory of the release histories (default: releases in --cwd)");
 }
 
-/** Option that allows blocking issues. */
+/** Option that lets a command continue despite a blocking issue. */
 export function allowOption(): Option {
   return new Option("--allow <reason>", "allow a blocking issue; may be repeated")
     .choices([...blockerCodes])

@@ -70,7 +70,7 @@ async function check(dir: string, options: RestoreOptions, progress: Progress): 
   );
 }
 
-/** Reads the ids to leave out. Spaces are part of an id. */
+/** Reads the user ids in the file of `--forget`, one per line. Spaces are part of an id. */
 function forgottenIn({ forget }: RestoreOptions): string[] {
   return forget === undefined ? [] : readFileSync(forget, "utf8").split(/\r?\n/).filter(Boolean);
 }

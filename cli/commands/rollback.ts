@@ -41,7 +41,7 @@ export function addRollback(program: Command): void {
     .option("--to <release>", "target release (default: the newest earlier one with other models)")
     .option("--undo", "deploy the models that the program declares")
     .option("--yes", "apply the rollback")
-    // The default since 0.2.0. In 0.1.0, scripts had to pass it.
+    // A preview is the default since 0.2.0. Scripts written for 0.1.0 may still pass this option.
     .addOption(new Option("--preview").conflicts("yes").hideHelp())
     .addOption(cwdOption())
     .addOption(releasesOption())

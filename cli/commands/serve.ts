@@ -71,10 +71,13 @@ export function addServe(program: Command): void {
     .action(serve);
 }
 
-/** Time to close the service before the process exits. */
+/** Time that the service has to close before the process exits anyway. */
 const closeTimeoutMs = 20_000;
 
-/** Loads the service here, to keep `--help` and argument errors fast. */
+/**
+ * Runs the service until a signal stops it. Imports the service code only now, to keep `--help` and argument errors
+ * fast.
+ */
 async function serve(options: ServeOptions): Promise<void> {
   if (options.role !== undefined && options.store === undefined)
     throw new Error("--role needs --store. Only one process can use a data directory, and it has all roles.");
@@ -95,7 +98,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const hint = isNew ? await ignoreHint(options.data, "the service's data") : undefined;
   if (hint) note(hint);
   const end = async () => {
-    // Acknowledged data is on disk, so it is safe to exit if closing takes too long.
+    // Acknowledged data is already stored, so it is safe to exit if closing takes too long.
     setTimeout(() => process.exit(exitCodes.failed), closeTimeoutMs).unref();
     await service.close();
     process.exit(0);
@@ -119,7 +122,7 @@ async function serve(options: ServeOptions): Promise<void> {
   });
 }
 
-/** Describes what is wrong with a seed file. */
+/** Returns an error that describes what is wrong with a seed file. */
 async function seedError(error: Error, file: string): Promise<Error> {
   const { issuesText } = await import("../../contract/messages.js");
   return error instanceof ZodError ? new Error(`${file}: ${issuesText(error.issues)}`) : error;

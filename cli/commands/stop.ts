@@ -5,7 +5,7 @@ import type { DataDirectory } from "../../service/embedded";
 import { type DataOptions, dataDirectoryOf, stackHint, withDataDirectory } from "../stack/data-directory";
 import { examples, type OutputOptions, print } from "../terminal/output";
 
-/** Longer than a service takes to force its shutdown. */
+/** Maximum time to wait for the process. It is longer than the time after which a closing service exits anyway. */
 const timeoutMs = 30_000;
 
 /** Adds `recommender stop`. */
@@ -24,7 +24,10 @@ export function addStop(program: Command): void {
     });
 }
 
-/** Stops the process that has locked a data directory, and waits for it to end. Returns its id, if there was one. */
+/**
+ * Stops the process that has locked a data directory, and waits for it to end. Returns the process id, or undefined if
+ * no process was stopped.
+ */
 export async function stop(dir: string): Promise<number | undefined> {
   const { findRunning, dataDirectoryAt, isLocked, runningFileDelayMs, readRunning } = await import(
     "../../service/embedded.js"
@@ -38,7 +41,7 @@ export async function stop(dir: string): Promise<number | undefined> {
     if (host !== hostname()) throw new Error(onOtherHost(dataDirectory, pid, host));
     if (pid !== owner?.pid) owner = { pid, since: Date.now() };
     if (pid !== undefined && pid !== signalledPid) {
-      // The file may still contain the id of an earlier service, which another process may have now.
+      // The file may still contain the process id of an earlier service, and another process may have that id now.
       const isSettled = Date.now() - (owner?.since ?? 0) >= runningFileDelayMs;
       const isOwner = isSettled || (await findRunning(dataDirectory))?.pid === pid;
       if (isOwner && terminate(pid, dataDirectory.path)) signalledPid = pid;
@@ -61,7 +64,7 @@ function terminate(pid: number, path: string): boolean {
   }
 }
 
-/** Process ids of another machine or container have no meaning on this machine. */
+/** Returns the error for a service on another machine or in another container, whose process id means nothing here. */
 function onOtherHost({ path }: DataDirectory, pid: number | undefined, host: string): string {
   return (
     `Process ${pid} on ${host} uses ${path}, and this is ${hostname()}. Stop it there. ` +

@@ -62,7 +62,7 @@ async function whoami(options: ServiceOptions): Promise<void> {
   const offered = await scopesOf(client);
   await client.close();
   const problem = error && withoutHint(error.message, whoami);
-  // If the service is unreachable or rejects the credentials, no scope gets a token. One line is enough.
+  // If the token endpoint is unreachable or rejects the credentials, all scopes fail with the same error. Show it once.
   const failsForAll = error instanceof TokenError && (error.isUnreachable || error.refusal === "credentials");
   const scopes = failsForAll ? [] : await fetchTokens(target.token, offered, whoami);
   const failed = scopes.filter(({ error }) => error !== undefined);
@@ -105,11 +105,11 @@ async function configuration(
     const used = settings[key];
     if (used === undefined) return [];
     const from = key === "baseUrl" && service !== undefined ? "--service" : origin(key, environmentName(key));
-    // A command may contain a secret.
+    // A token command may contain a secret.
     const secret = key === "tokenCommand" || secretKeys.some((name) => name === key);
     return [{ key, from, ...(!secret && { value: formatSetting(key, used) }) }];
   });
-  // Only deployments read this setting, so it is not in `settings`.
+  // Only deployments read the pinned models, so they are not in `settings`.
   const value = environment[pinnedModelsVariable] || stack?.config(pinned);
   return value
     ? [...configured, { key: pinned, value, from: origin(pinned, pinnedModelsVariable) }]
@@ -135,14 +135,14 @@ function withoutHint(message: string, whoami: string): string {
   return message.endsWith(hint) ? message.slice(0, -hint.length).replace(/ [^.?]*$/, "") : message;
 }
 
-/** Returns the scopes of all operations of the service: the API specification and its extensions. */
+/** Returns the scopes of all operations that the service offers, including its extensions. */
 async function scopesOf(client: Client): Promise<string[]> {
   const all: readonly Route[] = Object.values(routes);
   const isOffered = await Promise.all(all.map((route) => client.supports(route).catch(() => false)));
   return all.filter((_, at) => isOffered[at]).map(({ path }) => path);
 }
 
-/** Requests a token for each scope, four at a time, because the source may be a command. */
+/** Requests a token for each scope, at most four at a time, because each request may start a command. */
 async function fetchTokens(source: TokenSource, scopes: readonly string[], whoami: string): Promise<Scope[]> {
   const { Agent } = await import("undici");
   const http = new Agent();

@@ -16,13 +16,13 @@ import { redactAll, secretTexts } from "./masking";
 import { definitionOf, isReported, refOf } from "./resource";
 import { type Inventory, orphansOf, takeInventory, unmanagedOf } from "./unmanaged";
 
-/** Compares program, state and service of a stack. Changes nothing. */
+/** Compares a stack's program, state and service. Changes nothing. */
 export async function compareStack(open: OpenStack): Promise<StackReport> {
   const [only] = (await compareStacks(open.location.cwd, [open])).stacks;
   return only as StackReport;
 }
 
-/** Compares several stacks. An object is unmanaged only if none of them manages it. */
+/** Compares several stacks. An object is unmanaged only if none of the stacks manages it. */
 export async function compareStacks(cwd: string, stacks: readonly OpenStack[]): Promise<Report> {
   const comparedAt = new Date().toISOString();
   const program = readProgramState(cwd, "releases");
@@ -49,7 +49,7 @@ export async function compareStacks(cwd: string, stacks: readonly OpenStack[]): 
   };
 }
 
-/** Operations that change nothing. */
+/** Engine operations that change nothing. */
 const unchangedOps: readonly string[] = ["same", "refresh", "read"];
 
 interface StackComparison {
@@ -71,7 +71,7 @@ async function compareOne(open: OpenStack): Promise<StackComparison> {
   const isSupported = await readExtensionSupport(open, resources, config);
   const declarations = new Declarations(resolve(cwd), language, state);
   const context: FindingContext = { commands, state, locate: (urn) => declarations.locate(urn) };
-  // Sorted, because the order in the state differs from run to run.
+  // Sort the list, because the order in the state differs from run to run.
   const unobservable = resources
     .flatMap((resource) => unobservablePart(resource, isSupported) ?? [])
     .sort((a, b) => a.resource.urn.localeCompare(b.resource.urn));
@@ -97,7 +97,7 @@ async function compareOne(open: OpenStack): Promise<StackComparison> {
   return { report, commands, inventory, secrets };
 }
 
-/** Runs both previews and lists the service's objects, in parallel. Masks secrets in errors. */
+/** Previews an update and a refresh in parallel, and lists the service's objects. Masks secrets in errors. */
 async function observe(open: OpenStack) {
   const { environment } = open;
   const { config, preview: previewed } = previewUpdate(open);
@@ -116,7 +116,7 @@ async function observe(open: OpenStack) {
   }
 }
 
-/** Returns the part of a resource that its service does not report. */
+/** Returns the part of a resource that its service does not report, or undefined if it reports everything. */
 function unobservablePart(resource: StateResource, isSupported: ExtensionSupport): Unobservable | undefined {
   const resourceType = resourceTypeOf(resource.type);
   const unobservable = (part: string, whole = true) => ({ resource: refOf(resource), part, whole });
@@ -140,7 +140,9 @@ function unobservablePart(resource: StateResource, isSupported: ExtensionSupport
   );
 }
 
-/** Returns the path of a directory in its repository. Review tools expect paths from there. */
+/**
+ * Returns a directory's path from the root of its repository, as review tools expect it. Empty outside a repository.
+ */
 function pathInRepository(directory: string): string {
   let root = directory;
   while (!existsSync(join(root, ".git")) && dirname(root) !== root) root = dirname(root);

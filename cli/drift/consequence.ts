@@ -1,7 +1,7 @@
 import { titleOf } from "../../provider/run/urn";
 import type { Effect, PropertyFinding, ResourceRef } from "./finding";
 
-/** Operation of the engine on a resource. */
+/** Engine operation on a resource. */
 export type Operation = "create" | "update" | "replace" | "delete";
 
 /** Consequence of a change: its worst effect, and a description. */
@@ -82,7 +82,7 @@ const otherChanges: Consequences = {
   delete: ["deletes", "It is deleted."],
 };
 
-/** Consequences that differ with the option retainOnDelete. */
+/** Consequences that are different if the resource has the option `retainOnDelete`. */
 const retainedConsequences: Readonly<Record<string, Partial<Consequences>>> = {
   EventDataset: {
     replace: ["replaces", "An empty dataset is created. The service keeps the old one with its events."],
@@ -95,7 +95,7 @@ const retainedConsequences: Readonly<Record<string, Partial<Consequences>>> = {
   Deployment: { delete: ["none", "It leaves the state and stays live."] },
 };
 
-/** Returns the consequence of applying a change of the program. */
+/** Returns the consequence of applying a program change. */
 export function consequenceOfChange(
   type: string,
   operation: Operation,

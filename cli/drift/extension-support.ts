@@ -7,10 +7,10 @@ import type { OpenStack, StateResource } from "../stack/open";
 import { explicitProviderOf, providerSettings } from "../stack/providers";
 import { definitionOf } from "./resource";
 
-/** Whether the service of a resource supports an extension of the API, and the caller may use it. */
+/** Returns whether a resource's service supports an API extension, and the credentials allow its use. */
 export type ExtensionSupport = (resource: StateResource, route: Route) => boolean;
 
-/** Checks which extensions for reading resources each service of a stack supports. */
+/** Checks, for each service that a stack uses, which extensions for reading resources are available. */
 export async function readExtensionSupport(
   open: OpenStack,
   resources: readonly StateResource[],

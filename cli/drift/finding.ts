@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Increased when readers of the previous format would misread the report. */
+/** Version of the report format. Increased when programs that read the previous format would misread the report. */
 export const reportVersion = 2;
 
 const resource = z
@@ -129,7 +129,7 @@ const stackReport = z
   })
   .meta({ id: "StackReport" });
 
-/** The report as `--format json` prints it. */
+/** Schema of the report that `--format json` prints. */
 export const reportSchema = z
   .object({
     version: z.literal(reportVersion),
@@ -162,7 +162,7 @@ export type Location = z.output<typeof location>;
 export type Unmanaged = z.output<typeof unmanaged>;
 /** An object that a replacement or deletion left behind. */
 export type Orphan = z.output<typeof orphan>;
-/** A resource that the API does not report, or only in part. */
+/** A resource that the API cannot read at all, or only in part. */
 export type Unobservable = z.output<typeof unobservable>;
 /** Drift and pending changes of one stack. */
 export type StackReport = z.output<typeof stackReport>;

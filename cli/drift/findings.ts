@@ -8,7 +8,7 @@ import { argumentOf, type FixCommands } from "./fix-commands";
 import { differences, secretProperties } from "./property-diff";
 import { definitionOf, refOf } from "./resource";
 
-/** Everything that turns engine steps into findings. */
+/** Data for turning engine steps into findings: fix commands, state entries and source positions. */
 export interface FindingContext {
   readonly commands: FixCommands;
   readonly state: readonly StateResource[];
@@ -25,7 +25,7 @@ const changeKinds = {
 
 type ChangeKind = (typeof changeKinds)[keyof typeof changeKinds];
 
-/** Outputs that change with each response, or only together with an argument. Their changes are not drift. */
+/** Outputs that differ in each response, or that change only together with an argument. Their changes are not drift. */
 const volatile = ["downloadUrl", "expiredAtSec", "deploymentJobId", "rolledBackJobId"];
 
 /** Returns what an update would change, most dangerous first. */
@@ -38,7 +38,10 @@ export function findPendingChanges({ steps }: Preview, context: FindingContext):
   return sorted(mergeJobs(found).map((finding) => withFixes(finding, found, olds, context)));
 }
 
-/** Adds the fixes to a pending change. An argument that comes from another changed resource cannot be edited itself. */
+/**
+ * Adds fixes to a pending change. If an argument gets its value from another changed resource, no edit of it is
+ * suggested.
+ */
 function withFixes(
   finding: Finding & { readonly isUndone?: boolean },
   all: readonly Finding[],
@@ -64,7 +67,9 @@ export function findDrift({ steps }: Preview, context: FindingContext): Finding[
   return sorted(found.map((finding) => linkToCause(finding, found, context)));
 }
 
-/** If a resource depends on a deleted resource, its fix is the fix of that resource. */
+/**
+ * If a drifted resource depends on a deleted resource, suggests to revert the deleted resource, which restores both.
+ */
 function linkToCause(finding: Finding, all: readonly Finding[], { state }: FindingContext): Finding {
   const cause = all.find(
     ({ kind, resource }) =>
@@ -134,7 +139,10 @@ function markReplacing(properties: Finding["properties"], keys: readonly string[
   );
 }
 
-/** Merges each job into the resource that waits for it, because a change of the job causes the change of the resource. */
+/**
+ * Merges the finding of each job into the finding of the resource that waits for the job, because the job's change
+ * causes the resource's change.
+ */
 function mergeJobs(findings: readonly Finding[]): (Finding & { readonly isUndone?: boolean })[] {
   const byUrn = new Map(findings.map((finding) => [finding.resource.urn, finding]));
   const mergedJobs = new Set<string>();
@@ -155,7 +163,7 @@ function mergeJobs(findings: readonly Finding[]): (Finding & { readonly isUndone
   return merged.filter(({ resource }) => !mergedJobs.has(resource.urn));
 }
 
-/** Returns all direct and indirect dependents of a resource, without jobs. */
+/** Returns all direct and indirect dependents of a resource, except jobs. */
 function dependentsOf(urn: string, state: readonly StateResource[]): ResourceRef[] {
   const reached = new Set([urn]);
   // In the state, dependents come after their dependencies.

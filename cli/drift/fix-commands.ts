@@ -12,20 +12,20 @@ type Values = Readonly<Record<string, unknown>>;
 export interface ChangeContext {
   /** The arguments in the state. */
   readonly actual: Values;
-  /** Returns the changed resource that an argument comes from, if there is one. */
+  /** Returns the changed resource that an argument gets its value from, if any. */
   follows(argument: string): ResourceRef | undefined;
-  /** Whether a failed check rolled back what the submitted job deployed. */
+  /** Whether the deployment of the submitted job was rolled back, because its check failed. */
   readonly isUndone: boolean;
 }
 
 /** Arguments that the job of a resource sets. Programs cannot declare them. */
 const jobArguments: readonly string[] = ["submittedJobId"];
 
-/** Limits for the values in one sentence. The report also lists all properties. */
+/** Maximum number and length of the values in a suggested edit. The report lists all properties separately. */
 const maxValues = 8;
 const maxValueLength = 200;
 
-/** Builds the commands that fix findings of one stack, for the current directory. */
+/** Builds commands that fix the findings of one stack. Users run them in the current directory. */
 export class FixCommands {
   /** Options that select the stack and its project. */
   readonly #stackFlags: string;
@@ -60,7 +60,7 @@ export class FixCommands {
     };
   }
 
-  /** Fixes for a difference between state and service. `actual` is the state of the service. */
+  /** Fixes for a difference between state and service. `actual` contains the values that the service reports. */
   drift(
     finding: Pick<Finding, "kind" | "resource" | "properties" | "location">,
     argumentNames: readonly string[],
@@ -68,10 +68,10 @@ export class FixCommands {
   ): Fixes {
     const target = `--target ${shellQuote(this.#target(finding.resource))}`;
     const { kind, properties, location } = finding;
-    // A deployment that does not serve has properties only if it is still there.
+    // A deployment that is not serving has properties only if it still exists.
     if (kind === "changed" || properties.length > 0) {
       const declared = properties.filter(({ path }) => argumentNames.includes(argumentOf(path)));
-      // The deployment's job has the same models and `qps`. Only an update writes them to its state.
+      // The state of the deployment's job contains the models and `qps` too. Only an update changes them there.
       const isDeployed = finding.resource.type === "Deployment" && declared.length > 0;
       return {
         apply: { command: `pulumi up --refresh ${this.#stackFlags} ${target}` },
@@ -120,7 +120,7 @@ export class FixCommands {
     return { apply: { command: `recommender orphans delete ${shellQuote(id)} ${this.#stackFlags}` } };
   }
 
-  /** Returns a short pattern that matches only this resource, or its URN. */
+  /** Returns a short `--target` pattern that matches only this resource, or else its URN. */
   #target({ urn }: ResourceRef): string {
     const { type, name } = partsOf(urn);
     const end = `${type.slice(type.lastIndexOf("recommender:"))}::${name}`;
@@ -130,7 +130,7 @@ export class FixCommands {
   }
 }
 
-/** Returns the top-level argument of a property path. */
+/** Returns the top-level argument that a property path starts with. */
 export function argumentOf(path: string): string {
   return /^[^.[]+/.exec(path)?.[0] ?? path;
 }
@@ -154,7 +154,10 @@ function changeEdit(
     : `restore the declaration of ${title}${inFile(location)}`;
 }
 
-/** Returns an instruction to declare whole arguments. Part of an argument is not an expression in any language. */
+/**
+ * Returns an instruction to declare arguments. It always shows whole arguments, because a part of an argument is not a
+ * valid expression.
+ */
 function declare(
   type: string,
   properties: readonly PropertyFinding[],

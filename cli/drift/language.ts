@@ -17,7 +17,7 @@ import {
 export interface Language {
   /** Glob pattern of source files. */
   readonly files: string;
-  /** Matches string literals (captured) and comments. Comments are removed before declarations are searched. */
+  /** Matches string literals (captured) and comments. Comments are removed before the search for declarations. */
   readonly textOrComment: RegExp;
   /** Matches a declaration, with the groups `type` and, unless the name is computed, `name`. */
   readonly declaration: RegExp;
@@ -46,7 +46,7 @@ const formatArguments = (
     .map(([key, value]) => formatArgument(key, value, shapeOf(type, key)))
     .join(between);
 
-/** Returns a formatter for languages that write arguments as name, sign and value. */
+/** Returns a formatter for languages that write an argument as a name, a sign and a value, as in `name: value`. */
 const argumentFormatter =
   (name: (argument: string) => string, sign: string, syntax: ValueSyntax): Language["formatArgument"] =>
   (argument, value, shape = anyShape) =>

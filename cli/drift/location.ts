@@ -8,7 +8,7 @@ import type { StateResource } from "../stack/open";
 import type { Location } from "./finding";
 import type { Language } from "./language";
 
-/** Type of the resource that declares each job. */
+/** Resource type that declares the jobs of each job type. */
 const declarerOf = Object.fromEntries(Object.entries(submitters).map(([type, job]) => [job, type]));
 
 const ignored = ["**/{node_modules,site-packages,venv,vendor,target,bin,obj}/**", "**/.*/**", "**/*.d.ts"];
@@ -20,8 +20,8 @@ interface Declaration extends Location {
 }
 
 /**
- * Finds the source positions of declarations in the current program. If a name is computed or not unique, the position
- * of the last update, which is in the state, decides.
+ * Finds the source positions of declarations in the current program. If a name is computed or not unique, chooses the
+ * declaration nearest to the position that the last update stored in the state.
  */
 export class Declarations {
   #found: Declaration[] | undefined;

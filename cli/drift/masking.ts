@@ -5,10 +5,13 @@ import { environmentName, secretKeys } from "../../client/settings";
 const pulumiSecrets = ["PULUMI_CONFIG_PASSPHRASE", "PULUMI_ACCESS_TOKEN"];
 const secretVariables = [...pulumiSecrets, ...secretKeys.map(environmentName)];
 
-/** Shorter secrets would mask ordinary words. The engine masks its own secrets of any length. */
+/**
+ * Minimum length of a masked secret, because masking shorter ones would mask ordinary words. The engine itself masks
+ * secrets of any length.
+ */
 const minLength = 8;
 
-/** Returns secrets in the configuration and credentials in the environment, which must not be printed. */
+/** Returns the texts that must not be printed: secrets in the configuration, and credentials in the environment. */
 export function secretTexts(config: ConfigMap, environment: NodeJS.ProcessEnv): string[] {
   const configured = Object.entries(config).flatMap(([key, { value, secret }]) =>
     secret || secretKeys.some((name) => key === `recommender:${name}`) ? leaves(value) : [],
@@ -33,7 +36,10 @@ export function redactAll<T>(value: T, secrets: readonly string[]): T {
   return value;
 }
 
-/** Returns all texts in a secret. An object is stored as JSON. */
+/**
+ * Returns the texts in a secret configuration value. If the value is an object or a list in JSON, returns all texts in
+ * it.
+ */
 function leaves(value: string): string[] {
   try {
     const parsed: unknown = JSON.parse(value);

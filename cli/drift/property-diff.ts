@@ -12,7 +12,7 @@ export const secretText = "[secret]";
 /** Text for values in a report that are not known yet. */
 export const unknownText = "[not known yet]";
 
-/** Returns the differences between two sets of properties, by path. Private properties are left out. */
+/** Returns the differences between two sets of properties, by path. Leaves out properties that start with `__`. */
 export function differences(declared: Values, actual: Values): PropertyFinding[] {
   return allKeys(declared, actual)
     .filter((key) => !key.startsWith("__"))

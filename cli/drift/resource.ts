@@ -4,7 +4,7 @@ import { logicalName, resourceTypeOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import type { ResourceRef } from "./finding";
 
-/** Returns how a report names a resource. */
+/** Returns the reference to a resource for reports: its URN, type, name and, if known, id. */
 export function refOf({ urn, type, id }: { urn: string; type: string; id?: string }): ResourceRef {
   return { urn, type: resourceTypeOf(type) ?? type, name: logicalName(urn), ...(id && { id }) };
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageDirectory } from "../../provider/plugin/package-directory";
 
-/** Type of an argument, as far as languages write its values differently. */
+/** Type of an argument, with the details that affect how its values are written in a language. */
 export type Shape =
   | { readonly kind: "any" }
   | { readonly kind: "string" | "integer" | "number" | "boolean" }
@@ -53,7 +53,7 @@ export function shapeOf(type: string, argument: string): Shape {
 
 function shapeIn({ type = "", items, additionalProperties, oneOf, $ref }: TypeSpec): Shape {
   if ($ref?.startsWith("#/types/")) return namedShape($ref.slice("#/types/".length));
-  // Of alternative types, only a named type is written differently. Scalars are accepted everywhere.
+  // If several types are allowed, only a named type affects how values are written.
   const named = oneOf?.find((one) => one.$ref);
   if (named) return shapeIn(named);
   if (items) return { kind: "list", of: shapeIn(items) };

@@ -7,7 +7,7 @@ import type { StateResource } from "../stack/open";
 import { explicitProviderOf } from "../stack/providers";
 import type { Orphan, Unmanaged } from "./finding";
 
-/** Objects that the service of a stack lists. */
+/** Objects that a stack's service lists, and the ids that the stack manages. */
 export interface Inventory {
   /** Identifies the service. Stacks with the same service have the same value. */
   readonly service: string;
@@ -18,7 +18,10 @@ export interface Inventory {
   readonly managed: ReadonlySet<string>;
 }
 
-/** Lists the event datasets of the account and the models of the stack's projects. */
+/**
+ * Lists the account's event datasets, the models in the stack's projects, and the orphans. Returns undefined if no
+ * resource uses the service in the stack's configuration.
+ */
 export async function takeInventory(
   state: readonly StateResource[],
   connect: () => Promise<Client>,
@@ -28,7 +31,7 @@ export async function takeInventory(
   if (own.length === 0) return undefined;
   const ofType = (...types: string[]) =>
     own.filter(({ type }) => types.includes(resourceTypeOf(type) as string));
-  // Resources with an explicit provider may be in the same service as the stack, so they count as managed too.
+  // Resources with an explicit provider may belong to the same service, so their ids count as managed too.
   const managed = new Set(entries.map(({ id }) => id as string));
   const projects = new Set([
     ...ofType("Project").map(({ id }) => id),
@@ -64,7 +67,10 @@ export async function takeInventory(
   }
 }
 
-/** Returns the objects of each inventory that no stack manages. Each object is reported once, by the first stack. */
+/**
+ * Returns, for each inventory, the objects that no stack manages. Each object is reported once, by the first stack
+ * whose service lists it.
+ */
 export function unmanagedOf(inventories: readonly (Inventory | undefined)[]): Inventory["found"][] {
   const managed = new Set(
     inventories.flatMap((one) => [...(one?.managed ?? [])].map((id) => `${one?.service} ${id}`)),
@@ -105,7 +111,7 @@ interface StackInventory {
 }
 
 /**
- * Returns the orphans that each stack reports: the orphans that it left behind. The first stack of a service also reports
+ * Returns the orphans that each stack reports: those that it left behind. The first stack of a service also reports
  * orphans that no given stack left behind. An object that a given stack manages again is not an orphan.
  */
 export function orphansOf(stacks: readonly StackInventory[]): Inventory["orphans"][] {

@@ -1,6 +1,6 @@
 import { anyShape, type Shape } from "./shapes";
 
-/** Formatters for values of arguments in one language. */
+/** Formatters for argument values in one language. */
 export interface ValueSyntax {
   text(value: string): string;
   integer(value: number): string;
@@ -22,7 +22,7 @@ export const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${le
 const decimal = (value: number) => (Number.isInteger(value) ? value.toFixed(1) : String(value));
 const braces = (parts: readonly string[]) => (parts.length > 0 ? `{ ${parts.join(", ")} }` : "{}");
 
-/** Values in TypeScript, and the basis of other languages. */
+/** Formats values in TypeScript. Most other languages build on this syntax. */
 export const jsonSyntax: ValueSyntax = {
   text: json,
   integer: String,
@@ -35,13 +35,13 @@ export const jsonSyntax: ValueSyntax = {
   object: (fields) => braces(fields.map(([key, value]) => `${key}: ${value}`)),
 };
 
-/** Values in YAML. `${` is escaped, because the engine would read it as a reference. */
+/** Formats values in YAML. `${` is escaped, because the engine would read it as a reference. */
 export const yamlSyntax: ValueSyntax = {
   ...jsonSyntax,
   text: (value) => json(value).replaceAll("${", () => "$${"),
 };
 
-/** Values in Python. Dictionaries for object types have snake_case keys. */
+/** Formats values in Python. Dictionaries for object types have snake_case keys. */
 export const pythonSyntax: ValueSyntax = {
   ...jsonSyntax,
   boolean: (value) => (value ? "True" : "False"),
@@ -63,7 +63,7 @@ const goContainer = (of: Shape, kind: "Array" | "Map") =>
   (of.kind === "enum" || of.kind === "object" ? `recommender.${of.name}` : (goTypes[of.kind] ?? "pulumi.")) +
   kind;
 
-/** Values in Go, where each value is wrapped as an input. */
+/** Formats values in Go, where each value is wrapped as a Pulumi input. */
 export const goSyntax: ValueSyntax = {
   text: (value) => `pulumi.String(${json(value)})`,
   integer: (value) => `pulumi.Int(${value})`,
@@ -78,24 +78,24 @@ export const goSyntax: ValueSyntax = {
     `&recommender.${name}Args{${fields.map(([key, value]) => `${capital(key)}: ${value}`).join(", ")}}`,
 };
 
-/** Values in Java, with builders for objects. */
+/** Formats values in Java, with builders for objects. */
 export const javaSyntax: ValueSyntax = {
   ...jsonSyntax,
   decimal,
   member: (name, member) => `${name}.${member}`,
   list: (elements) => `List.of(${elements.join(", ")})`,
-  // `Map.of` has at most ten entries.
+  // `Map.of` accepts at most ten entries.
   map: (entries) =>
     `Map.ofEntries(${entries.map(([key, value]) => `Map.entry(${json(key)}, ${value})`).join(", ")})`,
   object: (fields, name) =>
     `${name}Args.builder()${fields.map(([key, value]) => `.${key}(${value})`).join("")}.build()`,
 };
 
-/** Returns the element type of a C# array if the compiler cannot infer it. */
+/** Returns the element type of a C# array, or empty text if the compiler can infer it. */
 const dotnetElement = ({ kind }: Shape) =>
   kind === "any" || kind === "list" || kind === "map" ? " object" : "";
 
-/** Values in C#, with initializers. */
+/** Formats values in C#, with initializers for objects. */
 export const dotnetSyntax: ValueSyntax = {
   ...jsonSyntax,
   decimal,
@@ -110,7 +110,7 @@ export const dotnetSyntax: ValueSyntax = {
     `new Recommender.Inputs.${name}Args ${braces(fields.map(([key, value]) => `${capital(key)} = ${value}`))}`,
 };
 
-/** Formats a value as an expression of a language. Null and undefined fields are left out. */
+/** Formats a value as an expression in a language. Null and undefined fields are left out. */
 export function formatValue(value: unknown, shape: Shape, syntax: ValueSyntax): string {
   if (typeof value === "string") {
     const member = shape.kind === "enum" ? shape.members[value] : undefined;

@@ -9,8 +9,8 @@ export interface JobResult {
 }
 
 /**
- * Downloads the result of a job. `parameters` are added to its address. Error messages never contain the address,
- * because anyone who has it can read the result without a key.
+ * Downloads the result of a job. Adds `parameters` to the query of its address. Error messages never contain the
+ * address, because anyone who has it can read the result without a key.
  */
 export async function fetchResult(
   job: Job,

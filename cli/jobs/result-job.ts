@@ -30,7 +30,7 @@ export interface FinishedJob {
   readonly json: unknown;
 }
 
-/** Exit codes of these commands, for their help. */
+/** Exit codes of the commands that run a query or a clustering, for their help. */
 export const resultJobExitCodes = `
 Exit codes:
   0  the result is printed (or, with --no-wait, the job is submitted)
@@ -63,7 +63,7 @@ export async function runResultJob<R extends ResultJobRoute>(
   request: (common: { projectId: string; modelId: string; name: string }) => Input<R>,
   report: (finished: FinishedJob) => Promise<void> | void,
 ): Promise<void> {
-  // Checked before the job runs, which takes a while.
+  // Check the output file first, because the job takes a while.
   if (options.out !== undefined)
     assertOutputFile(options.out, [
       ...(options.file ? [options.file] : []),
@@ -85,14 +85,14 @@ export async function runResultJob<R extends ResultJobRoute>(
       writeOutputFile(options.out, result.body);
       note(`The whole result is in ${options.out}`);
     }
-    // `distribution` downloads the charts itself, so users do not need the hint about &format=svg.
+    // `distribution` downloads the charts itself, so remove the service's hint about &format=svg.
     const message = job.jobResult?.message?.replace(/\s*Add &format=svg\b.*$/, "");
     if (message) note(escapeControls(message));
     await report({ jobId, job, result, json: parseResult(result) });
   });
 }
 
-/** Saves a result of an unknown format to a file. The API specification does not define the format of results. */
+/** Saves a result in an unknown format to a file. The API specification does not define the format of results. */
 export function saveUnknownResult({ jobId, result, json }: FinishedJob, options: ResultJobOptions): void {
   const file = options.out ?? `${jobId}.${result.type.split("/")[1]?.replace(/[^a-z0-9].*/, "") || "result"}`;
   if (options.out === undefined) writeOutputFile(file, result.body);

@@ -5,7 +5,9 @@ import { type OpenService, type ServiceOptions, serviceFlags } from "../stack/se
 import { CommandError, exitCodes } from "../terminal/exit";
 import { jobProgress, withProgress } from "../terminal/progress";
 
-/** Waits until a job has succeeded, and shows its progress. The default of `timeoutMs` is the timeout of its type. */
+/**
+ * Waits until a job has succeeded, and shows its progress. `timeoutMs` defaults to the configured timeout of its type.
+ */
 export async function waitForJob(
   { client, settings }: OpenService,
   options: ServiceOptions,

@@ -14,20 +14,20 @@ import { type LockPolicy, withStaleLockRemoved } from "./lock";
 export interface Change {
   readonly open: OpenStack;
   readonly file: ReleaseFile;
-  /** The entry at the start of the update. */
+  /** The history entry as it is at the start of the update. */
   readonly entry: Release;
   readonly lockPolicy: LockPolicy;
   /** Whether to refresh first, which reverts drift. */
   readonly refresh?: boolean;
   /** URNs of the resources to update. All resources if undefined. */
   readonly target?: readonly string[];
-  /** Models to pin after the update. Empty for a promotion. */
+  /** Models to pin, by deployment. Empty for a promotion. */
   readonly pinned: Readonly<Record<string, object>>;
 }
 
 /**
- * Updates a stack, and records the start and the end in its history, also if the update fails. The provider enforces
- * the quality, and rolls back to the previous models if a check fails, so the state stays correct.
+ * Updates a stack, and records the start and the end in its history, even if the update fails. The provider enforces
+ * the required quality, and rolls back to the previous models if a check fails, so the state stays correct.
  */
 export async function applyChange(change: Change): Promise<Release> {
   const { open, file, lockPolicy, entry } = change;
@@ -53,7 +53,7 @@ export async function applyChange(change: Change): Promise<Release> {
   return recordEnd(change);
 }
 
-/** Records the result and the new contents of the stack. */
+/** Records the end of an update: its result, and the new contents of the stack. */
 async function recordEnd({ open, file, entry }: Change, failure?: string): Promise<Release> {
   const { resources } = await open.state();
   const checks = await runChecks(open, resources).catch((error: Error) => error);
@@ -75,7 +75,7 @@ async function recordEnd({ open, file, entry }: Change, failure?: string): Promi
   return ended;
 }
 
-/** Removes the local path of the program, because users commit the history. */
+/** Replaces the local path of the program with `.`, because users commit the history. */
 function withoutDirectory(text: string, { location }: OpenStack): string {
   return text.replaceAll(resolve(location.cwd), ".").replace(/\.$/, "");
 }
@@ -91,7 +91,10 @@ function liveModelsText({ before = [] }: Release, now: ReturnType<typeof servedM
   return `The live models have changed: ${models.join(", ") || "none"}.`;
 }
 
-/** Clears creates that a killed engine left pending. The provider resumes them when the engine creates them again. */
+/**
+ * Clears the pending creates that a killed engine left in the state. The provider resumes each one when the engine
+ * creates the resource again.
+ */
 async function clearPending(open: OpenStack, lockPolicy: LockPolicy): Promise<void> {
   const { pending } = await open.state();
   if (pending.length === 0) return;

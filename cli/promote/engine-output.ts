@@ -5,7 +5,7 @@ import { engineErrors, withTitle } from "../stack/engine-messages";
 export class EngineOutput {
   readonly #errors = new Set<string>();
 
-  /** Options for the commands of the Automation API. */
+  /** Options for Automation API commands. */
   readonly options = {
     color: "never" as const,
     onOutput: (text: string) => process.stderr.write(text),
@@ -13,12 +13,12 @@ export class EngineOutput {
       if (diagnosticEvent?.severity !== "error") return;
       const { urn, message } = diagnosticEvent;
       const text = withTitle(urn, oneLine(message));
-      // The stack fails if a resource fails, which has its own error.
+      // If a resource fails, the engine reports its error, and this error for the whole stack.
       if (text !== "update failed") this.#errors.add(text);
     },
   };
 
-  /** Returns the reasons why the engine failed. */
+  /** Returns the reasons why the engine failed, separated by semicolons. */
   reason(error: Error): string {
     if (this.#errors.size > 0) return [...this.#errors].join("; ");
     return engineErrors(error).join("; ");

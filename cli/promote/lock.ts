@@ -4,14 +4,14 @@ import { isRunning } from "../../client/process";
 import type { OpenStack } from "../stack/open";
 import { recordingEngines, wasStartedHere } from "./started-engines";
 
-/** Settings for a stack that is locked. */
+/** Options for handling a locked stack. */
 export interface LockPolicy {
-  /** Whether to wait for an engine that this machine started, as after an interrupted run. */
+  /** Whether to wait while an engine that this machine started is still running, as after an interrupted run. */
   readonly wait: boolean;
   readonly log: (message: string) => void;
 }
 
-/** Parses the lock owners in an engine error. Empty if the backend does not report them. */
+/** Parses the lock owners in an engine error. Returns an empty list if the backend does not report them. */
 export function lockOwners(message: string) {
   const owners = message.matchAll(/created by (\S+)@(\S+) \(pid (\d+)\) at (\S+)/g);
   return [...owners].map(([, user = "", host = "", pid, since = ""]) => ({
@@ -23,8 +23,8 @@ export function lockOwners(message: string) {
 }
 
 /**
- * Runs `work` on a stack that a killed engine may have left locked. Removes a lock only if this machine recorded the
- * start of its owner, and that process has ended. The host name is no proof: several machines may have the same name.
+ * Runs `work` on a stack that a killed engine may have left locked. Removes a lock only if this machine has a record of
+ * starting its owner, and that process has ended. The host name is no proof: several machines may have the same name.
  */
 export async function withStaleLockRemoved<T>(
   open: OpenStack,

@@ -23,7 +23,7 @@ export interface PromotionRequest {
   /** Directory of the release histories. */
   readonly releases: string;
   readonly allow: readonly BlockerCode[];
-  /** Share of the baselines' quality that a model must reach. */
+  /** Share of the best baseline's quality that a model must reach. */
   readonly minQualityRatio: number;
   readonly against: readonly Baseline[];
   /** Whether to apply the promotion. Otherwise it is only reviewed. */
@@ -69,7 +69,7 @@ async function planPromotion(request: PromotionRequest) {
   const unpinnedTo = await to.withEnvironment({ [pinnedModelsVariable]: "{}" });
   const [evidence, report, config] = await Promise.all([
     gatherEvidence(from, releases),
-    // Compares as if nothing were pinned, because a promotion ends a rollback.
+    // Compare as if no models were pinned, because a promotion ends a rollback.
     withStaleLockRemoved(to, lockPolicy, () => compareStack(unpinnedTo)),
     to.config(),
   ]);
@@ -128,7 +128,7 @@ async function differenceFromRelease(
   return programDifference(released, { ...places, to: checkedOut });
 }
 
-/** Whether the stack still has the contents of an earlier promotion of the release. */
+/** Whether the stack still has the contents that an earlier promotion of the release deployed. */
 function isPromoted(
   source: Release | undefined,
   { releases }: ReleaseFile,
@@ -165,7 +165,10 @@ function ratioOf({ minQualityRatio, against }: PromotionRequest) {
   return { ratio: minQualityRatio, against };
 }
 
-/** Returns the required NDCG@20 of each model: the higher of the comparison's floor and the stack's `minQuality`. */
+/**
+ * Returns the required NDCG@20 of each model: the floor from the comparison or the stack's `minQuality`, whichever is
+ * higher.
+ */
 async function qualityFloors(to: OpenStack, { quality }: Review): Promise<Record<string, number>> {
   const own = readSettings(await to.config(), to.environment).minQuality;
   const floors = Object.entries(floorsOf(quality)).map(([model, floor]) => {
@@ -174,7 +177,7 @@ async function qualityFloors(to: OpenStack, { quality }: Review): Promise<Record
   return { ...own, ...Object.fromEntries(floors) };
 }
 
-/** Adds the quality of models that are no longer in the state, from the history. */
+/** Adds the quality of models that the state no longer contains, as recorded in the history. */
 export function withRecordedQuality(served: readonly Served[], releases: readonly Release[]): Served[] {
   const known = new Map<string, Quality>();
   for (const { contents } of releases) {

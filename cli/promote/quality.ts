@@ -1,13 +1,13 @@
 import type { Contents, Quality, Served } from "../release/history";
 import { defined } from "../terminal/output";
 
-/** Models to compare the quality with: the model of the promoted stack, and the previous model of the target. */
+/** Baselines for a model's quality: the promoted stack's model, and the previous model of the target stack. */
 export const baselines = ["from", "former"] as const;
 
-/** Default share of the baseline's quality that a model must reach. */
+/** Default share of the best baseline's quality that a model must reach. */
 export const defaultRatio = 0.9;
 
-/** A model to compare the quality with. */
+/** A baseline for a model's quality. */
 export type Baseline = (typeof baselines)[number];
 
 /** NDCG@20 of a deployment's model and of its baselines, on held-out data. */
@@ -19,7 +19,7 @@ export interface QualityComparison {
   readonly now?: number;
   /** Required NDCG@20. */
   readonly floor?: number;
-  /** All metrics of the models above. */
+  /** All metrics of the compared models. */
   readonly measured: { readonly from?: Quality; readonly former?: Quality; readonly now?: Quality };
 }
 

@@ -18,21 +18,21 @@ export interface Review {
   readonly program: ProgramState;
   /** Differences from the release's commit, if another commit is checked out. */
   readonly difference?: ProgramDifference;
-  /** Blocking issues. Allowed issues do not block. */
+  /** Issues that block the promotion, unless the user allowed them. */
   readonly reasons: readonly (Blocker & { readonly allowed: boolean })[];
   /** Changes of the target stack. */
   readonly report?: StackReport;
   readonly quality: readonly QualityComparison[];
   readonly before: readonly Served[];
-  /** Names of models that are replaced and deleted, so a rollback to them is not possible. */
+  /** Names of models that are replaced and deleted, so the stack cannot be rolled back to them. */
   readonly lost: readonly string[];
-  /** Deployments whose rollback ends. */
+  /** Names of deployments whose rollback the promotion ends. */
   readonly unpinned: readonly string[];
   /** Id of the interrupted promotion that this one resumes. */
   readonly resumed?: string;
   /** The new history entry. */
   readonly release?: Release;
-  /** The command that applies it, with the options of the review. */
+  /** The command that applies the promotion, with the same options as the review. */
   readonly command: string;
 }
 

@@ -16,7 +16,7 @@ export interface RollbackRequest {
   readonly cwd: string;
   readonly stack: string;
   readonly releases: string;
-  /** Id of the target release. By default, the newest older release with other models. */
+  /** Id of the target release. Default: the newest earlier release with other models that all still exist. */
   readonly to?: string;
   /** Whether to deploy the models that the program declares, which ends an earlier rollback. */
   readonly undo: boolean;
@@ -73,7 +73,7 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
   return { ...planned, after: release.contents?.deployments ?? [], release };
 }
 
-/** Resumes an interrupted rollback to the same target. The interrupted run may already have deployed its models. */
+/** Finds an interrupted rollback to the same target, for this run to resume. Its models may already be deployed. */
 function resume(
   interrupted: Release | undefined,
   { to, undo }: RollbackRequest,

@@ -18,10 +18,10 @@ interface Started {
   readonly at: number;
 }
 
-/** Longest time between the start of an engine and its lock. */
+/** Longest time from the start of an engine until it locks the stack. */
 const lockWithinMs = 10 * 60_000;
 
-/** Tolerance between the clocks of the file system and the process. */
+/** Tolerance for the time of a lock, which the engine reports in whole seconds. */
 const skewMs = 2_000;
 
 /** Older records are deleted. */
@@ -32,7 +32,7 @@ const maxAgeMs = 30 * 24 * 3_600_000;
  * the owner of a lock ran on this machine, because machines that share a backend may have the same host name.
  */
 export function recordingEngines<T>(stack: string, work: () => Promise<T>): Promise<T> {
-  // The Automation API does not expose the process ids of its engines.
+  // The Automation API does not expose the process ids of its engines, so listen for new child processes.
   if (!isSubscribed) subscribe("child_process", onProcess);
   isSubscribed = true;
   return stackHere.run(stack, work);

@@ -8,7 +8,7 @@ import type { Contents } from "./history";
 
 type DeploymentCheck = NonNullable<Contents["deployments"][number]["check"]>;
 
-/** Runs the check of each deployment that declares one, at the service of its provider. */
+/** Runs the check of each deployment that declares a check, with the service that the deployment belongs to. */
 export async function runChecks(
   open: OpenStack,
   resources: readonly StateResource[],

@@ -46,12 +46,12 @@ export function readContents(resources: readonly StateResource[]): Contents {
   };
 }
 
-/** Returns the models of each deployment of a stack. */
+/** Returns the models that each deployment of a stack uses. */
 export function servedModels(resources: readonly StateResource[]): Served[] {
   return resourcesOf(resources, "Deployment").map((resource) => servedBy(resource, resources));
 }
 
-/** Whether two lists of deployments have the same models. */
+/** Whether two lists contain the same deployments with the same models. */
 export function servesSameModels(one: readonly Served[], other: readonly Served[]): boolean {
   const ids = (served: readonly Served[]) =>
     JSON.stringify(
@@ -60,7 +60,10 @@ export function servesSameModels(one: readonly Served[], other: readonly Served[
   return ids(one) === ids(other);
 }
 
-/** Returns the models of a deployment. The quality of models in `listed` is left out, because it is listed there. */
+/**
+ * Returns the models that a deployment uses. The quality of models in `listed` is left out, because the release already
+ * lists it.
+ */
 function servedBy(
   deployment: StateResource,
   resources: readonly StateResource[],
@@ -81,14 +84,14 @@ function servedBy(
   return { name: logicalName(deployment.urn), generator, ...defined({ ranker: role("ranker") }) };
 }
 
-/** Returns the known metrics. Unknown fields and invalid values are left out. */
+/** Returns the known quality metrics of a model. Unknown fields and invalid values are left out. */
 function qualityOf(resource: StateResource): Quality | undefined {
   const metrics = quality.parse(map(resource, "quality") ?? {});
   const entries = Object.entries(metrics).filter(([, value]) => value != null);
   return entries.length > 0 ? (Object.fromEntries(entries) as Quality) : undefined;
 }
 
-/** Masks secrets, and sorts keys at every depth to keep diffs of the history small. */
+/** Masks secrets, and sorts keys at every depth, to keep the diffs of the history small. */
 function maskedAndSorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskedAndSorted);
   if (!isObject(value)) return value;

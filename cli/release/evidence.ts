@@ -7,7 +7,7 @@ import { readContents } from "./contents";
 import type { Evidence } from "./gate";
 import type { Release } from "./history";
 
-/** Gathers what decides about a release: the program, the state and the service of a stack. */
+/** Gathers the facts that decide whether a stack can be released or promoted. */
 export async function gatherEvidence(open: OpenStack, releases: string): Promise<Evidence> {
   const { readPinned, pinnedModelsKey } = await import("../../provider/run/pinned.js");
   const { cwd } = open.location;
@@ -23,7 +23,7 @@ export async function gatherEvidence(open: OpenStack, releases: string): Promise
   return { stack: open.name, report, contents, program, pinned, where };
 }
 
-/** Returns the first fields of a new history entry. */
+/** Returns the fields that a history entry has from its start: the time, the program and the versions. */
 export function startEntry(
   open: OpenStack,
   { commit, changed }: Evidence["program"],

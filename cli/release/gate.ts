@@ -35,7 +35,7 @@ export interface Evidence {
   readonly contents: Contents;
   readonly program: ProgramState;
   readonly pinned: Readonly<Record<string, Pinned>>;
-  /** Options for suggested commands that select the project and its histories, each with a leading space. */
+  /** Options that suggested commands need to select the project and its histories, each with a leading space. */
   readonly where?: { readonly project: string; readonly releases: string };
 }
 
@@ -76,12 +76,15 @@ export function releaseBlockers({ stack, report, contents, program, where }: Evi
   return reasons;
 }
 
-/** Whether the program differs from a commit, or cannot be compared with it. */
+/** Whether program files differ between two commits, or the commits cannot be compared. */
 export function differs({ files, problem }: ProgramDifference): boolean {
   return files.length > 0 || problem !== undefined;
 }
 
-/** Returns the issues that block a promotion: the release must match the stack and the checked-out program. */
+/**
+ * Returns the issues that block a promotion. As for a release, but the latest release must also match the stack and the
+ * checked-out program, and no models may be pinned.
+ */
 export function promotionBlockers(
   evidence: Evidence,
   latest: Release | undefined,
@@ -120,7 +123,7 @@ export function promotionBlockers(
   return reasons;
 }
 
-/** Whether two contents have the same models, records and deployments. */
+/** Whether two stacks' contents have the same records and models, and their deployments use the same models. */
 export function sameContents(one: Contents, other: Contents): boolean {
   const identity = ({ records, models }: Contents) =>
     JSON.stringify([

@@ -3,13 +3,13 @@ import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Waits up to 10 s for a lock. Locks are usually held for milliseconds. */
+/** Number of attempts to get a lock: up to 10 s in total. Locks are usually held for milliseconds. */
 const attempts = 200;
 const pauseMs = 50;
 
 /**
- * Runs `work` with an exclusive lock on a file, also against other machines that share the directory. A stale lock is
- * never removed, because a process on another machine may still own it.
+ * Runs `work` while it holds an exclusive lock on a file. The lock also excludes other machines that share the
+ * directory. A stale lock is never removed, because a process on another machine may still own it.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const lock = `${path}.lock`;
@@ -38,7 +38,7 @@ async function acquire(path: string, lock: string): Promise<void> {
   );
 }
 
-/** @returns undefined if the file exists. */
+/** Creates the lock file. Returns undefined if it already exists. */
 async function create(lock: string): Promise<FileHandle | undefined> {
   try {
     return await open(lock, "wx");

@@ -6,7 +6,10 @@ import { quality as contractQuality } from "../../contract";
 import { issuesText } from "../../contract/messages";
 import { withFileLock } from "./history-lock";
 
-/** A newer version may add fields. Keep them, so an older version can add entries without losing them. */
+/**
+ * Object schema that keeps unknown fields. A newer version may have added them, and an older version must not lose them
+ * when it adds entries.
+ */
 const extensible = <T extends z.ZodRawShape>(shape: T) => z.looseObject(shape) as unknown as z.ZodObject<T>;
 
 const { ndcgAt20, ...otherMetrics } = contractQuality.shape;
@@ -85,7 +88,7 @@ const releaseFile = extensible({
   releases: z.array(entry),
 });
 
-/** Quality that a training measured. */
+/** Quality metrics that a training measured. */
 export type Quality = z.output<typeof quality>;
 /** Models of one deployment. */
 export type Served = z.output<typeof served>;
@@ -96,7 +99,7 @@ export type Release = z.output<typeof entry>;
 /** All releases, promotions and rollbacks of a stack, oldest first. */
 export type History = z.output<typeof releaseFile>;
 
-/** Project and stack of a history. */
+/** Project and stack that a history belongs to. */
 interface Owner {
   readonly project: string;
   readonly stack: string;

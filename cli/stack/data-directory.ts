@@ -7,7 +7,7 @@ import { stackNames } from "./workspace";
 /** Default data directory of the CLI and the provider. */
 export const defaultDataDir = ".recommender";
 
-/** Options that select an embedded service by its data directory or by its stack. */
+/** Options that select an embedded service by its data directory or by the stack that uses it. */
 export interface DataOptions {
   readonly data: string;
   readonly stack?: string;
@@ -22,27 +22,27 @@ export function withDataDirectory(command: Command): Command {
     .addOption(new Option("--cwd <dir>", "project directory of the stack").conflicts("data"));
 }
 
-/** Options that select the data of a service, in a data directory or a database. */
+/** Options that select a service's data, in a data directory or a database. */
 export interface StorageOptions extends DataOptions {
   readonly store?: string;
   readonly files?: string;
 }
 
-/** Adds the options that select the data of a service. */
+/** Adds the options that select a service's data. */
 export function withStorage(command: Command): Command {
   return withDataDirectory(command)
     .addOption(storeOption().conflicts(["data", "stack", "cwd"]))
     .addOption(filesOption());
 }
 
-/** Option for a PostgreSQL database. */
+/** Option that selects a PostgreSQL database. */
 export function storeOption(): Option {
   return new Option("--store <url>", "PostgreSQL database instead of --data, as in postgres://host/name")
     .env("RECOMMENDER_STORE")
     .argParser(postgresUrl);
 }
 
-/** Option for a bucket with models and results. */
+/** Option that selects a bucket for models and results. */
 export function filesOption(): Option {
   const description = "bucket for models and results, as in s3://bucket/prefix";
   return new Option("--files <url>", description).env("RECOMMENDER_FILES");
@@ -57,7 +57,10 @@ export async function storageOf({ store, files, ...options }: StorageOptions): P
   };
 }
 
-/** Returns a hint that lists the stacks of the project, if no data directory was chosen: each stack has its own. */
+/**
+ * Returns a hint that lists the project's stacks, because each stack may have its own data directory. Empty if the user
+ * has chosen a stack or a data directory.
+ */
 export async function stackHint({ data, stack, cwd = "." }: DataOptions): Promise<string> {
   if (stack !== undefined || data !== defaultDataDir) return "";
   const names = await stackNames(cwd);

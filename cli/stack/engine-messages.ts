@@ -1,6 +1,6 @@
 import { partsOf, titleOf } from "../../provider/run/urn";
 
-/** Prefixes an engine message with its resource, unless it has the prefix or is about the whole stack. */
+/** Prefixes an engine message with its resource, unless it already has that prefix or concerns the whole stack. */
 export function withTitle(urn: string | undefined, message: string): string {
   const parts = partsOf(urn);
   const title = `${titleOf(parts)}: `;
@@ -8,9 +8,9 @@ export function withTitle(urn: string | undefined, message: string): string {
   return isTitled ? message : title + message;
 }
 
-/** Extracts the errors from the engine's output. Returns the whole message if there are none. */
+/** Extracts the errors from the message of a failed engine run. Returns the whole message if it contains no errors. */
 export function engineErrors({ message }: Error): string[] {
-  // The Automation API quotes the output twice, so each error is listed once.
+  // The Automation API quotes the output twice. The set keeps each error once.
   const errors = [...new Set(message.split("\n").filter((line) => line.startsWith("error: ")))];
   return errors.length > 0 ? errors.map((line) => line.slice("error: ".length)) : [message];
 }

@@ -3,7 +3,7 @@ import { shellQuote } from "../../client/shell-quote";
 
 export { shellQuote } from "../../client/shell-quote";
 
-/** Returns ` --cwd DIR` for a command in the current directory, or an empty text if the option is not needed. */
+/** Returns ` --cwd DIR` for a command that users run in the current directory, or empty text if it is not needed. */
 export function cwdFlag(cwd: string): string {
   const directory = shortestPath(cwd);
   return directory === "" ? "" : ` --cwd ${shellQuote(directory)}`;
@@ -15,7 +15,7 @@ export function releaseFlags(cwd: string, releases: string): string {
   return cwdFlag(cwd) + (isDefault ? "" : ` --releases ${shellQuote(shortestPath(releases) || ".")}`);
 }
 
-/** Returns the relative or the absolute path, whichever is shorter. */
+/** Returns the path relative to the current directory, or the absolute path if that is shorter. */
 function shortestPath(path: string): string {
   const absolute = resolve(path);
   const fromHere = relative(process.cwd(), absolute);

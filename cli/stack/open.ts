@@ -37,11 +37,11 @@ export interface StateResource {
 /** The state of a stack. */
 export interface State {
   readonly resources: readonly StateResource[];
-  /** Operations that a killed engine had started. */
+  /** Operations that a killed engine started but did not finish. */
   readonly pending: readonly { readonly urn: string }[];
 }
 
-/** Access to a stack through the engine. The user's selected stack stays the same. */
+/** Access to a stack through the engine. Does not change which stack the user has selected. */
 export class OpenStack {
   #config: Promise<ConfigMap> | undefined;
 
@@ -51,7 +51,7 @@ export class OpenStack {
     readonly project: string,
     /** The language of the program: `runtime` in Pulumi.yaml. */
     readonly runtime: string,
-    /** The directory that relative paths in the program start from. */
+    /** The program's working directory, which its relative paths start from. */
     readonly programDirectory: string,
   ) {}
 
@@ -103,7 +103,7 @@ export class OpenStack {
     return readerOf(await this.allConfig());
   }
 
-  /** Reads the whole configuration, once: each read starts the engine. */
+  /** Returns the whole configuration. It is read only once, because each read starts the engine. */
   allConfig(): Promise<ConfigMap> {
     this.#config ??= withStackError(this.location, () => this.stack.getAllConfig());
     return this.#config;
@@ -115,7 +115,7 @@ export class OpenStack {
     return connect(relativeToProgram(settings, this.programDirectory));
   }
 
-  /** Runs `work` with a client of the stack's service, or of the service in `settings`. */
+  /** Runs `work` with a client for the stack's service, or for the service in `settings`. */
   async withClient<T>(work: (client: Client) => Promise<T>, settings?: Settings): Promise<T> {
     const client = await (settings ? connect(settings) : this.connect());
     try {
@@ -126,7 +126,7 @@ export class OpenStack {
   }
 }
 
-/** Returns the name of the selected stack of a project. */
+/** Returns the name of the stack that the user has selected in a project. */
 export async function selectedStack(cwd: string): Promise<string> {
   const workspace = await openWorkspace(resolve(cwd));
   const current = (await workspace.listStacks()).find((stack) => stack.current);

@@ -11,7 +11,7 @@ export interface Preview {
   readonly warnings: readonly { readonly urn?: string | undefined; readonly text: string }[];
 }
 
-/** Previews an update. The configuration is known early, long before the preview ends. */
+/** Previews an update. `config` resolves long before the preview ends. */
 export function previewUpdate(open: OpenStack): { config: Promise<ConfigMap>; preview: Promise<Preview> } {
   let setConfig: (config: ConfigMap | Promise<ConfigMap>) => void = () => {};
   let isConfigKnown = false;
@@ -22,7 +22,7 @@ export function previewUpdate(open: OpenStack): { config: Promise<ConfigMap>; pr
     if (!preludeEvent) return;
     isConfigKnown = true;
     const entries = Object.entries(preludeEvent.config ?? {});
-    // The event masks secrets. If there are any, read the configuration again, which starts the engine.
+    // The event masks secrets. If it contains any, read the configuration itself, which starts another engine.
     const hasNoSecrets = entries.every(([, value]) => !value.includes("[secret]"));
     const known = Object.fromEntries(entries.map(([key, value]) => [key, { value }]));
     setConfig(hasNoSecrets ? known : open.allConfig());
@@ -48,8 +48,8 @@ export function previewRefresh(open: OpenStack): Promise<Preview> {
 }
 
 /**
- * Returns the state entries that the steps of a refresh contain, including entries that wait for deletion and have the
- * URN of their replacement. Dependencies and source positions are missing.
+ * Returns the state entries that the steps of a refresh contain. They include entries that wait for deletion, which
+ * have the same URN as their replacement. Dependencies and source positions are missing.
  */
 export function stateBeforeSteps({ steps }: Preview): StateResource[] {
   const known = new Map<string, StateResource>();
@@ -57,7 +57,7 @@ export function stateBeforeSteps({ steps }: Preview): StateResource[] {
   return [...known.values()];
 }
 
-/** Returns a key that differs for a resource and the replaced resource of the same URN. */
+/** Returns a key that distinguishes a resource from the replaced resource with the same URN. */
 function entryKey({ urn, id, delete: isDeleting }: Pick<StateResource, "urn" | "id" | "delete">): string {
   return `${urn} ${id ?? ""} ${isDeleting === true}`;
 }

@@ -32,7 +32,9 @@ export async function readProgramState(cwd: string, releases: string): Promise<P
   }
 }
 
-/** Differences between a commit and the checkout, except release histories and stack configuration. */
+/**
+ * Differences between an earlier commit and the checked-out commit, except release histories and stack configuration.
+ */
 export interface ProgramDifference {
   /** The commit to compare with. */
   readonly from: string;
@@ -81,7 +83,7 @@ function isStackConfig(path: string): boolean {
 /** Runs Git in a directory. Throws an error with Git's message. */
 export async function git(cwd: string, ...args: string[]): Promise<string> {
   try {
-    // English output, because messages of this command quote it.
+    // Git must print English, because error messages of this command quote its output.
     const env = { ...process.env, LC_ALL: "C" };
     const options = { env, maxBuffer: 1 << 28 };
     return (await run("git", ["-C", resolve(cwd), ...args], options)).stdout;
@@ -93,7 +95,10 @@ export async function git(cwd: string, ...args: string[]): Promise<string> {
   }
 }
 
-/** Returns a pathspec that excludes the release histories. Empty outside the repository, where Git would fail. */
+/**
+ * Returns a pathspec that excludes the release histories. Empty if they are outside the repository, because Git would
+ * fail.
+ */
 async function excludeReleases(cwd: string, releases: string): Promise<string[]> {
   const root = (await git(cwd, "rev-parse", "--show-toplevel")).trimEnd();
   const path = relative(await realpath(root), await realPath(resolve(cwd, releases)));
@@ -101,7 +106,7 @@ async function excludeReleases(cwd: string, releases: string): Promise<string[]>
   return isOutside ? [] : [`:(top,exclude,literal)${path.split(sep).join("/")}`];
 }
 
-/** Resolves symbolic links, also if the end of the path does not exist yet. */
+/** Resolves symbolic links, even if the last parts of the path do not exist yet. */
 async function realPath(path: string): Promise<string> {
   try {
     return await realpath(path);

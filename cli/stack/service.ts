@@ -21,8 +21,8 @@ export interface OpenService {
   readonly settings: Settings;
   readonly stack: StackView | undefined;
   /**
-   * Returns the id of an object. With `--stack`, `given` may also be its logical name, or undefined if the stack has only
-   * one object of these types. `option` is named in errors.
+   * Returns the id of an object. With `--stack`, `given` may also be its logical name, or undefined if the stack has
+   * only one object of these types. Errors mention `option`.
    */
   resolveId(types: string | readonly string[], given: string | undefined, option: string): string;
 }
@@ -111,7 +111,7 @@ export function serviceFlags({ service, stack, cwd, provider }: ServiceOptions):
     .join("");
 }
 
-/** Returns the command that shows the service and credentials of these options. */
+/** Returns the command that shows the service and the credentials that these options select. */
 export function whoamiCommand(options: ServiceOptions): string {
   return `recommender whoami${serviceFlags(options)}`;
 }

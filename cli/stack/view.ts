@@ -18,7 +18,7 @@ export interface StackResource {
 export interface StackView {
   readonly name: string;
   readonly project: string;
-  /** The directory that relative paths in the program start from. */
+  /** The program's working directory, which its relative paths start from. */
   readonly programDirectory: string;
   readonly resources: readonly StackResource[];
   config(key: string): string | undefined;
@@ -42,7 +42,9 @@ export async function readStack(name: string, cwd = "."): Promise<StackView> {
   };
 }
 
-/** Returns undefined for resources of other packages, and for entries that wait for deletion. */
+/**
+ * Converts a state entry. Returns undefined for resources of other packages, and for entries that wait for deletion.
+ */
 function stackResource(entry: StateResource, providerUrn: string | undefined): StackResource | undefined {
   const { urn, id, outputs = {} } = entry;
   const type = resourceTypeOf(entry.type);

@@ -8,7 +8,7 @@ export const exitCodes = {
   failed: 1,
   /** Records were rejected, or a release, promotion or rollback was blocked. */
   rejected: 2,
-  /** The check found what it looks for, such as drift. */
+  /** The command found what it checks for, such as drift. */
   found: 2,
   /** Another process has locked the data directory. */
   directoryBusy: 3,
@@ -19,14 +19,14 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** A failure with its own exit code. */
+/** A failure with a specific exit code. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
 
   constructor(
     message: string,
     readonly exitCode: number,
-    /** Partial results, printed with `--json`. */
+    /** What the command has found or done so far, printed with `--json`. */
     readonly outcome: object = {},
   ) {
     super(message);

@@ -33,7 +33,7 @@ function bar(length: number): string {
   return "█".repeat(Math.floor(eighths / 8)) + (blocks[eighths % 8] as string);
 }
 
-/** Returns the number of decimals that distinguishes the edges of all bins. */
+/** Returns the number of decimals that is needed to tell the edges of all bins apart. */
 function decimalsFor(bins: readonly Bin[]): number {
   const width = Math.min(...bins.map(({ from, to }) => to - from));
   return width > 0 && width < 1 ? Math.min(6, Math.ceil(-Math.log10(width)) + (isRound(width) ? 0 : 1)) : 0;

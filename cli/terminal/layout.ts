@@ -44,7 +44,7 @@ export function wrapLines(text: string, stream: NodeJS.WriteStream): string {
     .join("\n");
 }
 
-/** Tables with a taller cell are printed as a list of properties per row. */
+/** Maximum lines of a table cell. If a cell is taller, each row is printed as a list of properties. */
 const maxCellLines = 4;
 
 /** Formats a table. If it is wider than the terminal, the widest columns are wrapped. */

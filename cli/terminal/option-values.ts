@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { parseDuration } from "../../client/parse";
 
-/** Returns a parser of whole numbers from `min` to `max`. */
+/** Returns a parser for whole numbers from `min` to `max`. */
 export function wholeNumber(min = 0, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   const range = max === Number.MAX_SAFE_INTEGER ? `, ${min} or more` : ` from ${min} to ${max}`;
   return (text) => {
@@ -11,7 +11,7 @@ export function wholeNumber(min = 0, max = Number.MAX_SAFE_INTEGER): (text: stri
   };
 }
 
-/** Parses a duration such as 90d, 12h or 30m, in milliseconds. */
+/** Parses a duration such as 90d, 12h or 30m to milliseconds. */
 export function duration(text: string): number {
   const value = parseDuration(text);
   if (value !== undefined) return value;
@@ -40,7 +40,7 @@ export function commaSeparated(text: string): string[] {
     .filter(Boolean);
 }
 
-/** Returns a parser of a repeatable `name=value` option. */
+/** Returns a parser for a repeatable `name=value` option. */
 export function keyValue(expected: string) {
   return (text: string, earlier: Readonly<Record<string, string>> = {}): Record<string, string> => {
     const at = text.indexOf("=");

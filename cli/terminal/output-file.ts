@@ -2,8 +2,8 @@ import { readdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Fails if a file for the result of a command is one of the files that the command or the project needs, also through a
- * link. Every other existing file is overwritten.
+ * Throws if the output file of a command is one of its inputs or a file of the project, even through a link. Any other
+ * existing file may be overwritten.
  */
 export function assertOutputFile(file: string, inputs: readonly string[]): void {
   const found = statSync(file, { throwIfNoEntry: false });

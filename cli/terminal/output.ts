@@ -16,7 +16,7 @@ export function print({ json }: OutputOptions, outcome: unknown, text: () => str
   process.stdout.write(json ? `${JSON.stringify(outcome)}\n` : wrapLines(text(), process.stdout));
 }
 
-/** Runs a command. With `--json`, an error is also printed to standard output, with what was done before it. */
+/** Runs a command. With `--json`, an error is also printed to standard output, together with the results so far. */
 export async function withJsonErrors<T>({ json }: OutputOptions, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -28,7 +28,7 @@ export async function withJsonErrors<T>({ json }: OutputOptions, work: () => Pro
   }
 }
 
-/** Runs `work` for each item, then reports the completed items, also if an item failed. */
+/** Runs `work` for each item, then reports the completed items, even if an item failed. */
 export async function forEachReported<T>(
   items: readonly T[],
   work: (item: T) => Promise<unknown>,

@@ -3,7 +3,7 @@ import type { Progress } from "../../records/upload-options";
 import { exitCodes } from "./exit";
 import { formatCount, formatDuration, formatNumber, note, type OutputOptions } from "./output";
 
-/** Interval of progress lines if standard error is not a terminal. */
+/** Time between progress lines if no bar is shown. */
 const noteIntervalMs = 5000;
 const redrawIntervalMs = 100;
 
@@ -35,7 +35,7 @@ export async function withProgress<T>(
 
 /** How to show progress. */
 interface View<T> {
-  /** Format of the bar: a template of cli-progress, with `{text}`. */
+  /** Template of the bar for cli-progress, with `{text}`. */
   readonly format: string;
   readonly barOptions?: object;
   readonly total: (progress: T) => number;

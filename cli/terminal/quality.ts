@@ -12,7 +12,7 @@ export function qualityText(measured: QualityFigures): string | undefined {
   return `${measured.ndcgAt20.toFixed(4)}${basis ? ` (${basis})` : ""}`;
 }
 
-/** Describes which part of the catalogue a model recommends. */
+/** Formats metrics of the recommended items: coverage, cold items, diversity and popularity. */
 export function exposureProperties(figures: QualityFigures): [string, string | undefined][] {
   const percent = (share: number | null | undefined) =>
     share == null ? undefined : `${(100 * share).toFixed(1)} %`;
@@ -29,7 +29,7 @@ export function exposureProperties(figures: QualityFigures): [string, string | u
   ];
 }
 
-/** Formats the baseline of a quality: the NDCG@20 of popular items, and the number of held-out pairs. */
+/** Formats what to compare a model's quality with: the NDCG@20 of popular items, and the number of held-out pairs. */
 export function baselineText({ popularityNdcgAt20, heldOutPairs, holdOut }: QualityFigures): string {
   return [
     ...(popularityNdcgAt20 == null ? [] : [`popular items ${popularityNdcgAt20.toFixed(4)}`]),

@@ -10,7 +10,7 @@ import { unreachableReason } from "./retry";
 /** An access token and its lifetime. */
 interface Token {
   readonly value: string;
-  /** Milliseconds from its issue, if known. */
+  /** Lifetime in milliseconds from when the token was received, if known. */
   readonly lifetimeMs?: number | undefined;
 }
 
@@ -20,17 +20,19 @@ export interface TokenSource {
   readonly origin: string;
   /** Texts that must not appear in errors. */
   readonly secrets: readonly string[];
-  /** Whether the source rejects scopes that the credentials do not have. Other sources return one token for all scopes. */
+  /**
+   * Whether the source rejects scopes that the credentials do not have. Other sources return one token for all scopes.
+   */
   readonly refusesScopes?: true;
   fetch(scope: string, http: Dispatcher): Promise<Token>;
 }
 
-/** Uses one token for every scope. */
+/** Returns a token source that uses one token for every scope. */
 export function fixedToken(value: string, origin = "accessToken"): TokenSource {
   return { origin, secrets: [value], fetch: async () => ({ value }) };
 }
 
-/** Runs a shell command that prints a token. The scope is in `RECOMMENDER_SCOPE`. */
+/** Returns a source that runs a shell command, which prints a token for the scope in `RECOMMENDER_SCOPE`. */
 export function commandToken(
   command: string,
   { origin = "tokenCommand", timeoutMs = 60_000 } = {},
@@ -75,7 +77,7 @@ const tokenReply = z.object({
   expires_in: z.coerce.number().nullish().catch(undefined),
 });
 
-/** Requests tokens with OAuth 2 client credentials. The scope is the path of the operation. */
+/** Returns a source that requests tokens with OAuth 2 client credentials. The scope is the path of the operation. */
 export function endpointToken(endpoint: TokenEndpoint): TokenSource {
   const { url, clientId, clientSecret, origin = `tokenUrl ${url}` } = endpoint;
   const form = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
@@ -110,7 +112,9 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
   return { origin, secrets: [clientSecret], refusesScopes: true, fetch };
 }
 
-/** Describes an error response of a token endpoint: it rejects the credentials or the scope, or fails. */
+/**
+ * Returns the error for a token endpoint's error response: rejected credentials, a rejected scope, or another failure.
+ */
 function endpointError(endpoint: TokenEndpoint, scope: string, statusCode: number, text: string): TokenError {
   const { origin, credentials = "clientId and clientSecret", whoami = "recommender whoami" } = endpoint;
   const { code = "", message } = readErrorBody(redactSecret(text, endpoint.clientSecret));
@@ -121,7 +125,7 @@ function endpointError(endpoint: TokenEndpoint, scope: string, statusCode: numbe
   }
   const reason = `${status}: ${withoutFullStop(message)}`;
   if (statusCode === 403 || code === "invalid_scope") {
-    // A message that names the scope also names the client, so it needs no introduction.
+    // If the message names the scope, it is clear enough without the name of the endpoint.
     const missing = message.includes(scope)
       ? `${withoutFullStop(message)}.`
       : `${origin} issues no token for the scope ${scope} (${reason}).`;
@@ -179,7 +183,7 @@ export class TokenCache {
     }
   }
 
-  /** Masks the secrets of the source and all its tokens in a text. */
+  /** Masks the source's secrets and all tokens that it has issued in a text. */
   redact(text: string): string {
     let redacted = text;
     for (const secret of [...this.source.secrets, ...this.#issued]) {
@@ -189,7 +193,10 @@ export class TokenCache {
   }
 }
 
-/** Returns the remaining lifetime of a JWT. If our clock is outside its validity, returns its whole lifetime. */
+/**
+ * Returns the remaining lifetime of a JWT. If the token is not valid at the time of our clock, the clock is probably
+ * wrong, so the whole lifetime is returned.
+ */
 function jwtLifetimeMs(token: string): number | undefined {
   const payload = parseJson(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
   const { iat, exp } = (payload ?? {}) as { iat?: unknown; exp?: unknown };

@@ -1,6 +1,6 @@
 import { truncate } from "../../contract/messages";
 
-/** Maximum characters of each part of an error body in a message. */
+/** Maximum characters of each part of an error body that a message quotes. */
 const maxCharacters = 500;
 
 /** Removes secrets from a text. */

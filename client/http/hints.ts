@@ -11,13 +11,13 @@ interface ErrorReply {
   readonly location: string;
 }
 
-/** The call that got the reply, and its client. */
+/** The call that got the reply, and facts about its client. */
 interface CallContext {
   readonly origin: string;
   /** Ids in the request by wire name. */
   readonly ids: Readonly<Record<string, string>>;
   readonly tokensFrom: string;
-  /** Command that shows the source of address and credentials. */
+  /** Command that shows where the address and the credentials come from. */
   readonly whoami: string;
 }
 
@@ -26,7 +26,7 @@ export function hintOf({ status, isRecognised, isPage, location }: ErrorReply, c
   const { origin, ids, tokensFrom, whoami } = call;
   if (status < 400)
     return `; it redirects to ${location || "an unknown address"}. Check that ${origin} is the address of the service.`;
-  // The service may send these statuses without a body, but not with a page.
+  // The service may send these statuses without a body, but it never sends an HTML page.
   if (isPage && [401, 403].includes(status))
     return `; a proxy sent this response, not the service. Check the proxies and firewalls on the way to ${origin}.`;
   if (status === 401) return `; the token came from ${tokensFrom}. Check it with \`${whoami}\`.`;
@@ -61,13 +61,13 @@ export function stoppedError(error: Error, reason: Error): Error {
   return error;
 }
 
-/** Waits are reported only after this time. */
+/** Time after which a waiting call is reported. */
 const firstReportMs = 2_000;
-/** Calls with a shorter time budget are not reported. */
+/** Minimum time budget of calls whose waiting is reported. */
 const minBudgetMs = 5_000;
-/** An attempt without a response is reported after this time. */
+/** Time after which an attempt without a response is reported. */
 const silentMs = 4_000;
-/** Time between two reports of a client. */
+/** Minimum time between two reports of a client. */
 const reportIntervalMs = 10_000;
 
 /** Reports that calls wait for the service, with one message for all concurrent calls. */
@@ -79,7 +79,7 @@ export class WaitNotice {
     private readonly onWait: ((message: string) => void) | undefined,
   ) {}
 
-  /** Reports an attempt that is still without a response after some seconds. */
+  /** Waits for an attempt, and reports every few seconds that it still has no response. */
   during<T>(attempt: Promise<T>, reason: string, budgetMs: number): Promise<T> {
     if (!this.onWait) return attempt;
     const began = performance.now();
@@ -88,7 +88,7 @@ export class WaitNotice {
     return attempt.finally(() => clearInterval(timer));
   }
 
-  /** Reports that a call waits before it is retried. */
+  /** Reports that a call is waiting for a response or for its next attempt. */
   report(reason: string, waitedMs: number, budgetMs: number): void {
     const now = this.clock.now();
     // Calls with a short budget report their error soon anyway.

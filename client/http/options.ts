@@ -14,13 +14,13 @@ export interface Timeouts {
 
 /** Options of a client. */
 export interface ClientOptions {
-  /** Address of the service. A path in it is kept. */
+  /** Address of the service. It may contain a path. */
   readonly baseUrl: string;
   /** The developer's key. */
   readonly apiKey: string;
   /** Source of access tokens. */
   readonly token: TokenSource;
-  /** Id of the data of an embedded service, whose address may change between runs. */
+  /** Id of an embedded service's data. It identifies the service, whose address may change between runs. */
   readonly instanceId?: string;
   /** Whether to compress request bodies over 1 kB. Default: true. */
   readonly gzip?: boolean;
@@ -32,11 +32,14 @@ export interface ClientOptions {
   readonly onRetry?: (message: string) => void;
   /** Called with a message while calls wait: after 2 s of retries or 4 s without a response, then every 10 s. */
   readonly onWait?: ((message: string) => void) | undefined;
-  /** Command that shows the source of address and credentials, for error messages. Default: `recommender whoami`. */
+  /**
+   * Command that shows where the address and the credentials come from, for error messages. Default: `recommender
+   * whoami`.
+   */
   readonly whoami?: string | undefined;
-  /** When aborted, reads end and nothing is retried. Calls in progress that may change something are finished. */
+  /** If aborted, reads end and nothing is retried. Calls in progress that may change something are still completed. */
   readonly stop?: AbortSignal;
-  /** Removes text that must not appear in errors from messages of the service. Credentials are always removed. */
+  /** Removes texts that must not appear in errors from the service's messages. Credentials are always removed. */
   readonly redact?: (text: string) => string;
   readonly clock?: Clock;
   /** Returns a number between 0 and 1, for the jitter of retries. */
@@ -46,15 +49,17 @@ export interface ClientOptions {
 /** Options of a call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** With a service that honours keys, calls with the same key have the effect of one. */
+  /** If the service honours idempotency keys, several calls with the same key have the effect of one call. */
   readonly idempotencyKey?: string | undefined;
   /** Address to call instead of the base address, such as a project's serving address. */
   readonly baseUrl?: string | undefined;
-  /** Whether the caller tries another address next. Then a response that did not come from the service is not retried. */
+  /**
+   * Whether the caller tries another address next. If so, a response that did not come from the service is not retried.
+   */
   readonly hasFallback?: boolean | undefined;
-  /** Ids in a serialized body by wire name. A reply that names other ids does not count. */
+  /** Ids in a serialized body, by wire name. A reply with other ids is not accepted as the reply to this call. */
   readonly ids?: Readonly<Record<string, string>> | undefined;
-  /** Called after a response that decides nothing. If it returns true, the call fails without a retry. */
+  /** Called after a response that leaves the outcome unknown. If it returns true, the call fails without a retry. */
   readonly isObsolete?: (() => Promise<boolean>) | undefined;
   /** Additional headers, for extensions. */
   readonly headers?: Readonly<Record<string, string>> | undefined;

@@ -12,14 +12,16 @@ export interface Success {
   readonly status: number;
   readonly text: string;
   readonly requestId: string | undefined;
-  /** Whether the service has responded at this address before. If not, another body means that the address is wrong. */
+  /**
+   * Whether the service has responded at this address before. If not, an invalid body probably means a wrong address.
+   */
   readonly isKnownAddress: boolean;
   readonly sent: Sent;
 }
 
 /**
- * Parses and validates the reply of a call. An empty body counts as an empty object. A reply that repeats a field of the
- * request with another value is not the reply to this call.
+ * Parses and validates the reply of a call. An empty body counts as an empty object. A reply that repeats a field of
+ * the request with another value is not the reply to this call.
  */
 export function readReply(
   route: Route,
@@ -70,7 +72,7 @@ export async function readBody({ body }: Dispatcher.ResponseData, limitMs: numbe
   return body.text().finally(() => clearTimeout(timer));
 }
 
-/** Returns a response header, or the first one if it occurs several times. */
+/** Returns a response header, or its first value if it occurs several times. */
 export function header(response: Dispatcher.ResponseData, name: string): string | undefined {
   const value = response.headers[name];
   return Array.isArray(value) ? value[0] : value;

@@ -5,7 +5,7 @@ import { encode, type Route, tolerant } from "../../contract";
 import { InputError } from "../errors";
 import type { CallOptions, ClientOptions } from "./options";
 
-/** Minimum size of compressed bodies. */
+/** Size above which bodies are compressed. */
 const gzipAboveBytes = 1024;
 const compress = promisify(gzip);
 
@@ -20,20 +20,23 @@ export interface PreparedRequest {
   readonly hasFallback: boolean;
   /** Ids in the request by wire name. An error reply that names one of them comes from the service. */
   readonly ids: Readonly<Record<string, string>>;
-  /** Fields with one value in the request, by wire name. A reply that repeats a field must repeat its value. */
+  /** Request fields with a single value, by wire name. If a reply repeats such a field, it must have the same value. */
   readonly sent: Sent;
 }
 
-/** Texts and numbers in a request, by wire name. A boolean in a reply is a result, and identifies nothing. */
+/**
+ * Texts and numbers in a request, by wire name. Booleans are left out: in a reply, a boolean is a result and does not
+ * identify the call.
+ */
 export type Sent = Readonly<Record<string, string | number>>;
 
-/** Builds requests with the address and key of a client. */
+/** Builds requests with a client's address and key. */
 export class Requests {
   constructor(private readonly options: Pick<ClientOptions, "baseUrl" | "apiKey" | "gzip" | "stop">) {}
 
   /** Builds the request of a call. Throws if the input does not match the contract. */
   async fromInput(route: Route, input: unknown, options: CallOptions): Promise<PreparedRequest> {
-    // The service validates its own limits. Other services may have other limits.
+    // Do not check the limits here. The service validates its own, and other services may have other limits.
     const schema = tolerant(route.request);
     const checked = schema.safeParse(input);
     if (!checked.success) throw new InputError(route, checked.error.issues);
@@ -68,7 +71,7 @@ export class Requests {
     const bytes = Buffer.byteLength(body);
     if (this.options.gzip === false || bytes <= gzipAboveBytes) return { ...prepared, headers, body };
     headers["content-encoding"] = "gzip";
-    // Large output chunks, because each chunk takes a round trip through the event loop.
+    // Use large output chunks, because each chunk takes a round trip through the event loop.
     const packed = await compress(body, { level: 1, chunkSize: Math.max(1024, bytes >> 2) });
     return { ...prepared, headers, body: packed };
   }

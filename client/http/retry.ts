@@ -8,11 +8,11 @@ import { giveUpError } from "./hints";
 export interface RetryPolicy {
   /** Time after the first attempt in which new attempts may start. */
   readonly budgetMs: number;
-  /** The same, while no connection can be opened and the service has not responded before. */
+  /** Like `budgetMs`, while no connection can be opened and the service has not responded before. */
   readonly unreachableMs: number;
-  /** The same, while the responses decide nothing, such as the 404 of a gateway or an empty body. */
+  /** Like `budgetMs`, while the responses leave the outcome unknown, such as a gateway's 404 or an empty body. */
   readonly foreignMs: number;
-  /** Upper bound of the first delay. It doubles with each attempt. */
+  /** Upper bound of the first delay. The bound doubles with each attempt. */
   readonly baseMs: number;
   /** Upper bound of any delay. */
   readonly capMs: number;
@@ -44,7 +44,10 @@ export function budgetMs(policy: RetryPolicy, { error }: Failure, hasResponded: 
   return isUndecided(error) ? Math.min(policy.budgetMs, policy.foreignMs) : policy.budgetMs;
 }
 
-/** Returns the delay before the next attempt: full jitter, after the time that the service asked to wait. */
+/**
+ * Returns the delay before the next attempt: the time that the service asked to wait, plus a random delay (full
+ * jitter).
+ */
 export function delayMs(
   policy: RetryPolicy,
   attempt: number,
@@ -58,8 +61,8 @@ export function delayMs(
 /**
  * Decides whether to retry after an error reply.
  *
- * @param hasResponded whether the service has responded at this address before. If so, a reply below 500 from something
- * else may be temporary. If not, the address is probably wrong
+ * @param hasResponded whether the service has responded at this address before. If so, a reply below 500 that the
+ * service did not send may be temporary. If not, the address is probably wrong
  */
 export function errorReplyFailure(
   error: ApiError,
@@ -88,7 +91,7 @@ const neverSent = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** Returns why a connection could not be opened, or undefined if it was open. */
+/** Returns why a connection could not be opened, or undefined if it was opened. */
 export function unreachableReason(origin: string, cause: NodeJS.ErrnoException): string | undefined {
   const code = cause.code ?? "";
   // On a reused connection, these errors can occur after the request was sent.
@@ -117,7 +120,7 @@ export function connectionFailure(call: Route, origin: string, cause: NodeJS.Err
   };
 }
 
-/** Decides whether to retry after an error that an attempt threw. Errors of the caller are not retried. */
+/** Decides whether to retry after an error that an attempt threw. Errors that the caller caused are not retried. */
 export function thrownFailure(error: Error): Failure {
   if (error instanceof TokenError) return { error, transient: error.transient, mayHaveRun: false };
   if (error instanceof ReplyError) return { error, transient: error.passing, mayHaveRun: true };
@@ -132,7 +135,7 @@ export function retryAfterMs(header: unknown, now: number): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-/** How long and with which clock a read is retried. */
+/** Time budget, clock and other settings for retrying a read. */
 export interface ReadLimits {
   readonly policy: RetryPolicy;
   readonly clock: Clock;

@@ -8,7 +8,7 @@ import { type CodeSamples, command, shellWord } from "./code";
 /** Notes on what the samples do, for programs, the CLI and curl. */
 type Notes = Readonly<Partial<Record<"program" | "CLI" | "curl", string>>>;
 
-/** Shows code that declares or does what the screen shows, in each language of `texts`. */
+/** Shows code that declares or does what the screen shows, with a tab for each language in `texts`. */
 export function AsCode({
   texts,
   notes = {},
@@ -16,7 +16,10 @@ export function AsCode({
 }: {
   texts: CodeSamples;
   notes?: Notes;
-  /** The project of the command; without it, the command refers to the stack of the last job of any project. */
+  /**
+   * Project whose latest job decides which Pulumi project the note on the command mentions. Default: the latest job of
+   * any project decides.
+   */
   projectId?: string | undefined;
 }) {
   const names = Object.keys(texts) as (keyof CodeSamples)[];
@@ -49,7 +52,7 @@ export function AsCode({
   );
 }
 
-/** Adds the import or the heading that makes a sample a complete file. */
+/** Adds the import or the `resources:` heading that makes a sample a complete file. */
 function completeFile(language: keyof CodeSamples, text: string): string {
   if (language === "TypeScript") return `import * as recommender from "pulumi-recommender";\n\n${text}`;
   if (language === "Python") return `import pulumi_recommender as recommender\n\n${text}`;
@@ -80,14 +83,14 @@ function AboutKeys() {
   );
 }
 
-/** Returns the stack that submitted the latest job, of one project or of any. */
+/** Returns the stack that submitted the latest job, in one project or in any project. */
 function lastOrigin(projectId: string | undefined): Origin | undefined {
   const jobs = liveStatus.value?.jobs ?? [];
   const from = jobs.find((job) => job.origin && (projectId === undefined || job.projectId === projectId));
   return from?.origin ?? undefined;
 }
 
-/** Returns the service's data directory, if it has one and runs on this machine. */
+/** Returns the service's data directory, if it has one and runs on the same machine as the browser. */
 function dataDirectory(): string | undefined {
   const now = signInState.value;
   if (now.state !== "in") return undefined;

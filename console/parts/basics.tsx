@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Origin } from "../../service/console/responses";
 import { capitalize, formatExactTime, formatRelativeTime, truncate } from "../format";
 
-/** The clock of all relative times, which makes them update. */
+/** The current time. Relative times read this signal, so they update every 10 s. */
 const now = signal(Date.now());
 setInterval(() => {
   now.value = Date.now();
@@ -67,7 +67,7 @@ export function Id({ children, href, onClick }: { children: string; href?: strin
   );
 }
 
-/** Distinguishes objects with the same name: the id, and the release that created the object if known. */
+/** Shows what distinguishes objects with the same name: the id and, if known, the release that created the object. */
 export function IdAndRelease({ id, origin }: { id: string; origin: Origin | null }) {
   return (
     <div class="id-and-release">
@@ -173,7 +173,7 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
   );
 }
 
-/** A search input that writes to a signal. */
+/** A search input that writes the typed text to a signal. */
 export function SearchInput({
   label,
   placeholder = label,

@@ -7,7 +7,7 @@ import { ticksFor } from "./ticks";
 const height = 210;
 const pad = { left: 44, right: 14, top: 14, bottom: 26 };
 
-/** A point of a series, optionally a link. */
+/** A point of a series. With `href`, it is a link. */
 export interface Point {
   readonly x: number;
   readonly y: number;
@@ -25,7 +25,7 @@ export interface Series {
 /** Returns the colour of a series. */
 const colour = (at: number): string => `var(--series-${(at % 6) + 1})`;
 
-/** Measures the available width. A chart of that width does not scale its text. */
+/** Measures the available width. A chart that is drawn at this width is not scaled, so its text keeps its size. */
 function useWidth(): [RefObject<HTMLElement | null>, number] {
   const ref = useRef<HTMLElement>(null);
   const width = useSignal(640);
@@ -39,7 +39,7 @@ function useWidth(): [RefObject<HTMLElement | null>, number] {
   return [ref, width.value];
 }
 
-/** A line chart over time. With `xLabel`, x is not a time. Hovering over a point shows its label. */
+/** A line chart over time. With `xLabel`, the x values are not times. Hovering over a point shows its label. */
 export function LineChart({
   title,
   series,
@@ -115,7 +115,7 @@ export function LineChart({
   );
 }
 
-/** Returns the path of a line. A single point becomes a horizontal line. */
+/** Returns the SVG path of a line. A single point becomes a horizontal line. */
 function pathOf(points: readonly (readonly [number, number])[], width: number): string {
   const [only, ...others] = points;
   if (only && others.length === 0) return `M${pad.left} ${only[1]}H${width - pad.right}`;

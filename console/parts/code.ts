@@ -14,10 +14,10 @@ export interface Declaration {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Arguments whose keys are chosen by users and must not be renamed. */
+/** Map arguments whose keys are chosen by users and must not be renamed. */
 const userDefinedKeys = new Set(["attributeSchema", "algorithmParameters"]);
 
-/** A resource with a unique name and a unique variable. */
+/** A resource with a unique name and a unique variable name. */
 interface Named extends Declaration {
   readonly variable: string;
 }
@@ -101,7 +101,10 @@ function omittedInYaml({ name, fields }: Named): string[] {
     );
 }
 
-/** Returns a valid resource name. Pulumi does not allow `::` in names; long names would fill every line of a preview. */
+/**
+ * Returns a valid resource name. Pulumi does not allow `::` in names, and long names would fill every line of a
+ * preview.
+ */
 const logicalName = (name: string) => prefixOf(name.replace(/:{2,}/g, ":"), 100);
 
 const entriesOf = (fields: object) => Object.entries(fields).filter(([, value]) => value !== undefined);
@@ -131,7 +134,10 @@ function pythonLiteral(value: unknown, isOwn: boolean): string {
   return `{${pairs.join(", ")}}`;
 }
 
-/** Returns a value in YAML, as JSON. Dollar signs are doubled, because Pulumi reads `${…}` as a reference and `$$` as `$`. */
+/**
+ * Returns a value in YAML, as JSON. Dollar signs are doubled, because Pulumi reads `${…}` as a reference and `$$` as
+ * `$`.
+ */
 const yamlLiteral = (value: unknown): string =>
   escapeInvisible(JSON.stringify(value).replaceAll("$", () => "$$"));
 
@@ -139,7 +145,7 @@ const yamlLiteral = (value: unknown): string =>
 export const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Words that cannot be variables in TypeScript, a Node module, Python or Pulumi's YAML. */
+/** Words that cannot be variable names in TypeScript, a Node module, Python or Pulumi's YAML. */
 const reserved =
   "and arguments as assert async await break case catch class const continue debugger def default del delete do elif " +
   "else enum eval except export exports extends false finally for from function global if implements import in " +
@@ -147,7 +153,7 @@ const reserved =
   "raise recommender require return static super switch this throw true try typeof undefined var void while with yield";
 const isReserved = (name: string) => /^\d/.test(name) || reserved.split(" ").includes(name);
 
-/** Turns a name into a variable of a program. */
+/** Turns a name into a variable name. */
 function variableFor(name: string): string {
   const words = name.normalize("NFKD").match(/[A-Za-z0-9]+/g) ?? [];
   const [first = "thing", ...rest] = words.slice(0, 4);
@@ -168,7 +174,7 @@ export const escapeInvisible = (json: string): string =>
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 
-/** Quotes a text as one word of a shell. Control characters are escaped, because a terminal would treat them as keys. */
+/** Quotes a text as one shell word. Control characters are escaped, because a terminal would treat them as keys. */
 export function shellWord(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text)) return text;
   if (!invisible.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;

@@ -19,7 +19,7 @@ export function Combo({
   label: string;
   value: string;
   placeholder?: string;
-  /** Set if picked ids are added to a list, which clears the input. `stored` accepts only existing ids. */
+  /** Set if each picked id is added to a list, so the input is cleared. `stored` accepts only existing ids. */
   addMode?: "stored" | "any";
   onPick: (id: string) => void;
 }) {
@@ -137,7 +137,7 @@ export function Combo({
 
 const onlyOne = <T,>(rows: readonly T[]): T | undefined => (rows.length === 1 ? rows[0] : undefined);
 
-/** Returns a test for records that have the typed text as an attribute value, in any case. */
+/** Returns a function that checks whether a record has the typed text as an attribute value, ignoring case. */
 const hasAttributeText =
   (typed: string) =>
   ({ attributes }: Suggestion): boolean =>

@@ -5,7 +5,10 @@ interface Deployment {
   readonly modelId: string | null;
 }
 
-/** Returns the ids of rollbacks in jobs, newest first: they deployed a model that was live before the previous one. */
+/**
+ * Returns the ids of the deployments that were rollbacks: they deployed a model that had already been live before the
+ * model that they replaced. `history` starts with the newest deployment.
+ */
 export function rollbacks(history: readonly Deployment[]): Set<string> {
   const served = history.filter(({ status, modelId }) => status === "SUCCEED" && modelId !== null);
   return new Set(

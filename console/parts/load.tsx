@@ -79,7 +79,7 @@ export function Load<T>({
   children: (value: T) => ComponentChildren;
 }) {
   if (loaded.state === "failed") return <Failed error={loaded.error} retry={reload} />;
-  // A loaded value may be undefined, so the key decides.
+  // A loaded value may be undefined, so check whether the key exists.
   if (!("value" in loaded)) return <Skeleton lines={lines} />;
   return <div aria-busy={loaded.state === "loading"}>{children(loaded.value as T)}</div>;
 }

@@ -1,7 +1,7 @@
 import { plural } from "../format";
 import { orphansShown, showOrphans } from "../router";
 
-/** Returns the query of the overview: it requests orphaned objects only if they are shown. */
+/** Returns query parameters that request orphaned objects only if the screen shows them. */
 export function orphanQuery(): { orphans?: string } {
   return orphansShown.value ? { orphans: "shown" } : {};
 }

@@ -9,8 +9,8 @@ export type Column<T> = readonly [
 ];
 
 /**
- * A table. It scrolls sideways, unless its class is `fits`. With the class `stacked`, narrow screens show the cells of a
- * row below each other.
+ * A table. It scrolls sideways, unless its class is `fits`. With the class `stacked`, narrow screens show the cells of
+ * a row below each other.
  */
 export function Table<T>(of: {
   rows: readonly T[];

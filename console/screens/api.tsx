@@ -85,7 +85,7 @@ function OneOperation(of: { path: string; method: string; operation: Operation; 
   );
 }
 
-/** Returns an example request with the required fields. It uses the ids of this service where possible. */
+/** Returns an example request with the required fields. It contains the id of the selected project. */
 function exampleOf({ parameters = [], requestBody }: Operation): unknown {
   const body = requestBody?.content?.["application/json"]?.schema;
   if (body) return exampleFor("", body);

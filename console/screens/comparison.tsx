@@ -57,7 +57,10 @@ export function ModelComparison({ ids }: { ids: readonly [string, string] | read
   );
 }
 
-/** Whether two models were probably evaluated on the same held-out set: then popular items have the same metrics. */
+/**
+ * Whether two models were probably evaluated on the same held-out set. If so, popular items have the same metrics for
+ * both.
+ */
 function isSameHoldOut([one, two]: readonly ModelRow[]): boolean {
   const fingerprint = ({ projectId, seenSeq, quality }: ModelRow) =>
     JSON.stringify([

@@ -115,7 +115,7 @@ export function ModelCode({ models }: { models: readonly ModelRow[] }) {
   );
 }
 
-/** Metrics of the recommended items. Trainings by older versions did not measure them. */
+/** Metrics of the recommended items. Older versions did not measure them in trainings. */
 function Exposure({ of }: { of: NonNullable<ModelRow["quality"]> }) {
   return (
     <Card title="Recommended items" aside="top 20 for up to 1,000 users">

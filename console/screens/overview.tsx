@@ -198,7 +198,7 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
   );
 }
 
-/** Remarks on the objects that the program leaves out. */
+/** Returns remarks on the objects that the generated program leaves out. */
 function omissions({ projects, otherProjects }: OverviewResponse): string[] {
   return [
     ...projects
@@ -211,7 +211,9 @@ function omissions({ projects, otherProjects }: OverviewResponse): string[] {
   ];
 }
 
-/** Declares a project and its algorithms. Datasets, models and deployments are declared on their own screens. */
+/**
+ * Returns declarations of a project and its algorithms. Other screens show those of datasets, models and deployments.
+ */
 function projectDeclarations({
   id,
   name,

@@ -138,7 +138,7 @@ function Serving({ now }: { now: ServingResponse }) {
   );
 }
 
-/** A model that was deployed. It has no name if it was deleted since. */
+/** A model that was deployed. It has no name if it has been deleted since. */
 function DeployedModel({ id, name }: { id: string; name: string | undefined }) {
   return (
     <>

@@ -1,20 +1,21 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as recommender from "pulumi-recommender";
 
-// The ids of the existing objects, one `pulumi config set` each. After the first `pulumi up` you can remove them, except
-// for the model: without its id, a new model would be trained and the existing one deleted.
+// The ids of the existing objects, one `pulumi config set` each.
+// After the first `pulumi up` you can remove all of them except the model's id.
+// Without the model's id, a new model would be trained and the existing one deleted.
 const existing = new pulumi.Config();
 const projectId = existing.require("projectId");
 
-// The API can read event datasets and models, so the declaration is compared with the existing object. Differences are
-// updated in place, or are an error if they cannot be.
+// The API can read event datasets and models, so the declaration is compared with the existing object.
+// Differences are changed in place, or reported as an error if that is not possible.
 const events = new recommender.EventDataset("events", {
   existingId: existing.require("eventDatasetId"),
   numShards: existing.requireNumber("eventShards"),
 });
 const model = new recommender.Model("model", { existingId: existing.require("modelId"), projectId });
 
-// The API cannot read these, so they are adopted as declared.
+// The API cannot read these objects, so they are adopted as declared.
 const users = new recommender.UserDataset("users", {
   existingId: existing.require("userDatasetId"),
   numShards: 1,

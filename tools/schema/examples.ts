@@ -9,7 +9,7 @@ const root = join(__dirname, "../..");
 const directory = join(root, "provider/program/examples");
 const store = join(directory, "converted.json");
 
-/** One example in all its languages. */
+/** One example in all languages. */
 export interface Example {
   readonly yaml: string;
   readonly typescript: string;

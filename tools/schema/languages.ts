@@ -1,6 +1,6 @@
 /** Options of the SDK generator for each language. */
 export const languages = {
-  // Our package is written by hand. A generated one would have a conflicting name.
+  // The name of our package, which is written by hand. A generated package would have the same name and conflict.
   nodejs: { packageName: "pulumi-recommender", respectSchemaVersion: true },
   python: {
     packageName: "pulumi_recommender",

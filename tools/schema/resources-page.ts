@@ -123,7 +123,7 @@ function known<T>(value: T | undefined, type: string): T {
   return value;
 }
 
-/** Returns the effect of a change to an argument, by the rules of the resource and its job. */
+/** Returns the effect of changing an argument, according to the rules of the resource and its job. */
 function consequence(key: string, type: string, job: string | undefined): string {
   if (key === "existingId") return "replaced, unless it is the id it has";
   const bearers = [job, type].flatMap((name) => (name && definitions[name]) || []);

@@ -15,7 +15,7 @@ export interface Words {
 export interface Field extends Words {
   readonly optional: boolean;
   readonly type: ts.Type;
-  /** The type name in the declaration of the field. The compiler does not keep all names. */
+  /** The type name in the declaration of the field. The compiler drops some names, so they are read from the source. */
   readonly typeName: string | undefined;
 }
 

@@ -99,7 +99,8 @@ export class Types {
 
   /** Returns the properties of an object, with descriptions from TSDoc. */
   object(schema: z.ZodObject, name: string, ...documented: Fields[]): ObjectSpec {
-    // Without the limits of our service, because another service may have different ones. This drops descriptions too.
+    // Leave out our service's limits, because another service may have different ones.
+    // `tolerant` also drops the descriptions of fields, so add them again.
     const { properties = {}, ...json } = schemaOf(tolerant(schema));
     const described = Object.entries(properties).map(([key, value]) => [
       key,
@@ -198,7 +199,7 @@ function schemaOf(schema: z.ZodType): Json {
   }) as Json;
 }
 
-/** Only includes defaults that all languages can express, because SDKs fill them in. */
+/** Returns the default of a property if all languages can express it, because SDKs fill in defaults. */
 function defaultOf({ default: value }: Json): { default?: string | number | boolean } {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
     ? { default: value }

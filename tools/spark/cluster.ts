@@ -12,7 +12,7 @@ export interface Cluster {
   stop(): void;
 }
 
-/** A cluster, and the command that trains on it, for `recommender serve --trainer`. */
+/** Starts a cluster, and returns it with the command that trains on it, for `recommender serve --trainer`. */
 export async function startSpark(directory: string): Promise<Cluster & { readonly trainer: string }> {
   checkJava();
   const example = join(__dirname, "..", "..", "examples", "trainer-spark");

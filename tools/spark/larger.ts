@@ -1,4 +1,5 @@
-// `npm run test:spark -- --larger`: trains on 5 million events with examples/trainer-spark on a cluster, and serves the model.
+// `npm run test:spark -- --larger`: trains on 5 million events with examples/trainer-spark, and serves the model.
+// The training runs on a local Spark cluster.
 
 import { strict as assert } from "node:assert";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -11,7 +11,7 @@ import { holdOutPairs, itemsByUser } from "../../bench/quality/split";
 import { type ServiceProcess, startProcess } from "../../bench/service/api";
 import { startSpark } from "./cluster";
 
-/** The share by which the quality with Spark may be lower. */
+/** Largest share by which the quality with Spark may be lower than with the built-in training. */
 const tolerance = 0.03;
 const twins = 200;
 
@@ -54,8 +54,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * Checks that fold-in solves the same equations as Spark. Spark computes the users last, so a new user with the events of
- * a trained user must get the same recommendations.
+ * Checks that fold-in solves the same equations as Spark. Spark computes the user vectors last, so a new user with the
+ * events of a trained user must get the same recommendations.
  */
 async function foldIn(
   { add, ask }: Awaited<ReturnType<Recommender["deploy"]>>,

@@ -16,13 +16,13 @@ import {
   withoutControls,
 } from "./wording";
 
-/** GitHub rejects comments of more than 65,536 characters. */
+/** Maximum length of the comment. GitHub rejects comments of more than 65,536 characters. */
 const maxCharacters = 59_900;
 /** Characters reserved per stack for its verdict, headings and marker. */
 const frame = 2_000;
 const maxProperties = 25;
 
-/** Renders a report as a review comment: first the verdict, then dangerous findings, with collapsed details. */
+/** Renders a report as a review comment: for each stack the verdict, then its findings with collapsed details. */
 export function renderMarkdown({ stacks }: Report): string {
   const share = Math.floor(maxCharacters / Math.max(1, stacks.length)) - 2;
   const full = stacks.map((report) => stackMarkdown(report, share - frame));
@@ -70,7 +70,7 @@ function stackMarkdown(report: StackReport, budget: number): string {
   return `${lines.join("\n")}\n${markerOf(report)}\n`;
 }
 
-/** Returns the lists after the findings, with a title and an entry per object. */
+/** Returns the lists that follow the findings, such as unmanaged objects and warnings. Each has a title and entries. */
 function lists(report: StackReport): { title: string; entries: string[] }[] {
   const { unmanaged, orphans, warnings } = report;
   const { wholly, partly } = unobservableOf(report);
@@ -110,13 +110,13 @@ function atOnce({ fixes: { apply, accept } }: StackReport): string {
   return folded("All drift at once", commands);
 }
 
-/** Returns the findings that fit into the comment. Dangerous findings come first. */
+/** Returns the findings that fit into the comment. The most dangerous findings are chosen first. */
 function withinBudget(report: StackReport, budget: number): Set<Finding> {
   const all = comparisonsOf(report).flatMap(({ findings, apply, accept }) =>
     findings.map((finding) => ({ finding, length: findingMarkdown(finding, apply, accept).length + 1 })),
   );
   all.sort((a, b) => effects.indexOf(a.finding.effect) - effects.indexOf(b.finding.effect));
-  // The rest is for unmanaged and unobservable resources.
+  // The rest of the budget is for the lists that follow the findings, such as unmanaged objects.
   let left = budget * 0.8;
   const fitting = all.filter(({ length }) => {
     left -= length;

@@ -103,7 +103,7 @@ function wrapped(text: string, indent: number): string[] {
 /** Matches the words of a command that `shellQuote` has quoted, with single quotes and backslashes. */
 const shellWords = /(?:'[^']*'|\\.|[^\s'\\])+/g;
 
-/** Splits a long command into lines that a shell reads as one, so it can be copied. */
+/** Splits a long command into lines that end with a backslash, so users can still copy it into a shell. */
 function continued(command: string, indent: number): string[] {
   const words = command.match(shellWords) ?? [];
   if (indent + command.length <= width || words.join(" ") !== command) return [command];

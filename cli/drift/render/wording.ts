@@ -15,12 +15,15 @@ import {
 /** Effects that reviewers must not overlook. */
 const dangerous = effects.slice(0, effects.indexOf("deletes") + 1);
 
-/** Whether applying or reverting a finding destroys, replaces or retrains something. */
+/**
+ * Whether a finding is dangerous: its deployment is not serving, or applying or reverting it deletes, replaces,
+ * retrains or stops something.
+ */
 export function isDangerous({ effect, kind }: Pick<Finding, "effect" | "kind">): boolean {
   return kind === "not serving" || dangerous.includes(effect);
 }
 
-/** Summarizes a stack in one line: the number of findings, and of observed resources. */
+/** Summarizes a stack in one line: the numbers of findings and of observed resources. */
 export function summaryLine(report: StackReport): string {
   const { stack, changes, drift, unmanaged, orphans, resources, observed } = report;
   const coverage = `${formatNumber(observed)} of ${formatCount(resources, "resource")} observed`;
@@ -35,7 +38,7 @@ export function summaryLine(report: StackReport): string {
   return `${stack}: ${summary.join(", ")} (${coverage})`;
 }
 
-/** Describes when the stacks were compared, and with which commit. */
+/** Describes when the stacks were compared, and at which commit of the program. */
 export function comparedText({ comparedAt, commit, dirty }: Report): string {
   const program = commit === undefined ? "" : `, at commit ${commit.slice(0, 12)}`;
   const changed = dirty ? " with uncommitted changes" : "";
@@ -53,7 +56,7 @@ export function dangerCounts({ changes, drift }: StackReport): string {
     .join(", ");
 }
 
-/** Returns the two comparisons in display order. */
+/** Returns the two comparisons of a stack in display order: drift, then pending changes. */
 export function comparisonsOf(report: StackReport) {
   return [
     {
@@ -94,12 +97,12 @@ export function fixSteps({ edit, command }: Fix): string[] {
   return [edit, command].filter((step) => step !== undefined);
 }
 
-/** Describes who left an orphan behind, and why it cannot be deleted yet. */
+/** Describes which resource left an orphan behind, and why the orphan cannot be deleted yet. */
 export function orphanDetails({ leftBy, blockedBy }: Orphan): string {
   return [leftBy && `left by ${leftBy}`, blockedBy].filter(Boolean).join("; ");
 }
 
-/** Separates resources that cannot be observed at all from resources observed in part. */
+/** Separates resources that cannot be observed at all from those that are observed in part. */
 export function unobservableOf({ unobservable: all }: StackReport) {
   return { wholly: all.filter(({ whole }) => whole), partly: all.filter(({ whole }) => !whole) };
 }

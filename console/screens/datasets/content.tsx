@@ -58,7 +58,7 @@ function Attribute({ of, records }: { of: AttributeSummary; records: number }) {
   );
 }
 
-/** A label with a bar and a share of `of`. The bar is full at `longest`. */
+/** A label, a bar, and `count` as a share of `of`. The bar is full if `count` equals `longest`. */
 function Bar({
   label,
   count,

@@ -5,7 +5,7 @@ import { Table } from "../../parts/table";
 import { hrefTo } from "../../router";
 import { JobProgress } from "./job-progress";
 
-/** Job types with a display name of their own. */
+/** Job types with a special display name. */
 const kinds: Readonly<Record<string, string>> = { QUERYING: "Question", CLUSTERING: "Question" };
 export const kindOf = (type: string): string => kinds[type] ?? capitalize(type);
 

@@ -3,7 +3,7 @@ import { formatDecimal, plural } from "../../format";
 import { Card } from "../../parts/basics";
 import { LineChart } from "../../parts/charts";
 
-/** A chart of the trials of a parameter search, during and after it. */
+/** A chart of the trials of a parameter search, shown during and after the search. */
 export function Trials({ of: { trials, quality } }: { of: JobResponse }) {
   const points = trials.map((y, at) => ({ x: at + 1, y, label: "NDCG@20" }));
   const best = points.map((point, at) => ({ ...point, y: Math.max(...trials.slice(0, at + 1)) }));

@@ -65,7 +65,10 @@ function withSnakeCaseKeys(value: unknown): unknown {
 
 const bound = (minShare: string) => (minShare.trim() === "" ? "" : `:${Number(minShare)}..`);
 
-/** Whether `--where` of `recommender query` can express a condition: it splits at the first `=`, and reads a final `:MIN..MAX` as bounds. */
+/**
+ * Whether `--where` of `recommender query` can express a condition. The option splits at the first `=`, and reads a
+ * final `:MIN..MAX` as bounds.
+ */
 const isCondition = ({ attribute, value, minShare }: Question): boolean =>
   !attribute.includes("=") && !/:[-\d.]*\.\.[-\d.]*$/.test(value) && /^(:[\d.]+)?$/.test(bound(minShare));
 
@@ -90,7 +93,7 @@ export function questionCode(question: Question): CodeSamples {
   const of = { ...serviceOptions(projectId), project: projectId, model: modelId };
   const pair = `${attribute}=${value}`;
   const cli = {
-    // The command cannot express an attribute that contains `=`.
+    // `recommender distribution` cannot express an attribute that contains `=`.
     distribution: () => (attribute.includes("=") ? undefined : command("distribution", of, pair)),
     list: () =>
       isCondition(question)
@@ -113,7 +116,7 @@ export function questionCode(question: Question): CodeSamples {
   };
 }
 
-/** Returns the question of a job, or undefined if the form cannot express it. */
+/** Returns the question that a job answers, or undefined if the form cannot express it. */
 export function questionOf(projectId: string, data: Readonly<Record<string, unknown>>): Question | undefined {
   const empty = {
     projectId,

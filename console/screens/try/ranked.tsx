@@ -9,7 +9,7 @@ export function Ranked({
   labelledBy,
 }: {
   items: readonly TriedItem[];
-  /** The recommendations without the changes. */
+  /** The recommendations without the what-if changes. */
   before: readonly TriedItem[] | undefined;
   labelledBy: string | null;
 }) {
@@ -50,7 +50,7 @@ export function Ranked({
 
 const shownReasons = 3;
 
-/** The contributions of the user's items to a score. With `other` they sum to the score. */
+/** The contributions of the user's items to a score. Together with `other`, they add up to the score. */
 function Why({ item }: { item: TriedItem }) {
   if (item.reasons.length === 0) return null;
   const least = Math.abs(item.score) * 0.02;
