@@ -22,15 +22,16 @@ export interface ModelArgs {
 /**
  * A trained model.
  *
- * A `TrainingJob` submits the training, so the id of the job is in the state before the wait begins. In TypeScript,
- * `Model` declares that job for you, with the same name. In other languages, `TrainedModel` declares both. A `Model`
- * without it needs the job as `submittedJobId`, or `existingId` to adopt a model.
+ * A `TrainingJob` submits the training, so the id of the job is in the state before the wait for the job begins. In
+ * TypeScript, `Model` declares that job for you, with the same name. In other languages, `TrainedModel` declares both.
+ * If you declare them separately, pass the `jobId` of the `TrainingJob` to the `Model` as `submittedJobId`. To adopt a
+ * model, set `existingId` instead.
  *
- * You cannot delete a deployed model; the error explains how to release it. Within one program this does not happen,
- * because the deployment switches first.
+ * You cannot delete a deployed model; the error explains what to do first. If the same program deploys the model, this
+ * does not happen, because the deployment switches to another model before the old one is deleted.
  *
- * With `existingId` nothing is trained: `algorithmId` is rejected, and in TypeScript `triggers` too. If you later remove
- * `existingId`, a new model is trained and the adopted one is deleted.
+ * With `existingId` nothing is trained: `algorithmId` is rejected, and in TypeScript `triggers` too. If you later
+ * remove `existingId`, a new model is trained and the adopted one is deleted.
  */
 export class Model extends Resource {
   /** Same value as `id`, under the API's field name. */

@@ -12,7 +12,7 @@ export interface RecordsArgs<Record extends object, Fields extends object> {
   readonly source: pulumi.Input<string | pulumi.asset.Asset | readonly pulumi.Input<Record | JsonMap>[]>;
   /** Format of the files, or of the text of a StringAsset. Default: the file extension decides. */
   readonly format?: pulumi.Input<Format>;
-  /** Column of each field. Default: the column with the name of the field. */
+  /** Column that each field is read from. Default: the column with the name of the field. */
   readonly mapping?: pulumi.Input<Fields>;
   /** Maximum number of rejected records. With more, the upload fails. Default: 0. */
   readonly maxFailures?: pulumi.Input<number>;

@@ -53,11 +53,12 @@ export class ClusteringJob extends Resource {
  * Clusters of a model's users.
  *
  * A `ClusteringJob` submits the clustering. Any change submits a new job. In TypeScript, `UserClustering` declares that
- * job for you, with the same name. In other languages, `UserClusteringResult` declares both. A `UserClustering` without
- * it needs the job as `submittedJobId`, or `existingId` to adopt a result.
+ * job for you, with the same name. In other languages, `UserClusteringResult` declares both. If you declare them
+ * separately, pass the `jobId` of the `ClusteringJob` to the `UserClustering` as `submittedJobId`. To adopt a result,
+ * set `existingId` instead.
  *
- * Deleting it only removes it from the state. An expired download URL is not renewed. To run the job again, change its
- * `name`, or replace it: `pulumi up --replace '**ClusteringJob::NAME'`.
+ * Deleting a `UserClustering` only removes it from the state. An expired download URL is not renewed. To run the job
+ * again, change its `name`, or replace it: `pulumi up --replace '**ClusteringJob::NAME'`.
  */
 export class UserClustering extends Resource {
   /** Id of the job. */
@@ -66,7 +67,7 @@ export class UserClustering extends Resource {
   declare readonly downloadUrl: pulumi.Output<string | undefined>;
   /** Time when the download URL expires, in seconds since 1970. */
   declare readonly expiredAtSec: pulumi.Output<number | undefined>;
-  /** Message of the service about the result. */
+  /** Message from the service about the result. */
   declare readonly message: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: UserClusteringArgs, options?: pulumi.CustomResourceOptions) {

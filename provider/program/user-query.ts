@@ -71,18 +71,19 @@ export class QueryingJob extends Resource {
 }
 
 /**
- * Queries about how a model's users use item attribute values.
+ * Queries about how much a model's users use item attribute values.
  *
- * A `user_list` query has `conditions`. A user must meet all of them. Each condition has an `attribute`, a `value` (text,
- * number or boolean), and optionally `lowerBound` and `upperBound` of the usage, both inclusive. With the embedded
- * service, usage is a share from 0 to 1. A `user_distribution` query has `attribute`, `value` and `bins` (default: 20).
+ * A `user_list` query has `conditions`. A user must meet all of them. Each condition has an `attribute`, a `value`
+ * (text, number or boolean), and optionally a `lowerBound` and an `upperBound` for the usage, both inclusive. With the
+ * embedded service, usage is a share from 0 to 1. A `user_distribution` query has `attribute`, `value` and `bins`
+ * (default: 20).
  *
  * A `QueryingJob` submits the queries. Any change submits a new job. In TypeScript, `UserQuery` declares that job for
- * you, with the same name. In other languages, `UserQueryResult` declares both. A `UserQuery` without it needs the job as
- * `submittedJobId`, or `existingId` to adopt a result.
+ * you, with the same name. In other languages, `UserQueryResult` declares both. If you declare them separately, pass
+ * the `jobId` of the `QueryingJob` to the `UserQuery` as `submittedJobId`. To adopt a result, set `existingId` instead.
  *
- * Deleting it only removes it from the state. An expired download URL is not renewed. To run the job again, change its
- * `name`, or replace it: `pulumi up --replace '**QueryingJob::NAME'`.
+ * Deleting a `UserQuery` only removes it from the state. An expired download URL is not renewed. To run the job again,
+ * change its `name`, or replace it: `pulumi up --replace '**QueryingJob::NAME'`.
  */
 export class UserQuery extends Resource {
   /** Id of the job. */
@@ -91,7 +92,7 @@ export class UserQuery extends Resource {
   declare readonly downloadUrl: pulumi.Output<string | undefined>;
   /** Time when the download URL expires, in seconds since 1970. */
   declare readonly expiredAtSec: pulumi.Output<number | undefined>;
-  /** Message of the service about the result. */
+  /** Message from the service about the result. */
   declare readonly message: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: UserQueryArgs, options?: pulumi.CustomResourceOptions) {
