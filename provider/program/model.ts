@@ -13,7 +13,7 @@ export interface ModelArgs {
   readonly algorithmId?: pulumi.Input<string>;
   /** Display name of the model. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** Any values, such as content hashes of records, a date or a nonce. If one of them changes, the model is trained again. */
+  /** Any values, such as content hashes of records, a date or a nonce. If one changes, the model is trained again. */
   readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
   /** Id of an existing model to adopt, instead of training one. */
   readonly existingId?: pulumi.Input<string>;

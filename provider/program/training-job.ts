@@ -11,7 +11,7 @@ export interface TrainingJobArgs {
   readonly algorithmId: pulumi.Input<string>;
   /** Name of the job and of its model. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** Any values, such as content hashes of records, a date or a nonce. If one of them changes, the model is trained again. */
+  /** Any values, such as content hashes of records, a date or a nonce. If one changes, the model is trained again. */
   readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
 }
 
