@@ -26,11 +26,11 @@ export interface AlgorithmArgs {
 /**
  * The configuration that models are trained with.
  *
- * The API has no operation to read, change or delete an algorithm; the service of this package adds one to read it. Any
- * change creates a new algorithm, and its models are trained again.
+ * The API has no operation to read, change or delete an algorithm. The service of this package adds operations to read
+ * it, and to delete it once it is orphaned. Any change creates a new algorithm, so its models are trained again.
  *
- * The keys of `algorithmParameters` are sent unchanged. With the embedded service, the preview checks them. A remote
- * service may have other parameters, and rejects unknown ones itself.
+ * The keys of `algorithmParameters` are sent unchanged. With the embedded service, the preview checks them. A service
+ * at an address may have other parameters, and rejects unknown parameters itself.
  */
 export class Algorithm extends Resource {
   /** Same value as `id`, under the API's field name. */

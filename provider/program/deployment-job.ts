@@ -8,17 +8,17 @@ export interface DeploymentJobArgs {
   readonly projectId: pulumi.Input<string>;
   /** Name of the job. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /** Id of the model that generates the recommendations. */
+  /** Id of the model that finds the items to recommend. */
   readonly generatorModelId: pulumi.Input<string>;
-  /** Id of the model that reorders the generated recommendations. Default: no reordering. */
+  /** Id of the model that reorders the items that the generator model finds. Default: no reordering. */
   readonly rankerModelId?: pulumi.Input<string>;
   /** Maximum number of recommendation calls per second. Default: 1. */
   readonly qps?: pulumi.Input<number>;
 }
 
 /**
- * A submitted deployment job. A `Deployment` waits for it. The job is a separate resource, so it is in the state before
- * the wait begins.
+ * A submitted deployment job. A `Deployment` waits for it. The job is a separate resource, so its id is in the state
+ * before the wait for it begins.
  *
  * In TypeScript, `Deployment` declares this job for you. In other languages, `DeployedModel` declares both resources.
  */

@@ -27,25 +27,25 @@ export interface DeploymentArgs extends DeploymentJobArgs {
 /**
  * The live models of a project, which answer its recommendation calls.
  *
- * - A project has one deployment, so declare it once. A second declaration is an error, in the preview if the project's
- *   id is known.
- * - New models are deployed in place, without a gap. After the job has succeeded, the provider compares the job's
- *   record with the arguments. A difference is an error.
+ * - A project has one deployment, so declare it once. A second declaration is an error. The preview reports it if the
+ *   project's id is known.
+ * - New models are deployed in place, without a gap. When the deployment job has ended, the provider reads the job from
+ *   the service and compares it with the arguments. A difference is an error.
  * - `check` runs after each deployment, and pauses between users to respect `qps`. If the check of the first deployment
- *   fails, there is nothing to roll back to. The deployment stays in the state, and every `pulumi up` repeats the check
- *   until it passes.
+ *   fails, there are no previous models to roll back to. The deployment stays in the state, and every `pulumi up`
+ *   repeats the check until it passes.
  * - With `rollback`, a failed check of a later deployment restores the previous models with a separate job. The update
- *   fails and reports both reasons. The next `pulumi up` tries the new models again.
- * - A refresh runs the `check`, if there is one, without its time limit. The service of this package also reports which
- *   models are live. If the service itself reports that nothing is deployed, or returns too few results, the deployment
- *   counts as deleted, and the next `pulumi up` creates it again. If something else responds, such as a gateway, the
- *   deployment stays in the state and `recommender drift` reports `not serving`. On a service that does not report the
- *   live models, a deployment without a `check` is assumed to exist.
- * - Deleting the resource shuts the deployment down. It is not an error if the deployment was shut down before.
+ *   still fails, and the error contains the outcome of the rollback. The next `pulumi up` tries the new models again.
+ * - A refresh runs the `check`, without its time limit. The service of this package also reports which models are live.
+ *   If the service itself reports that nothing is deployed, or returns too few results, the deployment counts as
+ *   deleted, and the next `pulumi up` creates it again. If something else responds, such as a gateway, the deployment
+ *   stays in the state and `recommender drift` reports `not serving`. If there is no `check` and the service does not
+ *   report the live models, the deployment is assumed to exist.
+ * - Deleting the resource shuts down the deployment. It is not an error if the deployment was already shut down.
  *
  * A `DeploymentJob` submits the deployment. In TypeScript, `Deployment` declares that job for you, with the same name.
- * In other languages, use `DeployedModel` to declare both resources, or set `submittedJobId` to the id of the job. To
- * adopt a deployment, set `existingId`.
+ * In other languages, `DeployedModel` declares both. If you declare them separately, pass the `jobId` of the
+ * `DeploymentJob` to the `Deployment` as `submittedJobId`. To adopt a deployment, set `existingId` instead.
  */
 export class Deployment extends Resource {
   declare readonly projectId: pulumi.Output<string>;

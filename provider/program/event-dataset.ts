@@ -11,7 +11,7 @@ export interface DatasetArgs {
   readonly name?: pulumi.Input<string>;
   /** Number of shards. Each holds up to 100,000 records. A change replaces the dataset. */
   readonly numShards: pulumi.Input<number>;
-  /** Handling of each attribute. Default: null, so the service infers it. */
+  /** How each attribute is handled. Default: null, so the service infers it. */
   readonly attributeSchema?: pulumi.Input<Record<string, pulumi.Input<AttributeHandling>> | null>;
   /** Id of an existing dataset to adopt instead of creating one. */
   readonly existingId?: pulumi.Input<string>;
@@ -20,9 +20,9 @@ export interface DatasetArgs {
 /**
  * A dataset of events: what users did with items. Several projects can share it.
  *
- * A replacement deletes its events, unless you set the option `retainOnDelete`. The option `protect` prevents a
- * replacement. With `existingId`, the dataset must exist and have the declared number of shards. Its name and schema
- * are changed to the declared ones.
+ * A replacement deletes the events of the old dataset, unless you set the option `retainOnDelete`. The option `protect`
+ * prevents a replacement. With `existingId`, the dataset must exist and have the declared number of shards. Its name
+ * and schema are changed to the declared values.
  */
 export class EventDataset extends Resource {
   /** Same value as `id`, under the API's field name. */

@@ -50,7 +50,7 @@ export interface EventMapping {
 
 /** Arguments of `EventRecords`. */
 export interface EventRecordsArgs extends RecordsArgs<EventRecord, EventMapping> {
-  /** Id of the dataset to upload to. If the id changes, all records are uploaded to the new dataset. */
+  /** Id of the dataset to upload to. If it changes, all records are uploaded to the new dataset. */
   readonly eventDatasetId: pulumi.Input<string>;
 }
 
@@ -58,9 +58,9 @@ export interface EventRecordsArgs extends RecordsArgs<EventRecord, EventMapping>
  * Events from files or from the program, uploaded to a dataset. Events that you remove from the source stay in the
  * dataset.
  *
- * The events are uploaded again when the content changes. Moving a file is not a change. Changes to `parallel`,
- * `maxFailures`, `numShards` and `rejectsFile` apply from the next upload. If `maxFailures` is below `failedCount`, the
- * upload is repeated.
+ * If the content of the source changes, the changed events are uploaded again. Moving a file is not a change. New
+ * values of `parallel`, `maxFailures`, `numShards` and `rejectsFile` take effect with the next upload. If you lower
+ * `maxFailures` below `failedCount`, the upload is repeated.
  */
 export class EventRecords extends Resource {
   declare readonly eventDatasetId: pulumi.Output<string>;

@@ -6,9 +6,9 @@ import { Resource } from "./resource";
 /**
  * A dataset of items.
  *
- * The API has no operation to read, change or delete an item dataset; the service of this package adds one to read it.
- * A change creates a new dataset and orphans the old one with its records; the preview warns about this. Projects that
- * use the dataset are replaced too.
+ * The API has no operation to read, change or delete it. The service of this package adds operations to read it, and to
+ * delete it once it is orphaned. A change creates a new dataset and orphans the old one with its records; the preview
+ * warns about this. Projects that use the dataset are replaced too.
  */
 export class ItemDataset extends Resource {
   /** Same value as `id`, under the API's field name. */

@@ -13,10 +13,7 @@ export interface ModelArgs {
   readonly algorithmId?: pulumi.Input<string>;
   /** Display name of the model. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /**
-   * Any values, such as content hashes of records, a date or a nonce. If one of them changes, the model is trained
-   * again.
-   */
+  /** Any values, such as content hashes of records, a date or a nonce. If one changes, the model is trained again. */
   readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
   /** Id of an existing model to adopt instead of training one. */
   readonly existingId?: pulumi.Input<string>;
@@ -25,12 +22,13 @@ export interface ModelArgs {
 /**
  * A trained model.
  *
- * A `TrainingJob` submits the training, so the id of the job is in the state before the wait begins. In TypeScript,
- * `Model` declares that job for you, with the same name. In other languages, use `TrainedModel` to declare both
- * resources, or set `submittedJobId` to the id of the job. To adopt a model, set `existingId`.
+ * A `TrainingJob` submits the training, so the id of the job is in the state before the wait for the job begins. In
+ * TypeScript, `Model` declares that job for you, with the same name. In other languages, `TrainedModel` declares both.
+ * If you declare them separately, pass the `jobId` of the `TrainingJob` to the `Model` as `submittedJobId`. To adopt a
+ * model, set `existingId` instead.
  *
- * You cannot delete a deployed model; the error explains how to release it. Within one program this does not happen,
- * because the deployment switches to the new model before the old one is deleted.
+ * You cannot delete a deployed model; the error explains what to do first. If the same program deploys the model, this
+ * does not happen, because the deployment switches to another model before the old one is deleted.
  *
  * With `existingId` nothing is trained: `algorithmId` is rejected, and in TypeScript `triggers` too. If you later
  * remove `existingId`, a new model is trained and the adopted one is deleted.

@@ -24,10 +24,11 @@ export interface ProjectArgs {
 }
 
 /**
- * A user dataset, an item dataset and an event dataset that models are trained on.
+ * A combination of a user dataset, an item dataset and an event dataset that models are trained on.
  *
- * The API has no operation to read, change or delete a project; the service of this package adds one to read it. A
- * change creates a new project with new algorithms, models and deployments, so the models are trained again.
+ * The API has no operation to read, change or delete a project. The service of this package adds operations to read it,
+ * and to delete it once it is orphaned. A change creates a new project with new algorithms, models and deployments, so
+ * its models are trained again.
  */
 export class Project extends Resource {
   /** Same value as `id`, under the API's field name. */

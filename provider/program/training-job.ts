@@ -11,16 +11,13 @@ export interface TrainingJobArgs {
   readonly algorithmId: pulumi.Input<string>;
   /** Name of the job and of its model. Default: the logical name. */
   readonly name?: pulumi.Input<string>;
-  /**
-   * Any values, such as content hashes of records, a date or a nonce. If one of them changes, a new training job is
-   * submitted.
-   */
+  /** Any values, such as content hashes of records, a date or a nonce. If one changes, the model is trained again. */
   readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
 }
 
 /**
- * A submitted training job. A `Model` waits for it. The job is a separate resource, so it is in the state before the
- * wait begins. If the wait is interrupted, no training job is lost or repeated.
+ * A submitted training job. A `Model` waits for it. The job is a separate resource, so its id is in the state before
+ * the wait for it begins. If the wait is interrupted, no training job is lost or submitted again.
  *
  * In TypeScript, `Model` declares this job for you. In other languages, `TrainedModel` declares both resources.
  */

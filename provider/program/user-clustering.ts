@@ -54,11 +54,12 @@ export class ClusteringJob extends Resource {
  * Clusters of a model's users.
  *
  * A `ClusteringJob` submits the clustering. Any change submits a new job. In TypeScript, `UserClustering` declares that
- * job for you, with the same name. In other languages, use `UserClusteringResult` to declare both resources, or set
- * `submittedJobId` to the id of the job. To adopt the result of an existing job, set `existingId`.
+ * job for you, with the same name. In other languages, `UserClusteringResult` declares both. If you declare them
+ * separately, pass the `jobId` of the `ClusteringJob` to the `UserClustering` as `submittedJobId`. To adopt a result,
+ * set `existingId` instead.
  *
- * Deleting the resource only removes it from the state. An expired download URL is not renewed. To run the job again,
- * change its `name`, or replace it: `pulumi up --replace '**ClusteringJob::NAME'`.
+ * Deleting a `UserClustering` only removes it from the state. An expired download URL is not renewed. To run the job
+ * again, change its `name`, or replace it: `pulumi up --replace '**ClusteringJob::NAME'`.
  */
 export class UserClustering extends Resource {
   /** Id of the job. */

@@ -71,18 +71,18 @@ export class QueryingJob extends Resource {
 }
 
 /**
- * Queries about how a model's users use item attribute values.
+ * Queries about how much a model's users use item attribute values.
  *
  * A `user_list` query has `conditions`. A user must meet all of them. Each condition has an `attribute`, a `value`
- * (text, number or boolean), and optionally `lowerBound` and `upperBound` of the usage, both inclusive. With the
+ * (text, number or boolean), and optionally a `lowerBound` and an `upperBound` for the usage, both inclusive. With the
  * embedded service, usage is a share from 0 to 1. A `user_distribution` query has `attribute`, `value` and `bins`
  * (default: 20).
  *
  * A `QueryingJob` submits the queries. Any change submits a new job. In TypeScript, `UserQuery` declares that job for
- * you, with the same name. In other languages, use `UserQueryResult` to declare both resources, or set `submittedJobId`
- * to the id of the job. To adopt the result of an existing job, set `existingId`.
+ * you, with the same name. In other languages, `UserQueryResult` declares both. If you declare them separately, pass
+ * the `jobId` of the `QueryingJob` to the `UserQuery` as `submittedJobId`. To adopt a result, set `existingId` instead.
  *
- * Deleting the resource only removes it from the state. An expired download URL is not renewed. To run the job again,
+ * Deleting a `UserQuery` only removes it from the state. An expired download URL is not renewed. To run the job again,
  * change its `name`, or replace it: `pulumi up --replace '**QueryingJob::NAME'`.
  */
 export class UserQuery extends Resource {

@@ -25,7 +25,7 @@ export interface UserMapping {
 
 /** Arguments of `UserRecords`. */
 export interface UserRecordsArgs extends RecordsArgs<UserRecord, UserMapping> {
-  /** Id of the dataset to upload to. If the id changes, all records are uploaded to the new dataset. */
+  /** Id of the dataset to upload to. If it changes, all records are uploaded to the new dataset. */
   readonly userDatasetId: pulumi.Input<string>;
 }
 
@@ -33,9 +33,9 @@ export interface UserRecordsArgs extends RecordsArgs<UserRecord, UserMapping> {
  * Users from files or from the program, uploaded to a dataset. Users that you remove from the source stay in the
  * dataset.
  *
- * The users are uploaded again when the content changes. Moving a file is not a change. Changes to `parallel`,
- * `maxFailures`, `numShards` and `rejectsFile` apply from the next upload. If `maxFailures` is below `failedCount`, the
- * upload is repeated.
+ * If the content of the source changes, the changed users are uploaded again. Moving a file is not a change. New values
+ * of `parallel`, `maxFailures`, `numShards` and `rejectsFile` take effect with the next upload. If you lower
+ * `maxFailures` below `failedCount`, the upload is repeated.
  */
 export class UserRecords extends Resource {
   declare readonly userDatasetId: pulumi.Output<string>;
