@@ -27,7 +27,7 @@ export class Scales {
     this.mass = massOf(data);
   }
 
-  /** Returns the regularization from which on all vectors are zero. */
+  /** Returns the smallest regularization at which all vectors become zero. */
   vanishingRegularization(alpha: number, regularizationExponent: number): number {
     const key = `${alpha} ${regularizationExponent}`;
     const found =
@@ -39,8 +39,8 @@ export class Scales {
 }
 
 /**
- * Returns the alpha at which all unobserved pairs together weigh `balance` times as much as the observed ones. Datasets
- * of very different density have similar good balances, but different good alphas.
+ * Returns the alpha at which all unobserved pairs together weigh `balance` times as much as the observed pairs. Good
+ * values of `balance` are similar for datasets of very different density; good values of alpha are not.
  */
 export function alphaOf(balance: number, mass: Mass): number {
   return (balance * mass.weight) / (mass.users * mass.items);
