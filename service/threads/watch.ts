@@ -1,7 +1,10 @@
 import { isMainThread, type MessagePort, parentPort, Worker, workerData } from "node:worker_threads";
 import { threadOptions } from "../base/package-paths";
 
-/** Worker data of this thread. `helper` is the file of the helper threads, and `lost` counts those that ended. */
+/**
+ * Worker data of this thread. `helper` is the file of the helper threads, and `lost` counts helper threads that have
+ * ended.
+ */
 export interface WatchData {
   readonly helper: string;
   readonly lost: Int32Array;
