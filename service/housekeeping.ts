@@ -29,7 +29,7 @@ export async function runHousekeeping(context: ServerContext): Promise<void> {
     await clock.wait(hourMs, closing);
     if (closing.aborted) return;
     await cleanUp(context)
-      // Tried again here, because a reader may have prevented it when a user was forgotten.
+      // Empties the write-ahead log again, because a reader may have prevented that when a user was forgotten.
       .then(() => emptyLog(context))
       .catch((error) => log.error({ err: error }, "cleanup failed; trying again later"));
     context.sweep();

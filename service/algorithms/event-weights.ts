@@ -3,7 +3,7 @@ import type { Interactions } from "./interactions";
 /** Weights of the event types other than the target event, by name. The target event has weight 1. */
 export type EventWeights = Readonly<Record<string, number>>;
 
-/** How a model uses events of other types than the target event. */
+/** How a model uses events of types other than the target event. */
 export interface EventRule {
   readonly weights: EventWeights;
   /** Whether to recommend an item to a user who has events on it, but no target event. */

@@ -1,5 +1,4 @@
-// Parent process of a trainer command. It kills the command's process group when the service ends, even if the service
-// is killed.
+// Parent process of a trainer command. It kills the command's process group when the service ends or is killed.
 
 import { spawn } from "node:child_process";
 import { killProcessGroup } from "../base/process-group";

@@ -10,7 +10,7 @@ import type { Exit } from "./command-guard";
 export interface CommandRun {
   readonly command: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Kills the command and all processes in its group when it is aborted. */
+  /** When it is aborted, the command and all processes in its group are killed. */
   readonly signal: AbortSignal;
   onLine(stream: "stdout" | "stderr", line: string): void;
 }

@@ -56,7 +56,7 @@ export async function runDeployment(job: Job, context: JobContext, lost: AbortSi
   }
 }
 
-/** Points a stable address to the job's project, unless a job that was submitted later has set it. */
+/** Makes a stable address point to the job's project, unless a job that was submitted later has set the address. */
 async function pointAddress(db: Db, address: string, { number, project_id }: Job): Promise<void> {
   const row = { address, project_id, job_number: number };
   await db

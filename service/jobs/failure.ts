@@ -8,7 +8,7 @@ import type { JobContext } from "./context";
 /** Pause between attempts to record the end of a job. */
 const writePauseMs = 5000;
 
-/** Number of runs that a database outage may interrupt without counting as retries. */
+/** Number of interruptions by database outages that do not count as retries. Further interruptions do. */
 const mostInterrupted = 10;
 
 /**

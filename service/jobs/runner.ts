@@ -67,8 +67,8 @@ export class Jobs {
   async watch(): Promise<void> {
     const { clock, closing, store, log } = this.context;
     while (!closing.aborted) {
-      // If the disk was full when the service started, interrupted jobs could not be requeued, so this is tried again
-      // here. It must happen before `wake`, or it would also requeue jobs that have just started.
+      // If the disk was full at the start of the service, interrupted jobs could not be requeued, so try again.
+      // They must be requeued before `wake`, or jobs that have just started would be requeued too.
       if (!store.isShared && !this.hasRecovered)
         await this.recover().catch((error) => log.error({ err: error }, "cannot check the queue"));
       if (store.isShared || this.hasRecovered) this.wake();

@@ -83,7 +83,7 @@ function progressWriter(job: Job, data: object, { store, clock, log }: JobContex
     if (writing || clock.now() < nextAt) return;
     [writing, nextAt] = [true, clock.now() + progressEveryMs];
     const progress = { phase, fraction, recallAt20: quality?.recall20, ndcgAt20: quality?.ndcg20 };
-    // Without the exclusive lock, because each training writes every second, but only its own row.
+    // Needs no exclusive lock: each training writes every second, but only its own row.
     void store
       .concurrently((db) => note(db, job, { ...data, ...known, progress }))
       .catch((error) => {

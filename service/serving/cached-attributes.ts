@@ -21,7 +21,7 @@ export class CachedAttributes {
     this.items = new LRUCache({ maxSize });
   }
 
-  /** Returns the attributes of items. An item without a record has an empty object. */
+  /** Returns the attributes of items. They are an empty object for an item without a record. */
   async of(itemIds: readonly string[]): Promise<Map<string, JsonMap>> {
     const found = new Map(itemIds.map((id) => [id, this.items.get(id)]));
     const missing = itemIds.filter((id) => !found.get(id));

@@ -100,8 +100,7 @@ export class CachedEvents {
       sumsOf(this.targetEventType),
       new Map(Array.from(others, (type) => [type, sumsOf(type)])),
     );
-    // Users without events are not cached. Callers can ask for any number of unknown users, and reading no events is
-    // fast.
+    // Users without events are not cached: there can be any number of them, and reading no events is fast.
     if (read.isEmpty) this.users.delete(userId);
     else this.users.set(userId, read);
     return read;

@@ -11,13 +11,13 @@ export interface Current {
   readonly hasOthers: boolean;
   /** Number of upserts of items. */
   readonly itemChanges: number;
-  /** Number of deletions of events, or null if the event dataset was deleted. */
+  /** The event dataset's count of deletions, or null if the dataset was deleted. */
   readonly deletions: number | null;
-  /** Like `deletions`, but also counts users who are forgotten after the event dataset was deleted. */
+  /** Like `deletions`, but not null if the event dataset was deleted, because users can still be forgotten then. */
   readonly forgettings: number | null;
   /**
-   * Fingerprint of the user's events that the models use. Each write assigns a new `seq`, so it changes with every
-   * write.
+   * Fingerprint of the user's events that the models use. Each write assigns a new `seq`, so every write changes the
+   * fingerprint.
    */
   readonly stamp: string;
   /** Item ids and values of these events, as JSON lists. Null if the caller already knows the stamp. */

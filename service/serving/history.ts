@@ -12,8 +12,9 @@ type Rows = Map<number, Map<number, Pair>>;
 const mostChanged = 500_000;
 
 /**
- * The current events of one type for each user: compact rows, and maps for the users that changed since the rows were
- * built. If the maps get large, they are merged into the rows in small steps, so calls are answered meanwhile.
+ * The current events of one type for each user: compact rows, and maps for the users whose events changed since the
+ * rows were built. If the maps get large, they are merged into the rows in small steps, so calls are answered
+ * meanwhile.
  */
 export class History {
   private changed: Rows = new Map();

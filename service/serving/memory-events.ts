@@ -71,8 +71,8 @@ class MemoryEvents implements EventReader {
 
   /** Applies the writes that were made during the build, except those that the build has read. */
   catchUp(changes: readonly Change[]): void {
-    // An event may have been written and deleted before the build read the events. Its `seq` can be higher than the
-    // last one that the build read, so it would look like a new event.
+    // Events that were written and deleted before the build read the events must not be added as new events.
+    // Their `seq` can be higher than the last one that the build read.
     const deleted = new Set(
       changes
         .filter((change): change is EventsChange => "deleted" in change && this.wasRead(change))

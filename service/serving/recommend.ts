@@ -17,7 +17,7 @@ export interface Recommended {
   readonly isReordered: boolean;
 }
 
-/** Returns the ids of the best items for a user, without the items that are not recommended again. */
+/** Returns the ids of the best items for a user. Leaves out items that must not be recommended to the user again. */
 export async function recommend(
   deployed: Deployed,
   userId: string,

@@ -31,7 +31,8 @@ interface Entry {
 }
 
 /**
- * First and longest pause before a failed deployment is loaded again. Each pause is twice as long as the previous one.
+ * First and longest pause before the next attempt to load a deployment. Each pause is twice as long as the previous
+ * one.
  */
 const [firstPauseMs, longestPauseMs] = [2000, 60_000];
 
@@ -86,8 +87,7 @@ export class Serving {
   private async lookForUnknown(): Promise<void> {
     if (!this.context.store.isShared) return;
     this.unknownLook ??= (async () => {
-      // Waits by the system clock even if the service has another clock, because the pause protects the database from
-      // load.
+      // Always waits by the system clock, because the pause protects the database from load.
       await systemClock.wait(Math.max(0, this.unknownDue - performance.now()), this.context.closing);
       this.unknownLook = undefined;
       this.unknownDue = performance.now() + unknownEveryMs;

@@ -21,7 +21,7 @@ export interface Client {
 /** Name in the log for callers that use the key of the service. */
 export const keyName = "key";
 
-/** Only characters that need no escaping in Basic authentication, logs and commands. */
+/** Valid client names. They need no escaping in Basic authentication, logs and commands. */
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 /** The API clients of a service. Every process applies a change from its next call on. */

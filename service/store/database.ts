@@ -25,10 +25,10 @@ export interface Store {
   readonly isShared: boolean;
   /** Id of the data, created with the database. */
   readonly instanceId: string;
-  /** For reads, which never wait for a transaction. Writes use `exclusively` or `concurrently`. */
+  /** Connection for reads, which never wait for a transaction. Writes use `exclusively` or `concurrently`. */
   readonly db: Db;
   /**
-   * For heartbeats and lease renewals. PostgreSQL has a separate connection for them with a timeout of 3 s, so a process
+   * Connection for heartbeats and lease renewals. For PostgreSQL, it is separate and has a timeout of 3 s. So a process
    * keeps its leases under load, and while other connections hang after an outage.
    */
   readonly heartbeat: Db;
@@ -66,7 +66,10 @@ const heartbeatLimits: Limits = { statementMs: 3000, connectMs: 3000, connection
 /** How a store is opened. */
 export interface Opening {
   readonly limits?: Limits;
-  /** Registers this process before it uses the store, in the exclusive transaction that a restore waits for. */
+  /**
+   * Registers this process before it uses the store. Runs in an exclusive transaction, so a restore cannot miss the
+   * process.
+   */
   readonly register?: (db: Db) => Promise<unknown>;
   /**
    * Whether a thread copies the write-ahead log of an embedded database into the database, so commits need not do it.
@@ -95,8 +98,7 @@ async function open(
     throw isShared ? unusable(error, location) : error;
   });
   const reader = connect(location, { ...limits, connections: 10 });
-  // Exclusive transactions wait for each other. They use separate connections, so they do not block upserts, and vice
-  // versa.
+  // Exclusive transactions wait for each other. With separate connections, they do not block upserts, and vice versa.
   const records = connect(location, { ...limits, connections: 4, writes: true, hasLogThread });
   const control = isShared ? connect(location, { ...limits, connections: 2, writes: true }) : records;
   const heartbeat = isShared
@@ -142,8 +144,7 @@ async function prepare(
   const db = connect(location, { writes: true, primaryOnly: true });
   try {
     await ready(db);
-    // The write-ahead log of a killed process may contain rows that were deleted since. On a full disk, it is not
-    // removed.
+    // The write-ahead log of a killed process may contain deleted rows. On a full disk, the log cannot be emptied.
     if (!isPostgresUrl(location))
       await scrub(db).catch((error) => {
         if (!diskError(error, location)) throw error;
@@ -162,7 +163,7 @@ async function prepare(
 /** Thrown if a database cannot be used. The message contains its address. */
 class UnusableDatabaseError extends Error {}
 
-/** Adds the address of the database to an error of the server or of the connection to it. */
+/** Adds the address of the database to an error of the database server or of the connection. */
 export function unusable(error: unknown, location: string): unknown {
   const { code, message } = error as { code?: unknown; message?: string };
   if (error instanceof UnusableDatabaseError || error instanceof ServiceError) return error;

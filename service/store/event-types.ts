@@ -9,8 +9,8 @@ const maxTypes = 3;
 const maxConsidered = 100;
 
 /**
- * An event type is used if it has at most this many events per target event, or at most this many events in total. A
- * larger type would fill the memory.
+ * An event type is used if it has at most `eventsPerTarget` events per target event, or at most `eventsAnyway` events
+ * in total. A larger type would fill the memory.
  */
 const defaultLimits = { eventsPerTarget: 20, eventsAnyway: 2_000_000 };
 

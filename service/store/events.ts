@@ -72,7 +72,9 @@ async function writeAtOnce(db: Db, { number }: Dataset, events: readonly NewEven
   return { fresh: replaced === 0 ? all("event_id") : (fresh ?? []) };
 }
 
-/** Inserts the events. Events with known ids are deleted first, because a replaced event needs a new `seq` too. */
+/**
+ * Inserts the events. If an id already exists, the earlier event is deleted, because its replacement needs a new `seq`.
+ */
 async function writeWithSeqs(
   db: Db,
   dataset: Dataset,

@@ -7,7 +7,7 @@ import type { Tables } from "./tables";
 
 /** How long a migration waits for the lock of a table before it is rolled back and tried again. */
 const lockMs = 2000;
-/** How long to keep trying before giving up. */
+/** How long a migration is tried before it fails. */
 const patienceMs = 240_000;
 
 /**
@@ -107,7 +107,7 @@ const migrations: Record<string, Migration> = {
     `create table processes (
       id text primary key, role text not null, version text not null, seen_ts bigint not null)`,
   ),
-  // Request id of the call that submitted a job, to find the log lines of both.
+  // Request id of the call that submitted a job, to find the log lines of the call and of the job.
   "05-request-ids": statements("alter table jobs add column request_id text"),
   "06-clients": statements(
     `create table clients (
@@ -140,7 +140,7 @@ const migrations: Record<string, Migration> = {
     `create table stable_addresses (
       address text primary key, project_id text not null, job_number integer not null)`,
   ),
-  // The console lists jobs and models, which stay for years. The tables are small enough to create indexes here.
+  // The console lists jobs and models, which are kept for years. The tables are small enough to create indexes here.
   "11-console-indexes": statements(
     "create index jobs_by_status on jobs (status, number)",
     "create index jobs_of_project on jobs (project_id, number)",
@@ -264,12 +264,12 @@ const firstSteps: readonly string[] = [
     idempotency_key text primary key, fingerprint text not null, reply text not null, created_ts bigint not null)`,
   "create table instance (id text primary key)",
   "alter table jobs add column due_ts bigint not null default 0",
-  // 0, because no deletion was recorded in forgotten_users before the earlier models were trained.
+  // Models of earlier versions get 0: forgotten_users contains no deletion from before their training.
   "alter table models add column seen_deletions bigint not null default 0",
   `create table forgotten_users (
     event_dataset_id text not null, user_id text not null, deletions bigint not null,
     primary key (event_dataset_id, user_id))`,
-  // The queue is polled often, and ended jobs stay for a year.
+  // The queue is polled often, and ended jobs are kept for a year.
   "create index jobs_unfinished on jobs (status, number) where finished_ts is null",
 ];
 

@@ -54,7 +54,7 @@ export async function* newestEventsOf(
   else yield* newestEvents(db, dataset, maxSearched, { column: `${kind}_id`, id });
 }
 
-/** Finds the newest events of a user in PostgreSQL with the index on users, then reads them by key. */
+/** Finds the newest events of a user in PostgreSQL with the index on users, then reads them by `seq`. */
 async function newestByIndex(
   db: Db,
   { number }: Dataset,

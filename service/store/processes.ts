@@ -32,7 +32,7 @@ export async function writeHeartbeat(
     .execute();
 }
 
-/** Registers this process in the database by heartbeats, and counts the processes that use the database. */
+/** Registers this process in the database by heartbeats, and counts the API processes that use the database. */
 export class Processes {
   /** Number of API processes, including this one. */
   apis = 1;

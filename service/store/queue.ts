@@ -37,7 +37,7 @@ export async function enqueue(
   return id;
 }
 
-/** Takes the oldest pending job of some types that is due, with a lease for the worker. */
+/** Takes the oldest pending job of the given types that is due, and gives the worker a lease on it. */
 export function take(
   db: Db,
   types: readonly JobType[],

@@ -94,7 +94,7 @@ interface EventLists {
   readonly times: string;
   readonly types: string;
   readonly values: string;
-  /** 1 if all values are exact in JSON, to which SQLite writes only 15 digits. */
+  /** 1 if all values are exact in JSON. SQLite writes only 15 digits of a number. */
   readonly isExact: 0 | 1;
 }
 

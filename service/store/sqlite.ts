@@ -15,8 +15,8 @@ export interface SqliteOptions {
 /** Returns the dialect of a SQLite database in a local file. */
 export function sqlite(file: string, { writes = false, hasLogThread = false }: SqliteOptions = {}): Dialect {
   const database = new Database(file);
-  // Readers never wait for the writer. Committed data survives a power loss. This costs 0.1 to a few milliseconds per
-  // call, which is little compared to writing a batch of records.
+  // Readers never wait for the writer, and committed data survives a power loss.
+  // This costs 0.1 to a few milliseconds per commit, which is little compared to writing a batch of records.
   database.exec("PRAGMA journal_mode=WAL");
   database.exec("PRAGMA synchronous=FULL");
   // On macOS, only this flushes the cache of the disk.
@@ -74,8 +74,7 @@ function withCachedStatements(database: Database.Database, writes: boolean) {
       if (sql === "rollback" && !database.inTransaction) return noStatement;
       let statement = cache.get(sql);
       if (!statement) {
-        // Without the write lock, a transaction that reads first fails for good if another process writes before it
-        // does.
+        // Without the write lock, a transaction that reads first fails for good if another process then writes.
         const text = writes && sql === "begin" ? "begin immediate" : sql;
         statement = database.prepare(text) as unknown as SqliteStatement;
         const oldest = cache.size >= maxCachedStatements ? cache.keys().next().value : undefined;

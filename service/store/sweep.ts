@@ -85,7 +85,7 @@ function lastSeqOf({ store, lastSeq }: Walking): Promise<number> {
   return store.isShared ? lastSeqIn(store.db) : Promise.resolve(lastSeq());
 }
 
-/** Deletes events in steps, each in one transaction. Events that are written meanwhile stay. */
+/** Deletes events in steps, each in one transaction. Events that are written meanwhile are kept. */
 async function deleteEvents(
   walking: Walking,
   dataset: Dataset,
@@ -175,7 +175,7 @@ function throwIfClosing(closing: AbortSignal): void {
   );
 }
 
-/** Deletes events in one transaction. An event that was replaced meanwhile has a new `seq` and stays. */
+/** Deletes events in one transaction. An event that was replaced meanwhile has a new `seq` and is kept. */
 function deleteSeqs(
   store: Store,
   dataset: Dataset,
@@ -208,8 +208,8 @@ export async function sweepDeleted({ store, closing }: Pick<Walking, "store" | "
     .selectFrom("datasets")
     .select("number")
     .where("kind", "=", "deleted")
-    // A deleted dataset keeps its row in `datasets`, so its number is never used again. Every write is counted in
-    // `shards`, so a dataset without a row there has nothing left to delete.
+    // A deleted dataset keeps its row in `datasets`, so its number is never used again.
+    // Every write is counted in `shards`, so a dataset without a row there has nothing left to delete.
     .where("number", "in", store.db.selectFrom("shards").select("dataset"))
     .execute();
   for (const { number } of deleted) {
@@ -232,8 +232,7 @@ function sweepStep(
 ): Promise<string | undefined> {
   const id = sql.ref<string>(table === "records" ? "record_id" : "event_id");
   return store.concurrently(async (db) => {
-    // Each page starts after the previous one. From the first id on, PostgreSQL would scan deleted rows that are not
-    // vacuumed yet.
+    // Starts after the last page: from the first id on, PostgreSQL would scan deleted rows that are not vacuumed yet.
     const page = await db
       .selectFrom(table)
       .select(id.as("id"))

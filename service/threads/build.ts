@@ -62,8 +62,7 @@ export async function build(
   files: Files,
   { data, generator, ranker, withEvents }: BuildTask,
 ): Promise<Build> {
-  // Read before the list of forgotten users. Users who are forgotten after this have a higher count, and are removed
-  // later.
+  // Read before the list of forgotten users, so nobody who is forgotten in between is missed later.
   const forgottenUntil = await deletionCount(db, data.events.id);
   const read = async (model: ModelSource) =>
     readServable(files, model, await forgottenSince(db, data.events.id, model.seenDeletions));

@@ -29,8 +29,7 @@ export class ParquetTable {
   }
 
   static async create(file: string, columns: Columns): Promise<ParquetTable> {
-    // The package is an ES module, so it cannot be required. It is loaded on demand, because only trainer commands need
-    // it.
+    // The package is an ES module, so it cannot be required. Loaded on demand, because only trainer commands need it.
     const { fileWriter, ParquetWriter } = await import("hyparquet-writer");
     const names = Object.keys(columns);
     const schema = Object.entries(columns).map(([name, kind]) => ({

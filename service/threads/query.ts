@@ -22,8 +22,8 @@ export interface QueryingTask {
 }
 
 /**
- * Answers queries about how much users use attribute values, by the events that the model learned from. Writes the
- * result to files.
+ * Computes how much users use attribute values, from the events that the model learned from, and writes the results to
+ * files.
  */
 export async function query(db: Db, files: Files, task: QueryingTask): Promise<{ message: string | null }> {
   const { stored, attributes } = await modelAndItems(db, files, task);

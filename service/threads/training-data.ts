@@ -42,7 +42,7 @@ export interface TrainingData {
   readonly heldOut: HeldOutUsers;
   /** Number of users of each item, without held-out pairs. */
   readonly itemCounts: Uint32Array;
-  /** Number of event deletions when the data was read. */
+  /** The event dataset's count of deletions when the data was read. */
   readonly seenDeletions: number;
 }
 

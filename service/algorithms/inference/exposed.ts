@@ -10,7 +10,7 @@ import { servable } from "./servable";
 /** An item with fewer users than this is cold. */
 const COLD_USERS = 5;
 const MOST_USERS = 1000;
-/** Maximum number of multiplications to compute all scores, which take about half a second. */
+/** Maximum number of multiplications for computing all scores. This many take about half a second. */
 const MOST_PRODUCTS = 2e9;
 
 /** Measures which items a model shows to a sample of its training users. Returns null if it shows no items. */

@@ -54,7 +54,7 @@ export class FoldIn {
     const active = Array.from({ length: items }, (_, item) => item).filter((item) => popularity[item]);
     this.equations = equationsOf(model.foldIn, active.length);
     this.itemVectors.set(itemVectors.subarray(0, items * stride));
-    // In training, only items with events count as unobserved. Items whose vectors come from attributes are left out.
+    // In training, only items with events count as unobserved, so items with vectors from attributes are left out.
     const squares = new Float64Array(stride);
     for (const item of active) {
       for (let k = 0; k < stride; k++) squares[k] += model.itemVectors[item * stride + k] ** 2;

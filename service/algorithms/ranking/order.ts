@@ -2,7 +2,7 @@ import { isPlaced } from "../placed";
 import { candidateFeatures, type KnownItems } from "./features";
 import { CANDIDATES } from "./ranking";
 
-/** A generator's list for a user, best first, and the user's items. */
+/** A generator's candidates for a user, best first, and the user's items. */
 export interface Generated {
   /** Item indices in the ranker model; `NONE` for an item that this model does not know. */
   readonly items: readonly number[];

@@ -56,8 +56,8 @@ export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
   tridiagonalize(upper, workspace);
   applyReflections(workspace);
   const { diagonal, offDiagonal, rows } = workspace;
-  // The tolerance is relative to the largest element, like the rounding errors. With fewer vectors than dimensions,
-  // much of the matrix consists of rounding errors, which never get small relative to their neighbours.
+  // The tolerance is relative to the largest element, like the rounding errors.
+  // With fewer vectors than dimensions, neighbouring elements can all be rounding errors, so they are no measure.
   const tolerance = Number.EPSILON * largestOf(diagonal, offDiagonal);
   for (let low = 0; low < size; low++) {
     let high = blockEnd(offDiagonal, low, tolerance);

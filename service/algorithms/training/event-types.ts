@@ -63,7 +63,7 @@ export function searchEventRule(
     onTrial(Math.min(1, ++trials / expected), quality);
     return { weights, recommendSeen, ndcg: found.ndcg20 };
   };
-  /** Returns the best value of `recommendSeen`; true if both are nearly as good. */
+  /** Returns the better value of `recommendSeen`; true if both are nearly equally good. */
   const bestMode = (weights: EventWeights, among: readonly boolean[]) =>
     among
       .map((recommendSeen) => tried(weights, recommendSeen))

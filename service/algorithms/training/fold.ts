@@ -78,7 +78,8 @@ export class Fold {
   }
 
   /**
-   * Trains vectors for a point. Continues the last training if it was for the same point and had fewer or equal epochs.
+   * Trains vectors for a point. Continues the last training if it was for the same point and had no more epochs than
+   * requested.
    */
   trained(point: Point, epochs: number, given: G1Parameters, maxDimensions: number): Factorizer {
     const of = this.factorizationOf(point, maxDimensions);

@@ -81,7 +81,7 @@ export function createFolds(options: FoldOptions): Folds {
   const share = heldOutShare(pairs, users);
   const folds: Fold[] = [];
   for (let fold = 0; fold < count; fold++) {
-    // The report is measured with the vectors of the first fold, so this fold holds out no more pairs of its users.
+    // The report uses the vectors of the first fold, so this fold holds out no other pairs of the report's users.
     const isHeld = fold === 0 ? (user: number) => !isReporting(user) : undefined;
     const { train, test } = hold(report.train, share, fold, isHeld);
     const choosing = drawUsers(test, Math.ceil(measuredUsers / count));

@@ -25,13 +25,13 @@ export interface G1Parameters {
   readonly epochs?: number;
   /** How the weight of a pair depends on the sum of its event values. */
   readonly weighting?: Weighting;
-  /** How much the weight of a pair falls with the number of the user's items: 0 not at all, 1 in proportion. */
+  /** How much the weight of a pair falls with the number of the user's items: 0 not at all, 1 in inverse proportion. */
   readonly damping?: number;
   /**
    * Weight of the scores from similar users (neighbours), relative to the scores from vectors. 0 turns neighbours off.
    */
   readonly neighbours?: number;
-  /** How much neighbour scores fall with an item's popularity: 0 not at all, 1 in proportion. */
+  /** How much neighbour scores fall with an item's popularity: 0 not at all, 1 in inverse proportion. */
   readonly popularityExponent?: number;
   /** Weights of other event types, relative to the target event. */
   readonly eventWeights?: EventWeights;

@@ -5,10 +5,10 @@ import type { FactorParameters } from "./ials";
 import type { G1Parameters } from "./model";
 import { alphaOf, type Scales } from "./scale";
 
-/** Setting of the neighbours that the search varies. */
+/** Neighbour setting of a point: how much neighbour scores count, and how they depend on popularity. */
 export interface NeighbourPoint {
   /**
-   * Weight of the neighbour scores relative to the dot products, if the best of each are equally high. 0 turns
+   * Weight of the neighbour scores, after they are scaled to be as high as the dot products of vectors. 0 turns
    * neighbours off.
    */
   readonly share: number;

@@ -70,7 +70,7 @@ export interface RankingList extends Example {
 const SHARE = 0.1;
 const MOST_PAIRS = 300_000;
 const MOST_USERS = 2000;
-/** Maximum number of multiplications to compute all scores, which take about a second. */
+/** Maximum number of multiplications for computing all scores. This many take about a second. */
 const MOST_PRODUCTS = 4e9;
 
 /** Trains a generator without the latest pairs of each user, on a sample of the users if there are many. */

@@ -5,7 +5,7 @@ import { createRandom, sample } from "../random";
 export interface ReportUsers {
   /** For each user, 1 if the report is measured on the user, else 0. */
   readonly isReporting: Uint8Array;
-  /** Share of each user's pairs that is held out. */
+  /** Share of these users' pairs that is held out. */
   readonly share: number;
 }
 

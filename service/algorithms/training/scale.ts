@@ -10,7 +10,7 @@ export interface Mass {
   readonly weight: number;
 }
 
-/** Computes the mass of interactions. */
+/** Counts the users and items with entries, and sums the weights. */
 export function massOf(of: Interactions): Mass {
   let users = 0;
   for (let user = 0; user < of.users; user++) if (of.start[user] !== of.start[user + 1]) users++;
@@ -18,7 +18,7 @@ export function massOf(of: Interactions): Mass {
   return { users, items, weight: of.weight.reduce((sum, weight) => sum + weight, 0) };
 }
 
-/** Scales that convert a `Point` to parameters for some data. Each is computed once. */
+/** Scales that convert a `Point` to parameters for the given data. Each scale is computed once. */
 export class Scales {
   readonly mass: Mass;
   private readonly vanishing = new Map<string, number>();
@@ -46,7 +46,10 @@ export function alphaOf(balance: number, mass: Mass): number {
   return (balance * mass.weight) / (mass.users * mass.items);
 }
 
-/** Returns the largest singular value of the data, scaled by the regularization of rows and columns (power iteration). */
+/**
+ * Returns the largest singular value of the data matrix, with rows and columns scaled by their regularization. Uses
+ * power iteration.
+ */
 function vanishingRegularization(
   of: Interactions,
   mass: Mass,

@@ -121,8 +121,7 @@ function chooseWeighting(state: SearchState, { given, trials, hasWeights }: Sear
 /** Adds points with damping. Which one is best depends on the dimensions, so a later phase compares them. */
 function addDampings({ best, candidates }: SearchState, { budget, trials }: SearchContext): SearchState {
   const [peak] = candidates;
-  // With neighbours, the damping of the vectors makes little difference. So only the smallest value is tried, and
-  // preferred.
+  // With neighbours, damping makes little difference, so only the smallest value is tried, and preferred to none.
   const points =
     best.neighbours.share > 0
       ? [...budget.dampings.slice(0, 1).map((damping) => ({ ...peak, damping })), peak]
