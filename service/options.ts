@@ -9,7 +9,10 @@ import type { Role } from "./store/processes";
 export interface StartOptions {
   /** Data directory. By default a temporary one, which is deleted when the service closes. */
   readonly dataDir?: string;
-  /** Bucket for models and results, such as `s3://models/shop`. By default they are in the data directory or database. */
+  /**
+   * Bucket for models and results, such as `s3://models/shop`. By default, they are in the data directory or the
+   * database.
+   */
   readonly files?: string;
   /** URL of a PostgreSQL database to use instead of the data directory, which lets several processes share the work. */
   readonly store?: string;

@@ -10,7 +10,10 @@ import { type UserEvents, withOtherTypes } from "./user-events";
 /** Calls a listener with each write from now on. Returns a function that unsubscribes the listener. */
 export type Subscribe = (listener: (change: Change) => void) => () => void;
 
-/** Keeps the events of a deployment in memory, and updates them with each write. All writes must go through this process. */
+/**
+ * Keeps the events of a deployment in memory, and updates them with each write. All writes must go through this
+ * process.
+ */
 export class MemoryEventSource implements EventSource {
   readonly needsAllEvents = true;
   readonly close: () => void;

@@ -191,7 +191,9 @@ export class Serving {
     if (entry?.row.job_id === row.job_id && entry.deployed && !entry.next) this.load(row, entry);
   }
 
-  /** Removes forgotten users from all deployments in memory. Must run before they are removed from the models' files. */
+  /**
+   * Removes forgotten users from all deployments in memory. Must run before they are removed from the models' files.
+   */
   async forgetForgotten(): Promise<void> {
     for (const { deployed } of this.entries.values()) await deployed?.events.removeForgotten();
   }

@@ -19,8 +19,8 @@ export async function datasetToForgetIn(db: Db, id: string): Promise<Dataset> {
 }
 
 /**
- * Forgets a user whose events in a dataset are deleted. Earlier models ignore the user from now on, trainings ignore the
- * user's record, and the user is removed from the rejected records.
+ * Forgets a user whose events in a dataset are deleted. Earlier models ignore the user from now on, trainings ignore
+ * the user's record, and the user is removed from the rejected records.
  */
 export async function forgetInEvents(
   db: Db,

@@ -6,7 +6,9 @@ export const conflictCode = "40001";
 /** SQLSTATE of a server that accepts no writes: a replica, or one that is read-only. */
 export const readOnlyCode = "25006";
 
-/** Message of `pg` if a response did not arrive in time. The error has no code, and the connection cannot be used again. */
+/**
+ * Message of `pg` if a response did not arrive in time. The error has no code, and the connection cannot be used again.
+ */
 export const readTimeout = "Query read timeout";
 
 /** Whether a transaction failed only because of a concurrent one, so it can run again. */

@@ -12,7 +12,7 @@ export interface Limits {
   readonly statementMs?: number;
   /** How long connecting may take. Default: 10 s. */
   readonly connectMs?: number;
-  /** Whether to reject servers that are replicas or read-only. False by default, because an export may read from one. */
+  /** Whether to reject replicas and read-only servers. False by default, because an export may read from one. */
   readonly primaryOnly?: boolean;
 }
 

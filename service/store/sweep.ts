@@ -223,7 +223,10 @@ export async function sweepDeleted({ store, closing }: Pick<Walking, "store" | "
   }
 }
 
-/** Deletes one page of a deleted dataset after an id. Returns the last id of the page, or undefined after the last page. */
+/**
+ * Deletes one page of a deleted dataset, after an id. Returns the last id of the page, or undefined after the last
+ * page.
+ */
 function sweepStep(
   store: Store,
   table: "records" | "events",

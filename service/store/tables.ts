@@ -251,7 +251,9 @@ export interface ForgottenUserTable {
   user_id: string;
   /** The dataset's count of deletions when the user was forgotten. */
   deletions: number;
-  /** 2 if `tombstone_key` is part of the hash. Earlier versions wrote 1 for a hash without it, and 0 for the id itself. */
+  /**
+   * 2 if `tombstone_key` is part of the hash. Earlier versions wrote 1 for a hash without it, and 0 for the id itself.
+   */
   hashed: Generated<number>;
 }
 

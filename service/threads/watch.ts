@@ -11,8 +11,8 @@ export interface WatchData {
 }
 
 /**
- * Starts a helper thread for each port in a message, and counts the helpers that end. The training thread blocks while it
- * waits for helpers, so it would not receive their exit events.
+ * Starts a helper thread for each port in a message, and counts the helpers that end. The training thread blocks while
+ * it waits for helpers, so it would not receive their exit events.
  */
 function watch({ helper: file, lost }: WatchData): void {
   let started = 0;

@@ -4,8 +4,8 @@ import { mean } from "../linear-algebra";
 const NORMAL = 1.96;
 
 /**
- * Returns whether the mean of the differences, one per user, is significantly above 0: a two-sided paired t-test at 5 %.
- * A one-sided test would accept more than 5 % of the rankings that gain nothing, because the two halves of the users
+ * Returns whether the mean of the differences, one per user, is significantly above 0: a two-sided paired t-test at 5
+ * %. A one-sided test would accept more than 5 % of the rankings that gain nothing, because the two halves of the users
  * depend on each other.
  */
 export function isSignificantGain(differences: readonly number[]): boolean {
