@@ -4,10 +4,12 @@ import { Clients } from "./store/clients";
 import { openMigratedStore } from "./store/database";
 import { unreachable } from "./store/postgres-errors";
 
-/** The service whose clients to use: its data directory, or the URL of its database. */
+/** Where the API clients of a service are stored: its data directory, or the URL of its database. */
 export type ClientsPlace = { readonly dataDir: string } | { readonly store: string };
 
-/** Opens the clients of a service for `work`, whether or not the service runs. Fails if its tables need a migration. */
+/**
+ * Runs `work` with the API clients of a service, which may be running or not. Fails if the database needs a migration.
+ */
 export async function withClients<T>(
   place: ClientsPlace,
   work: (clients: Clients) => Promise<T>,

@@ -14,7 +14,10 @@ export async function closeServer(app: FastifyInstance, clock: Clock): Promise<v
   closed.abort();
 }
 
-/** Runs all steps in order. A step that fails is logged, because the last ones must release the data directory. */
+/**
+ * Runs all steps in order. If a step fails, logs the error and continues, because the last steps release the data
+ * directory.
+ */
 export async function runAll(steps: readonly (() => unknown)[], log: Logger): Promise<void> {
   for (const step of steps) {
     try {

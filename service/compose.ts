@@ -44,7 +44,7 @@ export async function open(
   const { log, end } = createLog(options.log ?? "file", dataDirectory, isShared ? { processId, role } : {});
   const key = isShared ? requireKey(options) : secretText(dataDirectory.keyFile, "rk_");
   const ownSecret = isShared ? undefined : secretText(dataDirectory.secretFile);
-  // The heartbeat is written first: a restore that begins from now on sees that the database is in use.
+  // Writes the heartbeat first, so a restore that begins from now on sees that the database is in use.
   const opening = isShared
     ? { register: (db: Db) => writeHeartbeat(db, { id: processId, role }) }
     : { hasLogThread: true };
@@ -67,7 +67,7 @@ export async function open(
   return { context, processes: new Processes(store, processId, role), stop, endLog: end };
 }
 
-/** Creates the parts of the service that use each other. */
+/** Creates the parts of the service and connects them. */
 export async function compose(
   { context, processes }: Opened,
   sweeper: Sweeper,
@@ -97,7 +97,7 @@ export async function compose(
   };
 }
 
-/** Deletes the records of deleted datasets in the background, one pass at a time. */
+/** Deletes the records and events of deleted datasets in the background, one pass at a time. */
 export class Sweeper {
   settled = Promise.resolve();
 

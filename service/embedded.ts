@@ -46,20 +46,20 @@ export interface Embedded extends Reachable {
 /** Result of {@link existing}. */
 export interface Existing {
   readonly dir: string;
-  /** Undefined if no service runs on it. */
+  /** The running service; undefined if no service runs on the directory. */
   readonly running: Reachable | undefined;
 }
 
-/** Exit code of a service that did not start because another process has the data directory. */
+/** Exit code of a service that did not start because another process uses the data directory. */
 export const directoryBusyExitCode = 3;
 
-/** How long to wait for a service whose process is running. Starting takes many times longer on a busy machine. */
+/** How long to wait for a service to start. On a busy machine, this takes many times longer than usual. */
 const startMs = 600_000;
 
 /**
  * Returns the service that runs on a data directory, and starts one if there is none. The service is a detached process
  * that outlives this one and stops when idle. Concurrent callers get the same service, because it locks the directory.
- * @param options.patienceMs how long a service that has started may fail to respond
+ * @param options.patienceMs how long to wait for a service that has started but does not respond
  */
 export async function embedded(
   dir: string,
@@ -102,7 +102,10 @@ export async function existing(dir: string): Promise<Existing | undefined> {
   return { dir: dataDirectory.path, running: await findRunning(dataDirectory) };
 }
 
-/** Finds the service that runs on a data directory. It has to prove that it knows the key before the key is sent to it. */
+/**
+ * Finds the service that runs on a data directory. The service must prove that it knows the key before the key is sent
+ * to it.
+ */
 export async function findRunning(dataDirectory: DataDirectory): Promise<Reachable | undefined> {
   if (!isLocked(dataDirectory) || !existsSync(dataDirectory.keyFile)) return undefined;
   const { url, pid, instanceId } = readRunning(dataDirectory) ?? {};
@@ -137,7 +140,7 @@ function timeoutMessage(dataDirectory: DataDirectory): string {
   return `The service on ${dataDirectory.path} did not start within ${startMs / 60_000} minutes. See ${dataDirectory.logFile}.`;
 }
 
-/** Message for a process that has the data directory but does not respond. */
+/** Returns the message about a process that uses the data directory but does not respond. */
 export function notAnswering(dataDirectory: DataDirectory, path = dataDirectory.path): string {
   const { pid } = readRunning(dataDirectory) ?? {};
   const why = isServedByFirstVersion(dataDirectory)
@@ -171,7 +174,7 @@ function startDetached(dataDirectory: DataDirectory, idleMinutes: number) {
   };
 }
 
-/** Environment variables for the service. Credentials of this process are not passed on. */
+/** Names of the environment variables that are passed to the service. Credentials are not passed on. */
 const passedOn =
   /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TEMP|TMP|TZ|LANG|LANGUAGE|LC_\w+|LD_LIBRARY_PATH|DYLD_LIBRARY_PATH|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA)$/i;
 

@@ -15,7 +15,10 @@ const hourMs = 60 * 60 * 1000;
 /** How often the size of an embedded database's write-ahead log is checked. */
 const logCheckMs = 1000;
 
-/** How long finished jobs are kept. Successful trainings are always kept, because they contain the quality of models. */
+/**
+ * How long finished jobs are kept. Successful trainings, which contain the quality of models, and the jobs of live
+ * deployments are always kept.
+ */
 const jobsKeptMs = 365 * dayMs;
 
 /** Cleans up every hour until the service closes. */
@@ -26,7 +29,7 @@ export async function runHousekeeping(context: ServerContext): Promise<void> {
     await clock.wait(hourMs, closing);
     if (closing.aborted) return;
     await cleanUp(context)
-      // A reader may have prevented the truncation of the write-ahead log when a user was forgotten.
+      // Empties the write-ahead log again, because a reader may have prevented that when a user was forgotten.
       .then(() => emptyLog(context))
       .catch((error) => log.error({ err: error }, "cleanup failed; trying again later"));
     context.sweep();
@@ -47,7 +50,7 @@ export async function keepLogShort(context: ServerContext): Promise<void> {
   }
 }
 
-/** Deletes expired and unreferenced data. Ages are measured by the clock of the database if processes share it. */
+/** Deletes expired and unreferenced data. Uses the clock of the database if several processes share it. */
 export async function cleanUp(context: ServerContext): Promise<void> {
   const { store, clock, idempotency } = context;
   const now = await timeIn(store.db, clock.now());

@@ -1,5 +1,5 @@
-// The recommendation service. This file exports what other parts use. The directories, from top to bottom, are
-// http, console, handlers, jobs, serving, threads, backup, files, store, base and algorithms.
+// The recommendation service. This file exports its public functions and types.
+// Layers: http, console, handlers, jobs, serving, threads, backup, files, store, base, algorithms (from top to bottom).
 
 export { exportService, type Progress } from "./backup/export";
 export type { Manifest } from "./backup/manifest";

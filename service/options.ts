@@ -9,37 +9,48 @@ import type { Role } from "./store/processes";
 export interface StartOptions {
   /** Data directory. By default a temporary one, which is deleted when the service closes. */
   readonly dataDir?: string;
-  /** Bucket for models and results, such as `s3://models/shop`. By default they are in the data directory or database. */
+  /**
+   * Bucket for models and results, such as `s3://models/shop`. By default, they are in the data directory or the
+   * database.
+   */
   readonly files?: string;
   /** URL of a PostgreSQL database to use instead of the data directory, which lets several processes share the work. */
   readonly store?: string;
-  /** Whether this process serves API calls, runs jobs or both, if the data is in PostgreSQL; default `all`. */
+  /** Role of this process if the data is in PostgreSQL: serve API calls, run jobs, or `all` for both; default `all`. */
   readonly role?: Role;
-  /** API key, the same for all processes of a PostgreSQL database. Otherwise it is in the data directory. */
+  /**
+   * API key. Required with PostgreSQL, where all processes need the same key. Otherwise the key is in the data
+   * directory.
+   */
   readonly key?: string;
-  /** Port to listen on. By default (or 0) the port stored in the data directory, or a free one, which is then stored. */
+  /**
+   * Port to listen on. By default, or if 0, the port stored in the data directory. If none is stored, a free port,
+   * which is then stored.
+   */
   readonly port?: number;
   /** Interface to listen on; default 127.0.0.1, because the key is sent unencrypted. */
   readonly host?: string;
-  /** Base URL in responses, if clients reach the service through a different one. */
+  /** Base URL of the addresses in responses, if clients do not reach the service at its local address. */
   readonly publicUrl?: string;
   /** Maximum number of shards of all event datasets together; default 100. */
   readonly planShards?: number;
-  /** Milliseconds added to every job; default 0. */
+  /** Delay before each job in milliseconds, for tests; default 0. */
   readonly jobDelayMs?: number;
-  /** Milliseconds before the first retry of a failed job, four times as long before each further one; default 1000. */
+  /** Milliseconds before the first retry of a failed job; each further retry waits four times as long. Default 1000. */
   readonly retryDelayMs?: number;
-  /** Milliseconds without a heartbeat after which another process of the database takes over a job; default 15,000. */
+  /**
+   * Milliseconds without a lease renewal after which another process of the database takes over a job; default 15,000.
+   */
   readonly leaseMs?: number;
   /** Shell command that trains models, as docs/training.md describes. By default the service trains them. */
   readonly trainer?: string;
-  /** Threads that all trainings of this process share; by default one per core. */
+  /** Number of threads that all trainings of this process share; by default one per core. */
   readonly threads?: number;
   /** Whether faults can be injected at run time; default false. */
   readonly faults?: boolean;
-  /** Whether to serve the console; by default only if the service is reachable from this machine only. */
+  /** Whether to serve the console; by default only if `host` and `publicUrl` are addresses of this machine. */
   readonly console?: boolean;
-  /** Minutes without a call or a job after which the service closes; by default it stays open. */
+  /** Minutes without a call or a job after which the service closes; by default it never closes when idle. */
   readonly idleMinutes?: number;
   /** Called after the service has closed because it was idle. */
   readonly onIdle?: () => void;

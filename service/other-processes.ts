@@ -4,7 +4,7 @@ import type { Context } from "./handlers/handler";
 import { beatMs, type Processes } from "./store/processes";
 import { listen } from "./store/signals";
 
-/** Sends heartbeats to the other processes of the database until the service closes. */
+/** Writes the heartbeat of this process to the database at intervals, until the service closes. */
 export async function sendHeartbeats(
   { clock, closing, log }: ServiceContext,
   processes: Processes,
@@ -18,7 +18,7 @@ export async function sendHeartbeats(
   }
 }
 
-/** Picks up jobs, deployments and deletions of the other processes until the service closes. */
+/** Reacts to new jobs, deployments and deletions of other processes until the service closes. */
 export function followOtherProcesses(context: Context): void {
   const { store, jobs, serving, closing, log, role } = context;
   const sync = async () => {

@@ -27,11 +27,11 @@ export interface Service {
   readonly place: string;
   readonly key: string;
   readonly keyFile: string;
-  /** Problems for the user to know about that did not prevent the start, such as a changed port. */
+  /** Problems that did not prevent the start but that the user should know about, such as a changed port. */
   readonly warnings: readonly string[];
   /** Resolves when no job is pending or running. */
   idle(): Promise<void>;
-  /** Stops the service. The next start resumes the running jobs. */
+  /** Stops the service. The next start runs the interrupted jobs again. */
   close(): Promise<void>;
 }
 
@@ -48,10 +48,10 @@ export async function startService(options: StartOptions = {}): Promise<Service>
   createDataDirectory(dataDirectory);
   const unlock = lockDataDirectory(dataDirectory);
   try {
-    // A process that now finds the directory locked can report which process has it.
+    // From now on, a process that finds the directory locked can report which process uses it.
     writeRunning(dataDirectory, { pid: process.pid });
     restrictAccess(dataDirectory);
-    // Trainers of a killed process may have left files.
+    // Trainer commands of a killed process may have left files.
     rmSync(dataDirectory.work, { recursive: true, force: true });
     return await serveDirectory(await open(dataDirectory, files, options), unlock, options);
   } catch (error) {
@@ -136,7 +136,7 @@ async function recover(context: ServerContext, warnings: string[]): Promise<void
   await files.check(store.instanceId);
   if (!store.isShared)
     await jobs.recover().catch((error) => {
-      // On a full disk the service can still answer calls that only read. Jobs.watch tries again.
+      // On a full disk, the service can still answer calls that only read. `Jobs.watch` tries the recovery again.
       if (!(error instanceof ServiceError)) throw error;
       warnings.push(error.message);
     });

@@ -9,7 +9,9 @@ export type AttributeSchema = Readonly<Record<string, AttributeKind>>;
 /** Attributes of one user or item. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** Attributes of users or items by index. They are read one at a time, because all of them may not fit in the heap. */
+/**
+ * Attributes of users or items by index. Callers read one record at a time, because the heap may be too small for all.
+ */
 export interface AttributeRecords extends Iterable<Attributes | undefined> {
   readonly length: number;
   at(index: number): Attributes | undefined;
@@ -56,7 +58,7 @@ export function categoriesOf(value: unknown): string[] {
   try {
     return categoriesIn(value);
   } catch (error) {
-    // Version 0.1.0 accepted values that are nested too deep for the stack. They count as empty.
+    // Version 0.1.0 accepted values that are nested too deeply for this recursion. They are treated as empty.
     if (error instanceof RangeError) return [];
     throw error;
   }
@@ -68,7 +70,7 @@ function categoriesIn(value: unknown): string[] {
   return [typeof value === "object" ? JSON.stringify(value) : String(value)];
 }
 
-/** Infers the kinds of attributes: an attribute with only numbers is numerical, all others are categorical. */
+/** Infers the kind of each attribute: numerical if all of its values are numbers, otherwise categorical. */
 export function inferSchema(records: Iterable<Attributes | undefined>): AttributeSchema {
   const kinds = new Map<string, AttributeKind>();
   for (const record of records) {
@@ -81,7 +83,9 @@ export function inferSchema(records: Iterable<Attributes | undefined>): Attribut
   return Object.fromEntries([...kinds].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Learns features from records. Categories that occur once are left out, because no other record shares them. */
+/**
+ * Chooses the features of records. Categories that occur only once are left out, because no other record shares them.
+ */
 export function learnFeatures(
   records: readonly (Attributes | undefined)[],
   schema: AttributeSchema,
@@ -147,14 +151,14 @@ export function featureReader(space: FeatureSpace): (record: Attributes | undefi
   };
 }
 
-/** A value of an item attribute and the items that have it. */
+/** A value of an item attribute, and the items with this value. */
 export interface AttributeValue {
   readonly attribute: string;
   readonly value: string;
   readonly items: Uint32Array;
 }
 
-/** Returns the values of categorical item attributes with the items that have them. */
+/** Returns each value of the categorical item attributes, with the items that have it. */
 export function attributeValues(
   records: readonly (Attributes | undefined)[],
   schema: AttributeSchema = inferSchema(records),

@@ -1,12 +1,12 @@
 import type { Interactions } from "./interactions";
 
-/** Weights of other event types by name. The target event has the weight 1. */
+/** Weights of the event types other than the target event, by name. The target event has weight 1. */
 export type EventWeights = Readonly<Record<string, number>>;
 
-/** How events of other types count in a model. */
+/** How a model uses events of types other than the target event. */
 export interface EventRule {
   readonly weights: EventWeights;
-  /** Whether items are recommended to a user who has only events of other types on them. */
+  /** Whether to recommend an item to a user who has events on it, but no target event. */
   readonly recommendSeen: boolean;
 }
 
@@ -16,7 +16,9 @@ export interface TypedPairs {
   readonly interactions: Interactions;
 }
 
-/** Returns the weighted sum of the pairs of other types; null if no type has a weight. */
+/**
+ * Adds up the pairs of other event types, multiplied by the weight of their type. Returns null if no weight is above 0.
+ */
 export function weighted(others: readonly TypedPairs[], weights: EventWeights): Interactions | null {
   const parts = others
     .filter(({ type }) => (weights[type] ?? 0) > 0)
@@ -25,7 +27,7 @@ export function weighted(others: readonly TypedPairs[], weights: EventWeights): 
   return parts.length === 0 ? null : sumOfPairs(parts);
 }
 
-/** Adds the weighted pairs of other types to those of the target event. */
+/** Adds the weighted pairs of other event types to the pairs of the target event. */
 export function withOthers(target: Interactions, others: Interactions | null): Interactions {
   if (!others) return target;
   return sumOfPairs([
@@ -35,15 +37,15 @@ export function withOthers(target: Interactions, others: Interactions | null): I
 }
 
 /**
- * Returns the weight of one pair from the sums of its events by type. It rounds like a training, so a user's events
- * give the same weights in both.
+ * Returns the weight of one pair from the sums of its event values by type. It rounds exactly like the training, so the
+ * same events have the same weight in training and in serving.
  */
 export function pairWeight(target: number, others: readonly { sum: number; weight: number }[]): number {
   const added = others.reduce((total, { sum, weight }) => total + weight * sum, 0);
   return Math.fround(target + Math.fround(added));
 }
 
-/** Adds up pairs of the same users and items. */
+/** Adds up the weights of equal pairs. All parts must have the same users and items. */
 function sumOfPairs(parts: readonly { readonly of: Interactions; readonly by: number }[]): Interactions {
   const { users, items } = parts[0].of;
   const most = parts.reduce((sum, { of }) => sum + of.index.length, 0);
@@ -68,7 +70,7 @@ function sumOfPairs(parts: readonly { readonly of: Interactions; readonly by: nu
       }
     }
     for (let at = from; at < length; at++) {
-      // Items of the first part are in order. Only other parts can disturb it.
+      // The items of each part are in ascending order. Only a mix of several parts can be out of order.
       if (at > from && index[at] < index[at - 1]) {
         index.subarray(from, length).sort();
         break;

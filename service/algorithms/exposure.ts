@@ -1,22 +1,25 @@
 import { dot, norm } from "./linear-algebra";
 
-/** Settings that change which items are shown, besides their scores. The parameter search never chooses them. */
+/** Settings that change which items are shown. They are never chosen by the parameter search, only by the caller. */
 export interface ExposureRule {
-  /** How much items are moved down that are similar to items above them: 0 not at all, 1 as if nothing else counted. */
+  /** How far an item moves down if it is similar to items above it: 0 ignores similarity, 1 considers nothing else. */
   readonly diversity: number;
-  /** How much the score of an item falls with the number of its users: at 1, it is divided by the square root. */
+  /**
+   * How much the score of an item falls with its number of users: at 1, it is divided by the square root of that
+   * number.
+   */
   readonly popularityPenalty: number;
 }
 
-/** Figures about the items that a model shows: the first 20 of some of its users. */
+/** Statistics of the items that a model shows, measured on the first 20 items of a sample of its users. */
 export interface Exposure {
-  /** Share of the items that at least one user is shown. */
+  /** Share of all items that at least one of these users is shown. */
   readonly coverage20: number;
-  /** Share of the results that are cold items: few users have chosen them yet. */
+  /** Share of the shown items that are cold, which means that few users have chosen them. */
   readonly coldItems20: number;
-  /** One minus the mean cosine of the vectors of the items in a list. */
+  /** One minus the mean cosine similarity of the item vectors in a list. */
   readonly diversity20: number;
-  /** Mean popularity rank of the results: 0 for the least popular item, 1 for the most popular one. */
+  /** Mean popularity rank of the shown items: 0 for the least popular item, 1 for the most popular one. */
   readonly shownPopularity20: number;
   /** Mean popularity rank of the items that these users have chosen. */
   readonly chosenPopularity: number;
@@ -30,17 +33,17 @@ export function exposureRule({
   return diversity > 0 || popularityPenalty > 0 ? { diversity, popularityPenalty } : undefined;
 }
 
-/** Returns the factor for the score of an item that this number of users chose. */
+/** Returns the factor by which the popularity penalty multiplies the score of an item with this number of users. */
 export function penaltyOf(users: number, popularityPenalty: number): number {
   return Math.max(1, users) ** (-popularityPenalty / 2);
 }
 
-/** Applies a penalty to a score. Negative scores become lower too. */
+/** Applies a penalty factor to a score. A negative score is divided by the factor, so it becomes lower too. */
 export function penalized(score: number, penalty: number): number {
   return score > 0 ? score * penalty : score / penalty;
 }
 
-/** Number of candidates that diversity reorders. */
+/** Number of candidates that are reordered for diversity. */
 export const DIVERSIFIED = 100;
 
 /**
@@ -71,7 +74,7 @@ export function diversified(
   return [...chosen, ...order.slice(DIVERSIFIED)].slice(0, limit);
 }
 
-/** Returns the mean cosine of all pairs of vectors. */
+/** Returns the mean cosine similarity over all pairs of vectors. */
 export function meanCosine(vectors: readonly Float32Array[]): number {
   const units = vectors.map(unit);
   let sum = 0;

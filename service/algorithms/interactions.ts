@@ -1,17 +1,17 @@
-/** Pairs of users and items with weights, as sparse rows of users. Item indices in a row are ascending. */
+/** User-item pairs with weights, as a sparse matrix with one row per user. Item indices in a row are ascending. */
 export interface Interactions {
   readonly users: number;
   readonly items: number;
-  /** Entries of user u are at start[u] up to start[u + 1] of the other arrays. */
+  /** The entries of user u are at start[u] up to, not including, start[u + 1] in the other arrays. */
   readonly start: Uint32Array;
   readonly index: Uint32Array;
-  /** Sum of the values of the pair's events, above 0. */
+  /** Sum of the event values of each pair, above 0. */
   readonly weight: Float32Array;
   /** Time of the last event of each pair. Absent if times are unknown or all the same. */
   readonly time?: Float64Array | undefined;
 }
 
-/** All pairs with events, including those with a sum of 0 or less. Rows as in Interactions. */
+/** All pairs with events, including those with a sum of 0 or less. Stored in rows like `Interactions`. */
 export interface Pairs {
   readonly start: Uint32Array;
   readonly index: Uint32Array;
@@ -22,7 +22,7 @@ export interface Pairs {
   readonly time?: Float64Array | undefined;
 }
 
-/** Collects events. The caller maps ids to indices. */
+/** Builds interactions from events. The caller maps ids to indices. */
 export class InteractionsBuilder {
   private length = 0;
   private userOf = new Uint32Array(1024);
@@ -145,7 +145,9 @@ export function filterEntries(
   };
 }
 
-/** Leaves out pairs that are held out, unless their last event is known to be earlier than the held-out one. */
+/**
+ * Leaves out the held-out pairs. Keeps such a pair only if its last event is known to be earlier than the held-out one.
+ */
 export function without(of: Interactions, held: Interactions): Interactions {
   const since = new Map<number, number>();
   let last = -1;
@@ -178,7 +180,7 @@ export function selectUsers(of: Interactions, users: Uint32Array): Interactions 
   return { users: users.length, items: of.items, start, index, weight, time };
 }
 
-/** Returns the row starts for some of the users. */
+/** Returns the row starts of a matrix that contains only the given users. */
 export function startsOf(start: Uint32Array, users: Uint32Array): Uint32Array {
   const own = new Uint32Array(users.length + 1);
   users.forEach((user, at) => {

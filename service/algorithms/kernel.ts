@@ -1,6 +1,6 @@
 import { sharedWasm, wasm } from "./kernel/wasm";
 
-/** Functions of the kernel. Arrays are passed as addresses in its memory. See kernel/kernel.as. */
+/** Functions of the WebAssembly kernel. Arrays are passed as addresses in its memory. See kernel/kernel.as. */
 export interface KernelExports {
   addGram(rows: number, count: number, stride: number, matrix: number): void;
   solve(matrix: number, right: number, stride: number, solution: number): void;
@@ -68,7 +68,7 @@ function instanceOf(binary: string, memory: KernelMemory): KernelExports {
   return new WebAssembly.Instance(known, { env: { memory } }).exports as KernelExports;
 }
 
-/** Returns the kernel for a memory that another thread has created. */
+/** Returns the kernel functions for a memory that another thread has created. */
 export function kernelOn(memory: KernelMemory): KernelExports {
   return instanceOf(sharedWasm, memory);
 }
@@ -123,12 +123,15 @@ export class Kernel {
   }
 }
 
-/** Returns the bytes that an array of 4-byte numbers takes in a kernel's memory. */
+/** Returns the number of bytes that an array of 4-byte numbers occupies in a kernel's memory. */
 export function arrayBytes(length: number): number {
   return Math.ceil(length / 4) * 16;
 }
 
-/** Returns the floats from one vector to the next. The kernel needs a multiple of 8; the rest is zero. */
+/**
+ * Returns the number of floats from one vector to the next: the dimensions, rounded up to a multiple of 8 because the
+ * kernel needs it. The padding is zero.
+ */
 export function strideOf(dimensions: number): number {
   return Math.ceil(dimensions / 8) * 8;
 }

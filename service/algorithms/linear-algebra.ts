@@ -1,4 +1,4 @@
-/** Keeps a matrix that rounding has made singular solvable. */
+/** Minimum pivot, so a matrix can still be solved if rounding has made it singular. */
 const MIN_PIVOT = 1e-9;
 
 /**

@@ -3,37 +3,42 @@ import { arrayBytes, Kernel, type KernelExports } from "./kernel";
 import { nthLowest } from "./top";
 
 /**
- * How the items of similar users add to the scores: the linear part of a graph filter, r · R̃ᵀR̃. Each of the four
- * degrees in it has an exponent.
+ * How the items of similar users add to the scores. This is the linear part of a graph filter, r · R̃ᵀR̃, in which each
+ * of the four degrees has a separate exponent.
  */
 export interface NeighbourRule {
   /** Factor of all scores. */
   readonly scale: number;
-  /** Each of a user's n items counts n^-damping. */
+  /** Each item of a user with n items has the weight n^-damping. */
   readonly damping: number;
-  /** An item that n users chose counts n^-itemExponent for the similarity of two users. */
+  /** In the similarity of two users, an item that n users chose has the weight n^-itemExponent. */
   readonly itemExponent: number;
-  /** A similar user with n items counts n^-userExponent. */
+  /** A similar user with n items has the weight n^-userExponent. */
   readonly userExponent: number;
   /** The score of an item that n users chose is multiplied by n^-popularityExponent. */
   readonly popularityExponent: number;
 }
 
-/** Entries that one recommendation reads in each direction, to the users and back. It takes less than a millisecond. */
+/**
+ * Maximum number of pairs that one recommendation reads, once from items to users and once from users to items. That
+ * takes less than a millisecond.
+ */
 export const MOST_ENTRIES = 300_000;
 
 type Rows = Pick<Interactions, "start" | "index">;
 
-/** Rows and arrays in the memory of a kernel. The arrays are zero at first. */
+/** Sparse rows and work arrays in a kernel's memory. */
 export interface PlacedRows {
   readonly run: KernelExports;
   /** The items of each user. */
   readonly itemsOf: Rows;
   /** The users of each item. */
   readonly usersOf: Rows;
-  /** Similarity of each user, zero between two calls. */
+  /** Similarity of each user. All zero before and after each call. */
   readonly similarity: Float32Array;
-  /** Users whose similarity is not zero. One element longer, because the kernel writes one element ahead. */
+  /**
+   * Users whose similarity is not zero. The array is one element longer than needed, because the kernel writes ahead.
+   */
   readonly touched: Uint32Array;
   readonly nearest: Uint32Array;
   readonly sums: Float32Array;
@@ -71,9 +76,9 @@ export class Neighbours {
   constructor(
     interactions: Interactions,
     private readonly rule: NeighbourRule,
-    /** Users of each item, if the interactions are a sample of the users. */
+    /** Number of users of each item. Must be given if the interactions are a sample of the users. */
     private readonly counts = itemCounts(interactions),
-    /** Rows that are in a kernel's memory already. */
+    /** Rows that are already in a kernel's memory, to avoid a copy. */
     private readonly placed = placeRows(interactions),
   ) {
     const { users, start } = interactions;
@@ -93,7 +98,7 @@ export class Neighbours {
     return this.placed.itemsOf;
   }
 
-  /** Adds the scores of a user who chose the given items. */
+  /** Adds to `scores` what similar users contribute for a user who chose the given items. */
   add(scores: Float32Array, chosen: ArrayLike<number>): void {
     const { scoreFactors } = this;
     const { run, itemsOf, similarity, sums } = this.placed;
@@ -112,7 +117,10 @@ export class Neighbours {
     this.resetSimilarities(touched);
   }
 
-  /** Returns how much each chosen item adds to the score of each target. The sum over the items is what `add` adds. */
+  /**
+   * Returns how much each chosen item adds to the score of each target. Summed over the chosen items, it is what `add`
+   * adds.
+   */
   contributions(chosen: ArrayLike<number>, targets: readonly number[]): Float64Array[] {
     const touched = this.addSimilarities(chosen);
     const places = new Map(targets.map((item, at) => [item, at]));
@@ -137,8 +145,8 @@ export class Neighbours {
   }
 
   /**
-   * Computes the similarity of all users who chose one of the items. Call `resetSimilarities` afterwards.
-   * @returns these users
+   * Computes the similarity of all users who chose at least one of the items. Call `resetSimilarities` afterwards.
+   * @returns the users with a similarity
    */
   private addSimilarities(chosen: ArrayLike<number>): Uint32Array {
     const { userFactors } = this;
@@ -171,7 +179,10 @@ export class Neighbours {
     for (let at = 0; at < touched.length; at++) this.placed.similarity[touched[at]] = 0;
   }
 
-  /** Returns the range of an item's users. If it has very many, only every step-th user counts, with more weight. */
+  /**
+   * Returns the range of an item's users. If there are very many, only every step-th user is read, with a higher
+   * weight.
+   */
   private sampledUsers(item: number, chosen: number) {
     const { start } = this.placed.usersOf;
     const from = start[item] ?? 0;
@@ -191,7 +202,7 @@ export class Neighbours {
     }
   }
 
-  /** Returns the most similar users, limited to those with about `MOST_ENTRIES` items in total. */
+  /** Returns the most similar users: as many as have about `MOST_ENTRIES` items in total. */
   private nearest(users: Uint32Array): Uint32Array {
     const { ordered } = this;
     const { similarity, nearest, itemsOf } = this.placed;
@@ -214,12 +225,12 @@ export class Neighbours {
   }
 }
 
-/** Users that `scalesOf` measures. */
+/** Maximum number of users that `scalesOf` measures. */
 const SCALED_BY = 64;
 
 /**
- * Returns the scale for each popularity exponent at which the best neighbour score of a user is 1 on average, like the
- * best product of vectors.
+ * Returns a scale for each popularity exponent. With this scale, the best neighbour score of a user is 1 on average,
+ * about as high as the best dot product of vectors.
  */
 export function scalesOf(
   of: Interactions,

@@ -1,4 +1,4 @@
-/** Score of an item without a vector: lower than every other score. */
+/** Score of an item without a vector: lower than the score of any item with a vector. */
 export const UNPLACED = -1e30;
 
 /** Returns whether a score belongs to an item with a vector. */

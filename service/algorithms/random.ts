@@ -4,11 +4,11 @@ export interface Random {
   next(): number;
   /** Returns an integer from 0 up to, not including, `bound`. */
   below(bound: number): number;
-  /** Returns a normally distributed number with mean 0 and deviation 1. */
+  /** Returns a normally distributed number with mean 0 and standard deviation 1. */
   normal(): number;
 }
 
-/** Seed of all hold-outs and samples. It is fixed, so the same data gives the same model. */
+/** Default seed of hold-outs and samples. It is fixed, so the same data gives the same model. */
 export const DEFAULT_SEED = 20_240_229;
 
 /** Creates a random number generator (mulberry32). */

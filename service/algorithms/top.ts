@@ -3,7 +3,7 @@
  * equal scores, the item with the lower index wins.
  */
 export class TopK {
-  /** Scores below this one are not among the highest. */
+  /** A score below this value cannot be among the highest. */
   floor: number;
   private readonly scores: Float64Array;
   private readonly items: Uint32Array;
@@ -78,7 +78,7 @@ export function topIndices(scores: ArrayLike<number>, count: number): number[] {
 export function nthLowest(values: Float32Array, index: number): number {
   let [low, high] = [0, values.length - 1];
   while (low < high) {
-    // Hoare's partition, with the value halfway between as the pivot.
+    // Hoare's partition. The pivot is the value in the middle of the range.
     const pivot = values[(low + high) >> 1];
     let [left, right] = [low, high];
     while (left <= right) {

@@ -3,12 +3,12 @@ import type { Interactions } from "./interactions";
 /** How the weight of a pair grows with the sum of its event values. `log` suits counts with a long tail. */
 export type Weighting = "linear" | "log";
 
-/** Converts sums of event values to weights with a mean of 1 over the training data. */
+/** Scale that converts sums of event values to weights. The mean weight over the training data is 1. */
 export interface WeightScale {
   readonly weighting: Weighting;
   /** The weights of a user with n items are divided by n ** damping. */
   readonly damping?: number;
-  /** The median sum. Far below it, the logarithm is nearly linear, and far above it nearly flat. */
+  /** Median of the sums. Far below it, the logarithm is nearly linear, and far above it nearly flat. */
   readonly typical: number;
   readonly average: number;
 }

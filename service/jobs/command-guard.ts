@@ -1,4 +1,4 @@
-// Parent process of a trainer command. It kills the command's process group when the service ends, even if it is killed.
+// Parent process of a trainer command. It kills the command's process group when the service ends or is killed.
 
 import { spawn } from "node:child_process";
 import { killProcessGroup } from "../base/process-group";
@@ -7,12 +7,12 @@ import { killProcessGroup } from "../base/process-group";
 export interface Exit {
   readonly code: number | null;
   readonly signal: string | null;
-  /** Set if the command could not be started. */
+  /** Error message if the command could not be started. */
   readonly error?: string;
 }
 
 process.on("disconnect", () => killProcessGroup(process.pid));
-// The command comes in a message, because every user of the machine can see the arguments of a process.
+// The command arrives in a message instead of an argument, because every user of the machine can see arguments.
 process.once("message", (command: string) => {
   const report = (exit: Exit) => process.send?.(exit);
   const child = spawn(command, { shell: true, stdio: ["ignore", "inherit", "inherit"] });

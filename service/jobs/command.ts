@@ -10,7 +10,7 @@ import type { Exit } from "./command-guard";
 export interface CommandRun {
   readonly command: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Kills the command and every process that it started. */
+  /** When it is aborted, the command and all processes in its group are killed. */
   readonly signal: AbortSignal;
   onLine(stream: "stdout" | "stderr", line: string): void;
 }
@@ -51,9 +51,9 @@ export async function runCommand({ command, env, signal, onLine }: CommandRun): 
     return await ended;
   } finally {
     signal.removeEventListener("abort", end);
-    // Kills the guard and background processes of the command.
+    // Kills the guard, and processes that the command has left running.
     end();
-    // A process that left the group may keep the output open.
+    // A process that has left the group may keep the output open, so the wait is limited.
     await Promise.race([closed, sleep(outputMs)]);
     stdout.destroy();
     stderr.destroy();

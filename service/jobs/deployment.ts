@@ -7,7 +7,7 @@ import type { DeploymentTable, Job } from "../store/tables";
 import type { JobContext } from "./context";
 import { endWithSuccess } from "./ending";
 
-/** Loads the models of a job in a thread, then replaces the live deployment by them. */
+/** Loads the models of a deployment job in a thread, then makes them the live deployment of the project. */
 export async function runDeployment(job: Job, context: JobContext, lost: AbortSignal): Promise<void> {
   const { serving, clock } = context;
   const data = JSON.parse(job.data) as {
@@ -56,7 +56,7 @@ export async function runDeployment(job: Job, context: JobContext, lost: AbortSi
   }
 }
 
-/** Points a stable address to the job's project, unless a job that was submitted later has set it. */
+/** Makes a stable address point to the job's project, unless a job that was submitted later has set the address. */
 async function pointAddress(db: Db, address: string, { number, project_id }: Job): Promise<void> {
   const row = { address, project_id, job_number: number };
   await db
@@ -68,7 +68,7 @@ async function pointAddress(db: Db, address: string, { number, project_id }: Job
     .execute();
 }
 
-/** Whether no job that was submitted later has deployed already. */
+/** Returns false if a deployment job that was submitted later has already succeeded. */
 async function isNewest(db: Db, job: Job): Promise<boolean> {
   const newer = await db
     .selectFrom("jobs")

@@ -3,13 +3,13 @@ import { retryOutages } from "../store/outage";
 import type { Job } from "../store/tables";
 import type { JobContext } from "./context";
 
-/** Pause between attempts to write the end of a job during an outage. */
+/** Pause between attempts to record the end of a job during an outage. */
 const pauseMs = 1000;
 
 /**
- * Runs the transaction that ends a job with success, and retries it after an outage of the database or while the disk is
- * full. If the connection broke during the commit, the retry first checks whether that commit succeeded.
- * @returns what the transaction returned, or undefined if an earlier commit had succeeded
+ * Runs the transaction that ends a job with success, and retries it after an outage of the database or while the disk
+ * is full. If the connection broke during the commit, the retry first checks whether that commit succeeded.
+ * @returns the result of the transaction, or undefined if an earlier commit had succeeded
  */
 export function endWithSuccess<T>(
   job: Job,

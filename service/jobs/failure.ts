@@ -5,13 +5,16 @@ import { fail, interruptedRuns, outdatedRuns, putBack, runAgain, type Uncounted 
 import type { Job } from "../store/tables";
 import type { JobContext } from "./context";
 
-/** Pause between attempts to write the end of a job. */
+/** Pause between attempts to record the end of a job. */
 const writePauseMs = 5000;
 
-/** Number of runs interrupted by a database outage after which interruptions count as retries. */
+/** Number of interruptions by database outages that do not count as retries. Further interruptions do. */
 const mostInterrupted = 10;
 
-/** Records that a job failed. Retries until that is written, because the disk may be full, for example. */
+/**
+ * Records that a job failed, and whether it will run again. Repeats the write until it succeeds, because the disk may
+ * be full, for example.
+ */
 export async function recordFailure(
   job: Job,
   error: unknown,
@@ -62,7 +65,7 @@ export async function recordFailure(
 /** Returns the reason that a failure does not count as a retry: an outdated result, or a database outage. */
 function uncountedReason(job: Job, error: unknown): Uncounted | undefined {
   if (error instanceof OutdatedError) return "outdated";
-  // The job itself may crash the database, so interruptions are limited.
+  // The job itself may be what crashes the database, so the number of such interruptions is limited.
   return isOutage(error) && interruptedRuns(job) < mostInterrupted ? "interrupted" : undefined;
 }
 

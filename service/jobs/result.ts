@@ -43,10 +43,15 @@ export async function runClustering(job: Job, context: JobContext, signal: Abort
   );
 }
 
-/** Number of outdated runs after which a job fails. It would run forever if users are deleted all the time. */
+/**
+ * Number of outdated runs after which a job fails. Without a limit, it could run forever while users are being deleted.
+ */
 const mostOutdated = 10;
 
-/** Ends the job, or runs it again if a user was forgotten meanwhile, because the result may list that user. */
+/**
+ * Runs `work` and ends the job. If a user was forgotten meanwhile, the job runs again, because the result may list that
+ * user.
+ */
 async function finish(
   job: Job,
   context: JobContext,

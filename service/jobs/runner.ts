@@ -13,7 +13,7 @@ import { about, lineOf, outcomeOf, recordFailure } from "./failure";
 import { runClustering, runQuerying } from "./result";
 import { runTraining } from "./training";
 
-/** How often the queue is checked without a call of `wake`. */
+/** How often the queue is checked, in addition to calls of `wake`. */
 const pollMs = 5000;
 
 const runners = {
@@ -45,13 +45,13 @@ export class Jobs {
     });
     this.hasRecovered = true;
     for (const { job, again, reason } of left) {
-      // How long the job ran is unknown.
+      // The duration is 0, because it is unknown how long the job ran.
       metrics.jobs.observe({ type: job.job_type, outcome: outcomeOf(again) }, 0);
       log.warn({ ...about(job), err: new Error(reason) }, lineOf(again));
     }
   }
 
-  /** Starts pending jobs. Call it whenever there may be one. */
+  /** Starts pending jobs. Call it whenever a new job may be pending. */
   wake(): void {
     if (this.context.role === "api") return;
     this.more = true;
@@ -67,8 +67,8 @@ export class Jobs {
   async watch(): Promise<void> {
     const { clock, closing, store, log } = this.context;
     while (!closing.aborted) {
-      // A start with a full disk cannot requeue interrupted jobs, so that is tried again here. It must happen before
-      // `wake`, or it would also requeue jobs that have just started.
+      // If the disk was full at the start of the service, interrupted jobs could not be requeued, so try again.
+      // They must be requeued before `wake`, or jobs that have just started would be requeued too.
       if (!store.isShared && !this.hasRecovered)
         await this.recover().catch((error) => log.error({ err: error }, "cannot check the queue"));
       if (store.isShared || this.hasRecovered) this.wake();
@@ -117,7 +117,7 @@ export class Jobs {
     }
   }
 
-  /** Whether other processes have unfinished jobs. If so, it waits a moment before it returns. */
+  /** Whether a shared database has unfinished jobs. If so, waits a moment before it returns. */
   private async hasUnfinished(): Promise<boolean> {
     const { store, closing } = this.context;
     if (!store.isShared || closing.aborted) return false;
@@ -150,7 +150,7 @@ export class Jobs {
     const { store, faults, closing } = this.context;
     if (kinds.length === 0) return false;
     const busy = [...this.running.keys()].filter((job) => kinds.includes(job.job_type)).length;
-    // Jobs with an injected delay need no thread while they wait, so they are not limited.
+    // Jobs with an injected delay need no thread while they wait, so their number is not limited.
     if (closing.aborted || (busy >= jobs && faults.jobDelayMs === 0)) return false;
     const job = await store.concurrently((db) => take(db, kinds, this.lease()));
     if (!job) return false;

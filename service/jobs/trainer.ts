@@ -84,7 +84,7 @@ function withoutSecrets(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !secret.test(name)));
 }
 
-/** How much of the command's stderr the message of a failed job contains. */
+/** How much of the command's stderr is quoted in the message of a failed job. */
 const quotedLines = 20;
 const quotedCharacters = 2000;
 

@@ -19,10 +19,10 @@ interface TrainingJobData {
   readonly trials?: readonly number[];
 }
 
-/** Trains a model, and adds it in the transaction that ends the job. */
+/** Trains a model, and adds it to the database in the transaction that ends the job. */
 export async function runTraining(job: Job, context: JobContext, signal: AbortSignal): Promise<void> {
   const { store, clock } = context;
-  // A failed attempt may have left its progress.
+  // Drops the progress that a failed attempt may have left.
   const { progress: _, trials: __, ...data } = JSON.parse(job.data) as TrainingJobData;
   const project = await projectOf(store.db, job.project_id);
   const id = newId("model");
@@ -64,7 +64,7 @@ export async function runTraining(job: Job, context: JobContext, signal: AbortSi
   );
 }
 
-/** Removes users who were forgotten after the training had read their events. */
+/** Removes users from a new model if they were forgotten after the training had read their events. */
 async function removeForgottenFrom(modelId: string, context: JobContext): Promise<void> {
   if ((await modelsWithForgotten(context.store.db)).includes(modelId)) await removeForgottenUsers(context);
 }
@@ -83,7 +83,7 @@ function progressWriter(job: Job, data: object, { store, clock, log }: JobContex
     if (writing || clock.now() < nextAt) return;
     [writing, nextAt] = [true, clock.now() + progressEveryMs];
     const progress = { phase, fraction, recallAt20: quality?.recall20, ndcgAt20: quality?.ndcg20 };
-    // Without the exclusive lock: each training writes every second, and only its own row.
+    // Needs no exclusive lock: each training writes every second, but only its own row.
     void store
       .concurrently((db) => note(db, job, { ...data, ...known, progress }))
       .catch((error) => {

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { JsonMap } from "../../contract";
 
-/** JSON characters of the cached records. As objects, they take several times as many bytes. */
+/** Maximum size of the cache in JSON characters. Parsed records take several times as many bytes. */
 const maxCharacters = 16 * 1024 * 1024;
 
 interface Row {
@@ -21,7 +21,7 @@ export class CachedAttributes {
     this.items = new LRUCache({ maxSize });
   }
 
-  /** Returns the attributes of items. They are empty for an item without a record. */
+  /** Returns the attributes of items. They are an empty object for an item without a record. */
   async of(itemIds: readonly string[]): Promise<Map<string, JsonMap>> {
     const found = new Map(itemIds.map((id) => [id, this.items.get(id)]));
     const missing = itemIds.filter((id) => !found.get(id));
@@ -34,13 +34,13 @@ export class CachedAttributes {
       found.set(id, JSON.parse(attributes));
       sizes.set(id, id.length + attributes.length);
     }
-    // A record that was written during the read may be newer than the one that was read.
+    // If a record was written during the read, the records that were read may be outdated, so they are not cached.
     if (changes === this.changes)
       for (const [id, size] of sizes) this.items.set(id, found.get(id) as JsonMap, { size });
     return found as Map<string, JsonMap>;
   }
 
-  /** Drops items whose records were written. */
+  /** Drops the cached attributes of items whose records were written. */
   changed(itemIds: Iterable<string>): void {
     this.changes++;
     for (const id of itemIds) this.items.delete(id);

@@ -4,16 +4,16 @@ import type { IdIndex } from "../base/id-index";
 import { weightOf } from "../store/snapshot";
 import { type UserEvents, withOtherTypes } from "./user-events";
 
-/** Bytes of all cached events. */
+/** Maximum size of all cached events, in bytes. */
 const maxBytes = 24 * 1024 * 1024;
 
-/** Bytes of the objects of one entry, without its ids and pairs. */
+/** Estimated size of the objects of one entry in bytes, without its ids and pairs. */
 const entryBytes = 600;
 
-/** Bytes of one pair of a user and an item. */
+/** Bytes of one item with its sum. */
 const pairBytes = 8;
 
-/** More events than any user has. An item number times this is still a safe integer. */
+/** Upper limit of a user's number of events. An item number multiplied by it is still a safe integer. */
 const mostEvents = 2 ** 26;
 
 /** Item numbers in ascending order, and for each item the sum of its events' values. */
@@ -35,7 +35,7 @@ class CachedUser implements UserEvents {
     return this.stamp.startsWith("0:");
   }
 
-  /** Bytes of the entry, without the objects that every entry has. */
+  /** Estimated size of the entry in bytes, without the objects that every entry has. */
   get bytes(): number {
     let bytes = 2 * this.stamp.length + pairBytes * this.items.length;
     for (const [type, [items]] of this.others)
@@ -58,7 +58,10 @@ function above([items, sums]: Sums): UserItem[] {
   return pairs;
 }
 
-/** The events of users who were answered recently. An entry is used only if the store reports the same stamp. */
+/**
+ * Caches the events of users who recently got recommendations. An entry is used only if the store reports the same
+ * stamp.
+ */
 export class CachedEvents {
   private readonly users: LRUCache<string, CachedUser>;
   /** Reused for each user, because a new array each time fragments the memory. */
@@ -80,7 +83,10 @@ export class CachedEvents {
     return this.users.get(userId);
   }
 
-  /** Caches the events of a user. They come as JSON: a list of items, one of values and, if several types count, one of types. */
+  /**
+   * Caches the events of a user. `events` is JSON: a list of item ids, a list of values and, if the models use several
+   * event types, a list of types.
+   */
   keep(userId: string, stamp: string, events: string): UserEvents {
     const [ids, values, types] = JSON.parse(events) as [string[], number[], string[]?];
     const sumsOf = (type: string): Sums => {
@@ -94,18 +100,18 @@ export class CachedEvents {
       sumsOf(this.targetEventType),
       new Map(Array.from(others, (type) => [type, sumsOf(type)])),
     );
-    // Callers can ask for any number of users who do not exist, and reading no events is fast.
+    // Users without events are not cached: there can be any number of them, and reading no events is fast.
     if (read.isEmpty) this.users.delete(userId);
     else this.users.set(userId, read);
     return read;
   }
 
-  /** Drops all entries, because items that had no number may have one now. */
+  /** Drops all entries. They lack events on items that were unknown when the entries were cached but are known now. */
   clear(): void {
     this.users.clear();
   }
 
-  /** Sums the values of each known item. Sorting takes a third of the time of a map. */
+  /** Sums the event values of each known item. Sorting the events takes a third of the time that a map would take. */
   private sums(ids: readonly string[], values: readonly number[]): Sums {
     if (this.keys.length < ids.length) this.keys = new Float64Array(2 * ids.length);
     const { keys } = this;

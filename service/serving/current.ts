@@ -3,7 +3,7 @@ import { ServiceError } from "../base/error";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 
-/** The values in the database that an answer depends on. Other processes may change them at any time. */
+/** The values in the database that recommendations depend on. Other processes may change them at any time. */
 export interface Current {
   /** The job of the current deployment, or null if it was shut down. */
   readonly jobId: string | null;
@@ -11,19 +11,22 @@ export interface Current {
   readonly hasOthers: boolean;
   /** Number of upserts of items. */
   readonly itemChanges: number;
-  /** Number of deletions of events, or null if the event dataset was deleted. */
+  /** The event dataset's count of deletions, or null if the dataset was deleted. */
   readonly deletions: number | null;
-  /** Like `deletions`, but also counts users who are forgotten after the event dataset was deleted. */
+  /** Like `deletions`, but not null if the event dataset was deleted, because users can still be forgotten then. */
   readonly forgettings: number | null;
-  /** Fingerprint of the user's target events. Each write gets a new `seq`, so any write changes it. */
+  /**
+   * Fingerprint of the user's events that the models use. Each write assigns a new `seq`, so every write changes the
+   * fingerprint.
+   */
   readonly stamp: string;
-  /** The items of the user's target events and their values, as two JSON lists. Null if the stamp has not changed. */
+  /** Item ids and values of these events, as JSON lists. Null if the caller already knows the stamp. */
   readonly events: string | null;
 }
 
 /**
  * Returns the statement that reads `Current` for several users. It scans the covering index once per user for both the
- * stamp and the events. If events of several types count, their types are a third list.
+ * stamp and the events. If the models use several event types, the event types are a third list.
  */
 function statement(name: string, types: "one" | "several"): string {
   const ofType = { one: "= $5::text", several: "= any($5::text[])" }[types];
@@ -47,11 +50,11 @@ function statement(name: string, types: "one" | "several"): string {
   ) as walked order by place`;
 }
 
-/** The statement for models that count only target events. */
+/** Statement for models that use only target events. */
 export const currentStatement = statement("current", "one");
 const currentOfTypes = statement("currentOfTypes", "several");
 
-/** A user to read, and the stamp of the cached events. */
+/** A user to read, and the stamp of the user's cached events. */
 interface User {
   readonly userId: string;
   readonly knownStamp: string;
@@ -72,18 +75,18 @@ interface Asked extends User {
   reject(error: unknown): void;
 }
 
-/** Limit of the statements that run at the same time. */
+/** Maximum number of statements that run at the same time. */
 const maxStatements = 2;
 
-/** Limit of the users that one statement reads. */
+/** Maximum number of users that one statement reads. */
 const maxUsers = 64;
 
-/** Limit of the users that wait for a statement. Even an overloaded database reads this many within seconds. */
+/** Maximum number of users that wait for a statement. Even an overloaded database reads this many within seconds. */
 const maxWaiting = 4096;
 
 /**
- * Reads `Current` for users. Calls that arrive while statements are running wait and share the next one, because a
- * statement costs more than a user in it.
+ * Reads `Current` for users. Calls that arrive while statements are running wait and share the next one, because one
+ * more user costs less than one more statement.
  */
 export class CurrentReader {
   private readonly waiting: Asked[] = [];
@@ -96,7 +99,7 @@ export class CurrentReader {
     private readonly otherTypes: readonly string[],
   ) {}
 
-  /** Reads the current values for a user, with the events if their stamp is not `knownStamp`. */
+  /** Reads the current values for a user. Includes the events only if their stamp differs from `knownStamp`. */
   read(userId: string, knownStamp: string): Promise<Current> {
     if (this.waiting.length >= maxWaiting)
       return Promise.reject(
@@ -128,9 +131,9 @@ export class CurrentReader {
       const { rows } = await this.db.executeQuery(this.query(asked));
       for (const [at, { resolve }] of asked.entries()) resolve(rows[at] as Current);
     } catch (error) {
-      // One of the user ids may be the cause. The other users can still be read.
+      // One of the user ids may be invalid. The other users can still be read.
       if (asked.length > 1 && isOfData(error)) for (const one of asked) await this.readFor([one]);
-      // Reading them one by one would only add to the load of the database.
+      // After any other error, reading the users one by one would only add to the load of the database.
       else for (const { reject } of asked) reject(error);
     }
   }

@@ -10,15 +10,15 @@ import { notDeployed } from "./deployed-context";
 import type { EventReader, EventSource, UpdatableModels } from "./event-source";
 import type { UserEvents } from "./user-events";
 
-/** Callbacks for what a read of the database reveals about the deployments of other processes. */
+/** Callbacks for changes by other processes that a read of the database has noticed. */
 export interface DeploymentCallbacks {
   /** Called if another process has replaced this deployment or shut it down. */
   readonly onOutdated: () => void;
-  /** Called if several projects are deployed and the caller named none. Rejects if that is still so. */
+  /** Called if several projects are deployed and the caller named none. Rejects if a sync confirms this. */
   readonly onSeveral: () => Promise<void>;
 }
 
-/** Reads from a database that other processes write to as well. */
+/** Reads events from a database to which other processes also write. */
 export class DatabaseEventSource implements EventSource {
   readonly needsAllEvents = false;
 
@@ -38,7 +38,7 @@ export class DatabaseEventSource implements EventSource {
 class DatabaseEvents implements EventReader {
   private readonly reader: CurrentReader;
   private readonly cached: CachedEvents;
-  /** The writes that the models reflect. */
+  /** Counts of the item upserts and deletions that the models already reflect. */
   private seen: Pick<Build, "itemChanges" | "forgottenUntil">;
   private refreshing: Promise<void> | undefined;
 
@@ -79,7 +79,7 @@ class DatabaseEvents implements EventReader {
       if (current.deletions === null) return null;
       if (current.events !== null) return cached.keep(userId, current.stamp, current.events);
       if (known && known === cached.find(userId)) return known;
-      // The cached events were dropped during the read, so they are read in full.
+      // The cached events were dropped during the read, so the next iteration reads them in full.
     }
   }
 
@@ -87,7 +87,7 @@ class DatabaseEvents implements EventReader {
     return itemChanges > this.seen.itemChanges || (forgettings ?? 0) > this.seen.forgottenUntil;
   }
 
-  /** Concurrent callers share one refresh. */
+  /** Updates the models. Concurrent callers share one update. */
   private refresh(): Promise<void> {
     this.refreshing ??= this.readChanges().finally(() => {
       this.refreshing = undefined;
@@ -95,13 +95,13 @@ class DatabaseEvents implements EventReader {
     return this.refreshing;
   }
 
-  /** Updates the models with the items that were written and the users who were forgotten since the last time. */
+  /** Updates the models with the items that were written and the users who were forgotten since the last update. */
   private async readChanges(): Promise<void> {
     const { data, deployed, seen } = this;
     const { forgotten, now } = await snapshot(this.db, async (db) => {
-      // Items with equal scores are returned in the order in which they were added, so the pages come in that order.
+      // Items with equal scores are returned in the order in which they were added, so the pages must be in that order.
       for await (const page of writtenRecords(db, data.items.number, seen.itemChanges)) {
-        // An item that had no number may be one that users have events for.
+        // Cached users may have events on an item that was unknown until now.
         this.cached.clear();
         const attributes = (text: string): Attributes => JSON.parse(text);
         deployed.placeItems(

@@ -13,18 +13,21 @@ export interface DeployedContext
   readonly sources: readonly ModelVersion[];
 }
 
-/** Returns a function that reads the items of a user at the time of training, by the user's row in the model's file. */
+/**
+ * Returns a function that reads which items a user had at the time of training. It takes the user's row in the model's
+ * file.
+ */
 export function rowReader(context: DeployedContext, modelId: string): (row: number) => Promise<number[]> {
   const { files, log, sources, onStale } = context;
   const source = sources.find((one) => one.modelId === modelId) ?? { modelId, version: 0 };
   return async (row) => {
     try {
       const items = await readRow(files, source, row);
-      // The user is already gone from the file, and only the file has the popularity without them.
+      // The user was already removed from the file. Only loading the file again gives the popularity without this user.
       if (!items) onStale();
       return items ?? [];
     } catch (error) {
-      // The user is forgotten anyway. Only the popularity of items still counts their events.
+      // The user is forgotten in spite of this error. Only the popularity of items still includes the user's events.
       log.error(
         { err: error, modelId },
         "cannot read the items of a forgotten user, so the user's events still count towards item popularity",
@@ -34,7 +37,7 @@ export function rowReader(context: DeployedContext, modelId: string): (row: numb
   };
 }
 
-/** The error for a project without a deployment. */
+/** Returns the error for a project without a deployment. */
 export function notDeployed(projectId: string): ServiceError {
   return new ServiceError(
     "NOT_DEPLOYED",

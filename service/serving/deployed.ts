@@ -21,7 +21,10 @@ export class Deployed implements UpdatableModels {
   readonly ranker: ServedModel | undefined;
   readonly events: EventReader;
   private readonly attributes: CachedAttributes;
-  /** Items whose only events were those of forgotten users. Their attributes place them before the next answer. */
+  /**
+   * Items that lost all events because users were forgotten. They get vectors from attributes before the next
+   * recommendation.
+   */
   private readonly unplaced = new Set<string>();
 
   constructor(
@@ -58,7 +61,7 @@ export class Deployed implements UpdatableModels {
     return this.attributes.of(itemIds);
   }
 
-  /** Returns the attributes of a user, or undefined without a record. */
+  /** Returns the attributes of a user, or undefined if the user has no record. */
   async attributesOfUser(userId: string): Promise<Attributes | undefined> {
     const [row] = await this.recordsOf(this.data.users.number, [userId]).where("forgotten", "=", 0).execute();
     return row ? JSON.parse(row.attributes) : undefined;
@@ -71,7 +74,10 @@ export class Deployed implements UpdatableModels {
     return new Set([...events.items, ...events.weights(rule).map(({ item }) => item)]);
   }
 
-  /** Returns the events that a model counts. Items are numbered as in that model; those that it lacks are left out. */
+  /**
+   * Returns a user's items with their weights, numbered as in the given model. Items that it does not know are left
+   * out.
+   */
   eventsIn({ items, eventRule }: ServedModel, events: Pick<UserEvents, "weights">): UserItem[] {
     if (items === this.items) return events.weights(eventRule);
     return events.weights(eventRule).flatMap(({ item, weight }) => {
@@ -80,7 +86,7 @@ export class Deployed implements UpdatableModels {
     });
   }
 
-  /** Notes that the events of a user have changed. */
+  /** Drops the cached preferences of a user whose events have changed. */
   userChanged(userId: string): void {
     this.generator.userChanged(userId);
     this.ranker?.userChanged(userId);
@@ -98,14 +104,14 @@ export class Deployed implements UpdatableModels {
     await this.ranker?.forgetAll(users);
   }
 
-  /** Removes the events of forgotten users from the popularity of items. No answer is computed before. */
+  /** Removes the events of forgotten users from the popularity of items. Every recommendation waits for this first. */
   async finishForgetting(): Promise<void> {
     for (const served of this.ranker ? [this.generator, this.ranker] : [this.generator])
       if (served.isForgetting) for (const id of await served.finishForgetting()) this.unplaced.add(id);
     if (this.unplaced.size > 0) await this.placeUnplaced();
   }
 
-  /** Places items whose records were written. */
+  /** Updates the vectors of items whose records were written. */
   placeItems(items: ReadonlyMap<string, { readonly attributes: Attributes }>): void {
     this.attributes.changed(items.keys());
     for (const [id, { attributes }] of items) {
@@ -114,7 +120,7 @@ export class Deployed implements UpdatableModels {
     }
   }
 
-  /** Returns the number of an item. One that has events but no record gets a number, but no vector. */
+  /** Returns the number of an item. An unknown item gets a number, but no vector until its record is written. */
   addItem(id: string): number {
     const known = this.items.find(id);
     if (known !== undefined) return known;
@@ -132,7 +138,7 @@ export class Deployed implements UpdatableModels {
   private async placeUnplaced(): Promise<void> {
     const ids = [...this.unplaced];
     const rows = await this.recordsOf(this.data.items.number, ids).execute();
-    // A write during the read has already placed its item, by newer attributes.
+    // Skips items that were written during the read, because they already have vectors from newer attributes.
     for (const row of rows)
       if (this.unplaced.has(row.record_id)) this.place(row.record_id, JSON.parse(row.attributes));
     for (const id of ids) this.unplaced.delete(id);

@@ -6,16 +6,16 @@ import type { Build } from "../threads/build";
 import type { UserEvents } from "./user-events";
 
 /**
- * Gives a deployment the events of its users, and keeps its models up to date with the store. It is opened before the
- * deployment is built, so that no write is missed.
+ * Provides a deployment with the events of its users, and keeps its models up to date with the store. It is opened
+ * before the deployment is built, so no write is missed.
  *
- * - `MemoryEventSource` keeps all events in memory and is notified of each write. It needs a store with one process.
- * - `DatabaseEventSource` reads the events of a user for each answer. Other processes may write to the store.
+ * - `MemoryEventSource` keeps all events in memory and is notified of each write. Only one process may use the store.
+ * - `DatabaseEventSource` reads the events of a user for each recommendation. Other processes may write to the store.
  */
 export interface EventSource {
   /** Whether the build of the deployment must load all events. */
   readonly needsAllEvents: boolean;
-  /** Aborts the build of the deployment, which must then start again. */
+  /** Signal that aborts the build of the deployment, which must then start again. */
   readonly abortsBuild?: AbortSignal;
   /** Starts to keep a deployment up to date, beginning with the writes that were made while it was built. */
   start(deployed: UpdatableModels, build: Build): EventReader;
@@ -23,7 +23,7 @@ export interface EventSource {
   close(): void;
 }
 
-/** The models of a deployment, as far as an event source changes them. `Deployed` implements it. */
+/** The part of a deployment that an event source updates. `Deployed` implements it. */
 export interface UpdatableModels {
   readonly row: DeploymentTable;
   readonly users: IdIndex;
@@ -39,11 +39,11 @@ export interface UpdatableModels {
 /** Reads the events of users for a deployment. */
 export interface EventReader {
   /**
-   * Returns the events of a user, or null if the event dataset was deleted. By then, the models reflect all items and
-   * forgotten users that were written before the call.
+   * Returns the events of a user, or null if the event dataset was deleted. Before it returns, it updates the models
+   * with all items and forgotten users that were written before the call.
    * @param isAddressed whether the caller named the project
    */
   read(userId: string, isAddressed: boolean): Promise<UserEvents | null>;
-  /** Removes all users from the models who were forgotten before the call. */
+  /** Removes from the models all users who were forgotten before the call. */
   removeForgotten(): Promise<void>;
 }

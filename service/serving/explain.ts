@@ -6,13 +6,13 @@ import { type Recommended, recommendTo } from "./recommend";
 export interface Explained {
   readonly itemId: string;
   readonly score: number;
-  /** The user's items, with what each adds to the score. `neighbours` is the part that comes from similar users. */
+  /** The user's items, with how much each adds to the score. `neighbours` is the part that comes from similar users. */
   readonly reasons: readonly {
     readonly itemId: string;
     readonly adds: number;
     readonly neighbours: number;
   }[];
-  /** What each attribute of the user adds, if the preferences come from attributes. */
+  /** How much each attribute of the user adds to the score, if the preferences come from attributes. */
   readonly byAttributes: readonly { readonly attribute: string; readonly adds: number }[];
   /** The part of the score that no item of the user explains. */
   readonly rest: number;
@@ -24,9 +24,9 @@ export interface Explanation {
   /** The user's own items. */
   readonly own: readonly { readonly itemId: string; readonly weight: number }[];
   readonly items: readonly Explained[];
-  /** The model that computed the scores. */
+  /** Id of the model that computed the scores. */
   readonly modelId: string;
-  /** The model that changed the order, if it is not the order of the scores. */
+  /** Id of the ranker, if it changed the order by a learned ranking; otherwise null. */
   readonly rankedBy: string | null;
 }
 

@@ -7,9 +7,9 @@ import type { Serving, ServingContext } from "./serving";
 const running = new WeakMap<Serving, Promise<void>>();
 
 /**
- * Removes forgotten users from the files of all models that still hold them, and what the database keeps of deleted rows.
- * It uses the tombstones in the database, so the next start finishes what a kill interrupts. Calls run one after another;
- * an earlier one may already have removed the user of a later one.
+ * Removes forgotten users from the files of all models that still contain them, and deleted rows from the write-ahead
+ * log. It works from the tombstones in the database, so the next start can finish an interrupted removal. Calls run one
+ * after another; an earlier call may already have removed the user of a later one.
  */
 export function removeForgottenUsers(context: ServingContext & { readonly serving: Serving }): Promise<void> {
   const before = running.get(context.serving) ?? Promise.resolve();
@@ -34,7 +34,7 @@ async function removeAll(context: ServingContext & { readonly serving: Serving }
           .execute(),
       );
     } catch (error) {
-      // A missing or damaged model serves nobody. Its file stays, in case somebody wants to repair it.
+      // A missing or damaged model cannot be loaded. Its file is kept in case somebody wants to repair it.
       if (!(error instanceof JobError)) throw error;
       log.error({ err: error, modelId }, "cannot remove forgotten users from the file of a model");
     }

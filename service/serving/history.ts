@@ -8,12 +8,13 @@ interface Pair {
 
 type Rows = Map<number, Map<number, Pair>>;
 
-/** Limit of the pairs of changed users. Each takes about 100 bytes in a map, but 16 in the rows. */
+/** Maximum number of pairs in the maps of changed users. A pair takes about 100 bytes in a map, but 16 in the rows. */
 const mostChanged = 500_000;
 
 /**
- * The current target events of each user: compact rows, and maps for the users that changed since the rows were built.
- * If the maps get large, they are merged into the rows in small steps, so that calls are still answered.
+ * The current events of one type for each user: compact rows, and maps for the users whose events changed since the
+ * rows were built. If the maps get large, they are merged into the rows in small steps, so calls are answered
+ * meanwhile.
  */
 export class History {
   private changed: Rows = new Map();
@@ -28,18 +29,20 @@ export class History {
     private readonly most = mostChanged,
   ) {}
 
-  /** Number of pairs that are not in the rows yet. */
+  /** Number of pairs that wait for the next merge. */
   get apart(): number {
     return this.changedPairs;
   }
 
-  /** Returns the items that a user has target events for. */
+  /** Returns the items that a user has events on. */
   items(user: number): Iterable<number> {
     const { start, index } = this.rows;
     return this.changedOf(user)?.keys() ?? index.subarray(start[user] ?? 0, start[user + 1] ?? 0);
   }
 
-  /** Returns these items with the weights that a training would use: the sums of their events' values, if above 0. */
+  /**
+   * Returns the items of a user with the weights that a training would use: the sum of the event values, if above 0.
+   */
   weights(user: number): UserItem[] {
     const { start, sum } = this.rows;
     const changed = this.changedOf(user);
@@ -98,7 +101,7 @@ export class History {
 /** Number of users between two checks whether other work is waiting. */
 const usersPerLook = 256;
 
-/** Returns the rows with those of the changed users replaced. */
+/** Returns a copy of the rows in which the rows of changed users are replaced. */
 async function mergedRows(
   rows: Pairs,
   changed: ReadonlyMap<number, ReadonlyMap<number, Pair>>,

@@ -7,10 +7,13 @@ import { History } from "./history";
 import { MissedChanges } from "./missed-changes";
 import { type UserEvents, withOtherTypes } from "./user-events";
 
-/** Calls a listener with each write from now on. Returns a function that ends this. */
+/** Calls a listener with each write from now on. Returns a function that unsubscribes the listener. */
 export type Subscribe = (listener: (change: Change) => void) => () => void;
 
-/** Keeps the events of a deployment in memory, and updates them with each write. All writes must go through this process. */
+/**
+ * Keeps the events of a deployment in memory, and updates them with each write. All writes must go through this
+ * process.
+ */
 export class MemoryEventSource implements EventSource {
   readonly needsAllEvents = true;
   readonly close: () => void;
@@ -37,7 +40,7 @@ export class MemoryEventSource implements EventSource {
 }
 
 class MemoryEvents implements EventReader {
-  /** Null once the event dataset is deleted. */
+  /** Target events of all users; null once the event dataset is deleted. */
   private target: History | null;
   private readonly others: ReadonlyMap<string, History>;
   private readonly built: Pick<Build, "lastSeq" | "deletions">;
@@ -53,7 +56,7 @@ class MemoryEvents implements EventReader {
   }
 
   async read(userId: string): Promise<UserEvents | null> {
-    // Events may arrive during this wait, so they are looked up afterwards.
+    // Events may arrive during this wait, so the user's events are read after it.
     await this.deployed.finishForgetting();
     const { target } = this;
     const user = this.deployed.users.find(userId);
@@ -71,8 +74,8 @@ class MemoryEvents implements EventReader {
 
   /** Applies the writes that were made during the build, except those that the build has read. */
   catchUp(changes: readonly Change[]): void {
-    // An event that was written and deleted before the build read the events has a seq above the last one that the
-    // build read. It would look like a new event.
+    // Events that were written and deleted before the build read the events must not be added as new events.
+    // Their `seq` can be higher than the last one that the build read.
     const deleted = new Set(
       changes
         .filter((change): change is EventsChange => "deleted" in change && this.wasRead(change))
@@ -104,7 +107,7 @@ class MemoryEvents implements EventReader {
     for (const event of change.written) if (event.seq > this.built.lastSeq) this.count(event, 1);
   }
 
-  /** Whether the build read the events after this deletion. */
+  /** Whether the deletion happened before the build read the events. */
   private wasRead({ dataset, deletions }: EventsChange): boolean {
     return dataset === this.data.events.number && deletions <= this.built.deletions;
   }

@@ -1,10 +1,10 @@
 import type { Change } from "../store/changes";
 import type { ProjectData } from "../store/project-data";
 
-/** Limit of the changes that are collected for one build, in bytes. */
+/** Maximum size of the changes that are collected during one build, in bytes. */
 const mostBytes = 128 * 1024 * 1024;
 
-/** Bytes of an event without its texts. */
+/** Estimated size of an event without its texts, in bytes. */
 const eventBytes = 200;
 
 /** The writes that a deployment missed while it was built, without the attributes of events. */
@@ -45,7 +45,7 @@ export class MissedChanges {
   }
 }
 
-/** A deployment does not use the attributes of events, which may be large. */
+/** Removes the attributes of events, which may be large and which a deployment does not use. */
 function withoutAttributes(change: Change): Change {
   if (!("written" in change)) return change;
   const written = change.written.map(({ seq, user_id, item_id, event_type, event_value }) => {

@@ -4,37 +4,39 @@ import type { Deployed } from "./deployed";
 import type { Candidates, ServedModel } from "./served-model";
 import type { UserEvents } from "./user-events";
 
-/** What the preferences of a person come from. */
+/** Source of a person's preferences. */
 export type Basis = "events" | "training" | "attributes" | "popularity";
 
 /** A user, stored or hypothetical, who gets recommendations. */
 export interface Person {
   readonly userId: string | undefined;
-  /** Returns the events that a model counts. Items are numbered as in that model. */
+  /** Returns the person's items with their weights, numbered as in the given model. */
   eventsIn(served: ServedModel): UserItem[];
-  /** Returns the preferences in a model: null if only the popularity of items is left. */
+  /**
+   * Returns the preferences for a model, and their source. They are null if only the popularity of items can be used.
+   */
   preferencesIn(
     served: ServedModel,
   ): Promise<{ readonly preferences: Preferences | null; readonly basis: Basis }>;
-  /** Returns the best items of the generator, with their scores. */
+  /** Returns the best items by the generator, with their scores. */
   candidates(preferences: Preferences | null, wanted: number): Candidates;
 }
 
-/** Reads a user as the service knows them. */
+/** Reads the events of a stored user. */
 export async function readUser(deployed: Deployed, userId: string, isAddressed: boolean): Promise<Person> {
-  // Read before the wait, so a result that changes during the wait is not cached.
+  // Read before the wait. If the model changes during the wait, the candidates are not cached.
   const { changes } = deployed.generator.recommender;
   return new StoredUser(deployed, userId, await deployed.events.read(userId, isAddressed), changes);
 }
 
-/** A user as the service knows them. Preferences and candidates are cached. */
+/** A user with stored events and attributes. Preferences and candidates are cached. */
 class StoredUser implements Person {
   private attributes: Promise<Attributes | undefined> | undefined;
 
   constructor(
     private readonly deployed: Deployed,
     readonly userId: string,
-    /** Null if the event dataset is deleted. Then the models answer with what they learned. */
+    /** Null if the event dataset is deleted. Then the preferences that the models have learned are used. */
     private readonly events: UserEvents | null,
     private readonly changes: number,
   ) {}
@@ -57,11 +59,11 @@ class StoredUser implements Person {
   }
 }
 
-/** Changes to what the service knows about a person. */
+/** Hypothetical changes to the events and attributes of a user. */
 export interface Edits {
-  /** A user to begin with, or undefined for somebody new. */
+  /** The user to start from, or undefined for a new user. */
   readonly userId?: string | undefined;
-  /** Replace the attributes of the user's record. */
+  /** Attributes to use instead of those in the user's record. */
   readonly attributes?: JsonMap | undefined;
   readonly add: readonly { readonly itemId: string; readonly weight: number }[];
   readonly remove: readonly string[];
@@ -76,14 +78,14 @@ export class EditedPerson implements Person {
   private constructor(
     private readonly deployed: Deployed,
     private readonly edits: Edits,
-    /** Null if the event dataset is deleted, undefined without a user. */
+    /** Stored events of the user; null if the event dataset is deleted, undefined for a new user. */
     private readonly events: UserEvents | null | undefined,
     readonly attributes: Attributes | undefined,
   ) {
     this.userId = edits.userId;
   }
 
-  /** Reads the user that the edits begin with. */
+  /** Reads the stored events and attributes of the user that the edits start from. */
   static async read(deployed: Deployed, edits: Edits): Promise<EditedPerson> {
     const { userId, isAddressed = true } = edits;
     const events = userId === undefined ? undefined : await deployed.events.read(userId, isAddressed);
@@ -95,7 +97,7 @@ export class EditedPerson implements Person {
     return this.deployed.eventsIn(served, this);
   }
 
-  /** Returns the events with the edits applied. Items that the generator does not know are left out. */
+  /** Returns the items and weights with the edits applied. Items that the generator does not know are left out. */
   weights(rule: EventRule | undefined): UserItem[] {
     const { items } = this.deployed;
     const pairs = new Map((this.events?.weights(rule) ?? []).map(({ item, weight }) => [item, weight]));

@@ -15,7 +15,7 @@ export class RateLimit {
     this.last = clock.now();
   }
 
-  /** Counts a call. Returns 0 if it is allowed, otherwise the seconds until the next one will be. */
+  /** Counts a call. Returns 0 if it is allowed, otherwise the seconds until the next call will be allowed. */
   take(): number {
     const now = this.clock.now();
     const qps = this.qps * this.share();

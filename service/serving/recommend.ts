@@ -3,13 +3,13 @@ import type { Deployed } from "./deployed";
 import { type Basis, type Person, readUser } from "./person";
 import type { ServedModel } from "./served-model";
 
-/** The number of candidates that a ranker, or diversity, chooses from at least. */
+/** Minimum number of candidates for a ranker or for diversity to choose from. */
 const minCandidates = 100;
 
 /** Recommended items and how they were chosen. Items are numbered as in the generator. */
 export interface Recommended {
   readonly items: readonly number[];
-  /** The model whose scores count: the ranker, unless it learned its order from the generator's scores. */
+  /** The model that computes the scores: the ranker if it orders by its own scores, otherwise the generator. */
   readonly scorer: ServedModel;
   readonly preferences: Preferences | null;
   readonly basis: Basis;
@@ -17,7 +17,7 @@ export interface Recommended {
   readonly isReordered: boolean;
 }
 
-/** Returns the ids of the best items for a user. Items that the user already has target events for are left out. */
+/** Returns the ids of the best items for a user. Leaves out items that must not be recommended to the user again. */
 export async function recommend(
   deployed: Deployed,
   userId: string,
@@ -29,7 +29,7 @@ export async function recommend(
   return items.map((item) => deployed.items.ids[item] as string);
 }
 
-/** Finds candidates with the generator, puts them in the order of the ranker, and spreads similar items apart. */
+/** Finds candidates with the generator, orders them with the ranker if there is one, and applies diversity. */
 export async function recommendTo(deployed: Deployed, person: Person, limit: number): Promise<Recommended> {
   const { generator, ranker } = deployed;
   const first = await person.preferencesIn(generator);

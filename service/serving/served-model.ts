@@ -20,13 +20,16 @@ import type { HashedUsers } from "../store/forgotten";
 import type { PlacedModel } from "../threads/build";
 import { UserHashes } from "./user-hashes";
 
-/** Bytes of all cached preferences. */
+/** Maximum size of all cached preferences, in bytes. */
 const mostPreferenceBytes = 64 * 1024 * 1024;
 
-/** Limit of the candidates that are cached with preferences. */
+/** Maximum number of candidates that are cached with a user's preferences. */
 const maxCachedCandidates = 200;
 
-/** Bytes of an entry without its ids and vectors: its objects, and the candidates that may be added to it. */
+/**
+ * Estimated size of an entry in bytes, without its ids and vectors: its objects, and candidates that may be added
+ * later.
+ */
 const preferenceEntryBytes = 600 + 8 * maxCachedCandidates;
 
 function bytesOf({ vector, chosen }: Preferences): number {
@@ -50,18 +53,18 @@ interface CachedCandidates {
   readonly scores: Float32Array;
   /** The number of candidates that were requested. The model may have found fewer. */
   readonly wanted: number;
-  /** The model's count of changes when these were computed. */
+  /** The model's count of changes when the candidates were computed. */
   readonly changes: number;
 }
 
-/** Input of a ranker that puts the candidates of a generator in order. */
+/** Input for a ranker that orders the candidates of a generator. */
 export interface Ordering {
   /** Scores of the generator. */
   readonly scores: readonly number[];
-  /** Numbers of the items in the generator. */
+  /** Index of the generator's items. */
   readonly placed: IdIndex;
   readonly userId: string | undefined;
-  /** Returns the user's events, numbered as in the ranker. */
+  /** Returns the user's items with their weights, numbered as in the ranker. */
   readonly own: () => readonly UserItem[];
   /** The user's preferences in the ranker, if it orders by its own scores. */
   readonly preferences: Preferences | null;
@@ -70,12 +73,12 @@ export interface Ordering {
 /** A deployed model, with the current preferences of its users. */
 export class ServedModel {
   readonly recommender: Recommender;
-  /** Weights of events of other types. Undefined if only target events count. */
+  /** How the model uses events of other types. Undefined if it uses only target events. */
   readonly eventRule: EventRule | undefined;
   private readonly rows: Uint32Array | undefined;
   private readonly features: (Features | undefined)[];
   private readonly read: ((attributes: Attributes | undefined) => Features) | null;
-  /** A learned order of the generator's candidates. Null if the model orders by its own scores. */
+  /** Learned ranking of the generator's candidates. Null if the model orders them by its own scores. */
   readonly ranking: Ranking | null;
   /** Rows of forgotten users whose events still count in the popularity of items. */
   private readonly forgottenRows: number[] = [];
@@ -87,13 +90,13 @@ export class ServedModel {
   });
   private readonly hashes: UserHashes;
 
-  /** Users and items have the same numbers as in the model; newer ones follow. */
+  /** `users` and `items` begin with the users and items of the model, in its order. Newer ones follow. */
   constructor(
     { model, itemVectors, rows, features }: PlacedModel,
     readonly users: IdIndex,
     readonly items: IdIndex,
     private readonly countCached: (isCached: boolean) => void,
-    /** Reads the items that a user had at the time of training from the model's file. */
+    /** Reads from the model's file which items a user had at the time of training. */
     private readonly itemsOfRow: (row: number) => Promise<number[]>,
   ) {
     this.recommender = new Recommender(model, itemVectors);
@@ -106,8 +109,9 @@ export class ServedModel {
   }
 
   /**
-   * Returns the preferences of a user: from their events, or null without any. If `items` is null, the event dataset is
-   * deleted, and the learned preferences count. Preferences are cached for as long as the stamp of the events is the same.
+   * Returns the preferences of a user, computed from the user's items; null if there are none. If `items` is null, the
+   * event dataset is deleted, and the learned preferences are returned. Preferences are cached as long as the stamp of
+   * the events is the same.
    */
   preferencesOf(userId: string, items: (() => UserItem[]) | null, stamp = ""): Preferences | null {
     const user = this.users.find(userId);
@@ -123,7 +127,7 @@ export class ServedModel {
 
   /**
    * Returns the best items for a user, without those in `had`. They are cached with the preferences until the model
-   * changes. `changes` is the model's count of changes before the user's events were read: if it has changed since,
+   * changes. `changes` is the model's count of changes before the user's events were read. If this count is outdated,
    * nothing is cached.
    */
   bestFor(
@@ -151,7 +155,9 @@ export class ServedModel {
     return { items, scores };
   }
 
-  /** Puts candidates in order: the learned one, otherwise by the model's own scores. They keep the generator's numbers. */
+  /**
+   * Orders candidates by the learned ranking, or else by the model's own scores. Returns the generator's item numbers.
+   */
   order(candidates: readonly number[], by: Ordering): readonly number[] {
     return this.ranking ? this.rank(candidates, by) : this.rerank(candidates, by);
   }
@@ -165,7 +171,7 @@ export class ServedModel {
     return recommender.rerank(places, preferences).map((place) => byPlace.get(place) as number);
   }
 
-  /** Puts the first candidates in the learned order. It applies only to users with events, as in training. */
+  /** Orders the first candidates by the learned ranking, which applies only to users with events, as in training. */
   private rank(candidates: readonly number[], by: Ordering): readonly number[] {
     const { ranking } = this;
     const input = ranking && this.rankable(candidates, by);
@@ -176,7 +182,9 @@ export class ServedModel {
     return [...ranked(first, input.features, ranking.weights), ...rest];
   }
 
-  /** Returns the candidates that the learned order applies to, with their features. Null if it changes nothing. */
+  /**
+   * Returns the candidates that the learned ranking reorders, with their features. Null if the ranking does not apply.
+   */
   rankable(candidates: readonly number[], { scores, placed, userId, ...by }: Ordering): Rankable | null {
     const { ranking, recommender, features } = this;
     const own = ranking?.weights.length ? by.own().map(({ item }) => item) : [];
@@ -206,7 +214,7 @@ export class ServedModel {
     this.cachedPreferences.delete(userId);
   }
 
-  /** Gives an item a vector by its attributes, unless it has one from events. */
+  /** Computes the vector of an item from its attributes, unless it has a vector from events. */
   placeItem(item: number, attributes: Attributes | undefined): void {
     if (this.recommender.place(item, attributes)) this.cachedPreferences.clear();
     if (this.read && this.ranking?.weights.length) this.features[item] = this.read(attributes);
@@ -231,7 +239,10 @@ export class ServedModel {
     return this.forgottenRows.length > 0;
   }
 
-  /** Removes the events of forgotten users from the popularity of items. Returns the ids of items without other events. */
+  /**
+   * Removes the events of forgotten users from the popularity of items. Returns the ids of items that have no events
+   * left.
+   */
   finishForgetting(): Promise<string[]> {
     this.forgetting ??= this.unlearnRows().finally(() => {
       this.forgetting = undefined;

@@ -20,26 +20,29 @@ interface Entry {
   readonly row: DeploymentTable;
   deployed: Deployed | undefined;
   readonly loading: Promise<Deployed>;
-  /** Number of failed attempts to load it before this one. */
+  /** Number of failed attempts to load this deployment before the current attempt. */
   readonly failures: number;
-  /** Time of the next attempt, if this one failed. */
+  /** Time of the next attempt, if the current attempt has failed. */
   retryTs?: number;
-  /** Whether its model is missing or damaged. Another attempt would fail too. */
+  /** Whether a model of the deployment is missing or damaged. Another attempt would fail too. */
   isUnusable?: boolean;
   /** The deployment that replaces this one and is still being loaded. */
   next?: Entry | undefined;
 }
 
-/** First and longest pause before a deployment that failed to load is loaded again. Each pause is twice the last. */
+/**
+ * First and longest pause before the next attempt to load a deployment. Each pause is twice as long as the previous
+ * one.
+ */
 const [firstPauseMs, longestPauseMs] = [2000, 60_000];
 
 /**
- * Minimum time between two reads of the deployments that calls with unknown addresses cause. All such calls wait for the
- * same read, so many of them cost no more than one, and a call to a deployment that is new is answered.
+ * Minimum time between two reads of the deployments for calls with unknown addresses. Such calls wait for the same
+ * read, so many of them cost no more than one. After the read, calls to a new deployment are answered.
  */
 const unknownEveryMs = 100;
 
-/** What the deployments need from the service. */
+/** Everything that deployments need from the service. */
 export interface ServingContext extends ServiceContext {
   readonly pool: Pool;
   /** Returns the share of the rate limits that this process may use. */
@@ -48,26 +51,26 @@ export interface ServingContext extends ServiceContext {
 
 /** The deployments in memory, up to date with every write. */
 export class Serving {
-  /** Whether all deployments have been loaded at the same time since the start. */
+  /** Whether all deployments were loaded at the same time at least once since the start. */
   wasReady = false;
   private readonly entries = new Map<string, Entry>();
-  /** Projects by their stable addresses. */
+  /** Project ids by stable address. */
   private readonly projectAt = new Map<string, string>();
   private readonly listeners = new Set<(change: Change) => void>();
   private looking: Promise<void> = Promise.resolve();
   private nextLook: Promise<void> | undefined;
   /** The read that calls with unknown addresses wait for. */
   private unknownLook: Promise<void> | undefined;
-  /** Earliest time of the next such read. */
+  /** Earliest time of the next read for calls with unknown addresses. */
   private unknownDue = 0;
 
   constructor(private readonly context: ServingContext) {}
 
   /**
-   * Reads the deployments in the store and updates the ones in memory: at the start, and after another process has
-   * deployed or shut down. A new deployment is loaded in the background. Until then, the previous one answers, or calls
-   * wait if there is none. Reads run one at a time, so an older result never replaces a newer one. Callers that arrive
-   * during a read share the next one.
+   * Reads the deployments from the store and updates those in memory. It is called at the start, and after another
+   * process has deployed or shut down a project. A new deployment is loaded in the background. Until then, the previous
+   * one answers, or calls wait if there is none. Reads run one at a time, so an older result never replaces a newer
+   * one. Callers that arrive during a read share the next one.
    */
   sync(): Promise<void> {
     this.nextLook ??= this.looking
@@ -80,11 +83,11 @@ export class Serving {
     return this.nextLook;
   }
 
-  /** Reads the deployments, in case another process has made the one that a call addresses. */
+  /** Reads the deployments, in case another process has created the one that a call addresses. */
   private async lookForUnknown(): Promise<void> {
     if (!this.context.store.isShared) return;
     this.unknownLook ??= (async () => {
-      // Real time, because this protects the database from load.
+      // Always waits by the system clock, because the pause protects the database from load.
       await systemClock.wait(Math.max(0, this.unknownDue - performance.now()), this.context.closing);
       this.unknownLook = undefined;
       this.unknownDue = performance.now() + unknownEveryMs;
@@ -182,18 +185,20 @@ export class Serving {
     return () => this.listeners.delete(listener);
   };
 
-  /** Loads a deployment again. The one in memory answers until then. */
+  /** Loads a deployment again. The one in memory answers until the new one is loaded. */
   private reload(row: DeploymentTable): void {
     const entry = this.entries.get(row.project_id);
     if (entry?.row.job_id === row.job_id && entry.deployed && !entry.next) this.load(row, entry);
   }
 
-  /** Removes forgotten users from all deployments in memory. Must run before they are removed from the models' files. */
+  /**
+   * Removes forgotten users from all deployments in memory. Must run before they are removed from the models' files.
+   */
   async forgetForgotten(): Promise<void> {
     for (const { deployed } of this.entries.values()) await deployed?.events.removeForgotten();
   }
 
-  /** Replaces the deployment of a project with one that is loaded. */
+  /** Replaces the deployment of a project with one that is already loaded. */
   install(row: DeploymentTable, deployed: Deployed, stableAddress?: string): void {
     this.remove(row.project_id);
     if (stableAddress !== undefined) this.projectAt.set(stableAddress, row.project_id);
@@ -208,7 +213,7 @@ export class Serving {
     if (former?.deployed) former.deployed.close();
   }
 
-  /** Whether the deployment of a project is loaded and, if a job is given, was made by that job. */
+  /** Whether the deployment of a project is loaded and, if a job is given, was created by that job. */
   isLoaded(projectId: string, jobId?: string): boolean {
     const entry = this.entries.get(projectId);
     return entry?.deployed !== undefined && (jobId === undefined || entry.row.job_id === jobId);
@@ -240,7 +245,7 @@ export class Serving {
     }
   }
 
-  /** Returns the only deployed project. It answers calls that name no project. */
+  /** Returns the only deployed project, for calls that name no project. */
   async onlyProject(): Promise<string> {
     if (this.entries.size !== 1) await this.lookForUnknown();
     return this.only().row.project_id;

@@ -4,9 +4,9 @@ import { type EventRule, pairWeight, type UserItem } from "../algorithms";
 export interface UserEvents {
   /** Items with target events. */
   readonly items: Iterable<number>;
-  /** Returns the items that a model counts, each with the sum of its events' values. Sums of 0 or less are left out. */
+  /** Returns the user's items, each with the weighted sum of its event values. Sums of 0 or less are left out. */
   weights(rule?: EventRule): UserItem[];
-  /** Stays the same as long as the events do. Absent if the events are kept in memory. */
+  /** Changes whenever the events change. Absent if the events are kept in memory. */
   readonly stamp?: string;
 }
 
@@ -15,7 +15,7 @@ interface OtherSum {
   readonly weight: number;
 }
 
-/** Adds the events of other types to the weights of the target events, as a training does. */
+/** Adds the weighted events of other types to the weights of the target events, as a training does. */
 export function withOtherTypes(
   target: UserItem[],
   rule: EventRule | undefined,

@@ -3,17 +3,17 @@ import type { HashedUsers } from "../store/forgotten";
 /** Number of users that are hashed before other work gets a turn. A hash takes 2 µs. */
 const atOnce = 2000;
 
-/** Finds users by their keyed hashes. All users are hashed once, when the first one is looked for. */
+/** Finds users by their keyed hashes. All users are hashed once, in the first search. */
 export class UserHashes {
   private numbers: Float64Array | undefined;
 
-  /** @param users how many of the ids count, from the first on */
+  /** @param users the number of ids to search, from the first on */
   constructor(
     private readonly ids: readonly string[],
     private readonly users: number,
   ) {}
 
-  /** Returns the ids of the users in a set. */
+  /** Returns the ids of the users who belong to a set of hashed users. */
   async find(wanted: HashedUsers): Promise<string[]> {
     if (wanted.size === 0) return [];
     const { hashOf, hashes } = wanted.lookup;

@@ -33,7 +33,7 @@ async function* pagesByRowId(db: Db, table: string): AsyncGenerator<Row[]> {
   }
 }
 
-/** Inserts rows that all have the columns of the first row. Generated columns may be among them. */
+/** Inserts rows, which must all have the columns of the first row. Values of generated columns can be inserted too. */
 export async function insertRows(db: Db, table: string, rows: readonly Row[]): Promise<void> {
   const columns = Object.keys(rows[0] ?? {});
   // SQLite limits the number of parameters in a statement.

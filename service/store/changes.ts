@@ -4,7 +4,10 @@ import type { EventTable } from "./tables";
 /** Columns of a written or deleted event that a deployment keeps in memory. */
 export type EventChange = Pick<EventTable, "seq" | "user_id" | "item_id" | "event_type" | "event_value">;
 
-/** Events that a transaction deleted or wrote in a dataset. `deletions` is the dataset's deletion count afterwards. */
+/**
+ * Events that a transaction deleted or wrote in a dataset. `deletions` is the dataset's count of deletions afterwards,
+ * or 0 if nothing was deleted.
+ */
 export interface EventsChange {
   readonly dataset: number;
   readonly deletions: number;

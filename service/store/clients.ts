@@ -11,7 +11,7 @@ import type { ClientTable } from "./tables";
 
 /** A caller of the API and its permissions. */
 export interface Client {
-  /** Identifies the client in tokens. A client that is added again under the same name has a new one. */
+  /** Identifies the client in tokens. A client that is removed and added again under the same name gets a new id. */
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly string[];
@@ -21,10 +21,10 @@ export interface Client {
 /** Name in the log for callers that use the key of the service. */
 export const keyName = "key";
 
-/** Names appear unescaped in Basic authentication, logs and commands. */
+/** Valid client names. They need no escaping in Basic authentication, logs and commands. */
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** The clients of a service that have secrets. Every process applies a change from its next call on. */
+/** The API clients of a service. Every process applies a change from its next call on. */
 export class Clients {
   constructor(private readonly store: Store) {}
 

@@ -19,24 +19,27 @@ export { type Db, datasetColumn, isPostgres } from "./dialect";
 
 /** The open database of a service. */
 export interface Store {
-  /** The file of the database, or its address in PostgreSQL. */
+  /** The file of the database, or the URL of a PostgreSQL database. */
   readonly location: string;
   /** Whether several processes use the database. True for PostgreSQL. */
   readonly isShared: boolean;
-  /** Identifies the data. Created with the database. */
+  /** Id of the data, created with the database. */
   readonly instanceId: string;
-  /** For reads, which never wait for a transaction. Writes use `exclusively` or `concurrently`. */
+  /** Connection for reads, which never wait for a transaction. Writes use `exclusively` or `concurrently`. */
   readonly db: Db;
   /**
-   * For heartbeats and lease renewals. PostgreSQL has a separate connection for them with a timeout of 3 s, so a process
+   * Connection for heartbeats and lease renewals. For PostgreSQL, it is separate and has a timeout of 3 s. So a process
    * keeps its leases under load, and while other connections hang after an outage.
    */
   readonly heartbeat: Db;
-  /** Runs a transaction while no process runs another exclusive one. Rows that it has read do not change until it commits. */
+  /**
+   * Runs a transaction while no process runs another exclusive one. Rows that only exclusive transactions write do not
+   * change until it commits.
+   */
   exclusively<T>(work: Work<T>): Promise<T>;
-  /** Runs a transaction concurrently with others. For records and events. */
+  /** Runs a transaction concurrently with others, such as to write records and events. */
   concurrently<T>(work: Work<T>): Promise<T>;
-  /** Runs work while this process writes nothing: writes wait until it ends. For an embedded database. */
+  /** Runs `work` while this process writes nothing: writes wait until it ends. For an embedded database. */
   holdWrites<T>(work: () => Promise<T>): Promise<T>;
   /** Whether a write failed within the last minute because the disk of the database is full. */
   isFull(): boolean;
@@ -46,23 +49,31 @@ export interface Store {
 /** Statements of a transaction. They run again after a conflict, so they must have no effect outside the database. */
 type Work<T> = (db: Transaction<Tables>) => Promise<T>;
 
-/** Opens a separate connection to an existing database, such as for a thread. Read-only unless `writes` is set. */
+/**
+ * Opens a separate connection to an existing database, such as for a thread. Set `writes` if it runs transactions that
+ * write.
+ */
 export function connect(location: string, options: Limits & SqliteOptions = {}): Db {
   return new Kysely<Tables>({
     dialect: isPostgresUrl(location) ? postgres(location, options) : sqlite(location, options),
   });
 }
 
-/** Longer than any call needs. Without the limits, a hanging transaction would block all others. */
+/** Limits that no call should reach. Without them, a hanging transaction would block all others. */
 const callLimits: Limits = { pausedTransactionMs: 5000, statementMs: 30_000 };
 const heartbeatLimits: Limits = { statementMs: 3000, connectMs: 3000, connections: 1 };
 
 /** How a store is opened. */
 export interface Opening {
   readonly limits?: Limits;
-  /** Registers this process before it uses the store, in the exclusive transaction that a restore waits for. */
+  /**
+   * Registers this process before it uses the store. Runs in an exclusive transaction, so a restore cannot miss the
+   * process.
+   */
   readonly register?: (db: Db) => Promise<unknown>;
-  /** Whether a thread copies the write-ahead log of an embedded database into it, so commits need not. */
+  /**
+   * Whether a thread copies the write-ahead log of an embedded database into the database, so commits need not do it.
+   */
   readonly hasLogThread?: boolean;
 }
 
@@ -71,7 +82,7 @@ export function openStore(location: string, opening: Opening = {}): Promise<Stor
   return retryConflicts(() => open(location, opening, (db) => migrate(db)));
 }
 
-/** Opens a database without migrating it. Fails if its tables are not those of this version. */
+/** Opens a database without migrating it. Fails if it lacks tables or was migrated by an incompatible newer version. */
 export function openMigratedStore(location: string): Promise<Store> {
   return retryConflicts(() => open(location, {}, (db) => refusePending(db, location)));
 }
@@ -110,10 +121,10 @@ async function open(
     isFull: () => performance.now() - fullAt < fullMs,
     concurrently: transactionsOn(records),
     exclusively: (work) => transactionsOn(control)((db) => lockExclusively(db).then(() => work(db))),
-    // An embedded database has one connection for writes, so other writes wait for it.
+    // An embedded database has only one connection for writes. While it is taken, all writes wait.
     holdWrites: (work) => records.connection().execute(work),
     close: async () => {
-      // A log that stays behind after a clean stop could contain deleted rows.
+      // If the write-ahead log stayed behind after a clean stop, it could contain deleted rows.
       if (!isShared) await scrub(records).catch(() => false);
       for (const db of new Set([reader, records, control, heartbeat])) await db.destroy();
     },
@@ -133,7 +144,7 @@ async function prepare(
   const db = connect(location, { writes: true, primaryOnly: true });
   try {
     await ready(db);
-    // A killed process leaves a log with rows that were deleted since. On a full disk the log stays.
+    // The write-ahead log of a killed process may contain deleted rows. On a full disk, the log cannot be emptied.
     if (!isPostgresUrl(location))
       await scrub(db).catch((error) => {
         if (!diskError(error, location)) throw error;
@@ -149,10 +160,10 @@ async function prepare(
   }
 }
 
-/** A database that cannot be used. The message names it. */
+/** Thrown if a database cannot be used. The message contains its address. */
 class UnusableDatabaseError extends Error {}
 
-/** Adds the address of the database to an error of the server or of the connection to it. */
+/** Adds the address of the database to an error of the database server or of the connection. */
 export function unusable(error: unknown, location: string): unknown {
   const { code, message } = error as { code?: unknown; message?: string };
   if (error instanceof UnusableDatabaseError || error instanceof ServiceError) return error;
@@ -170,7 +181,7 @@ function runInTransaction<T>(db: Db, work: Work<T>): Promise<T> {
   return retryConflicts(() => db.transaction().execute(work));
 }
 
-/** Repeats work that failed only because of a concurrent transaction. */
+/** Repeats `work` if it fails only because of a concurrent transaction. */
 async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -182,7 +193,7 @@ async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Makes a transaction run again, because a concurrent one changed what it depends on. */
+/** Thrown to run a transaction again, because a concurrent one has changed what it depends on. */
 export class ConflictError extends Error {
   readonly code = conflictCode;
 }

@@ -10,8 +10,8 @@ export function isPostgres(db: Db): boolean {
 }
 
 /**
- * Returns the column `dataset`, hidden from the planner of SQLite by a unary plus. While SQLite pages along `seq`, the
- * index on the column would make it fetch and sort all events of a dataset for every page.
+ * Returns the column `dataset`. For SQLite, a unary plus hides it from the query planner. Otherwise, when paging by
+ * `seq`, SQLite would use the index on this column, and fetch and sort all events of the dataset for every page.
  */
 export function datasetColumn(db: Db): RawBuilder<number> {
   return isPostgres(db) ? sql.ref<number>("dataset") : sql<number>`+dataset`;

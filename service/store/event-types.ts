@@ -2,15 +2,15 @@ import { sql } from "kysely";
 import { type Db, datasetColumn } from "./database";
 import type { ProjectData } from "./project-data";
 
-/** Event types other than the target whose weight a training learns. Events of further types are not read. */
+/** Maximum number of event types besides the target that a training learns from. Events of other types are not read. */
 const maxTypes = 3;
 
-/** Types that are considered. A dataset may have as many types as it has events. */
+/** Maximum number of event types to consider, because a dataset may have as many types as events. */
 const maxConsidered = 100;
 
 /**
- * Limits of a type: events for each target event, and events that are accepted with any number of target events. A larger
- * type would fill the memory.
+ * An event type is used if it has at most `eventsPerTarget` events per target event, or at most `eventsAnyway` events
+ * in total. A larger type would fill the memory.
  */
 const defaultLimits = { eventsPerTarget: 20, eventsAnyway: 2_000_000 };
 

@@ -6,7 +6,7 @@ import type { Dataset, EventTable } from "./tables";
 
 /** Returns the largest `seq` in use. */
 export async function lastSeqIn(db: Db): Promise<number> {
-  // Rows up to this `seq` may not be committed yet, but later rows have a larger one.
+  // Rows up to this `seq` may not be committed yet, but rows that are written later have a larger `seq`.
   if (isPostgres(db)) {
     const { rows } = await sql<{ last: number }>`select last_value as last from events_seq_seq`.execute(db);
     return rows[0]?.last ?? 0;
@@ -18,7 +18,7 @@ export async function lastSeqIn(db: Db): Promise<number> {
   return last ?? 0;
 }
 
-/** Increments the count of deletions of a dataset. Call it in the transaction that deletes or replaces events. */
+/** Increments a dataset's count of deletions. Call it in the transaction that deletes events or forgets a user. */
 export async function countDeletion(db: Db, dataset: Pick<Dataset, "number">): Promise<number> {
   const { deletions } = await db
     .updateTable("datasets")
@@ -32,7 +32,7 @@ export async function countDeletion(db: Db, dataset: Pick<Dataset, "number">): P
 /** An event without its `seq`, which is assigned when it is written. */
 export type NewEvent = Omit<EventTable, "seq">;
 
-/** Result of an upsert of events: the ids that are new, and the change for deployments of an embedded database. */
+/** Result of an upsert of events: the new ids, and for an embedded database, the change to pass to deployments. */
 export interface Written {
   readonly fresh: Iterable<string>;
   readonly change?: EventsChange;
@@ -72,7 +72,9 @@ async function writeAtOnce(db: Db, { number }: Dataset, events: readonly NewEven
   return { fresh: replaced === 0 ? all("event_id") : (fresh ?? []) };
 }
 
-/** Inserts the events. Events with known ids are deleted first, because a replaced event needs a new `seq` too. */
+/**
+ * Inserts the events. If an id already exists, the earlier event is deleted, because its replacement needs a new `seq`.
+ */
 async function writeWithSeqs(
   db: Db,
   dataset: Dataset,

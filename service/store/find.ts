@@ -12,7 +12,7 @@ export async function countRows(db: Db, rows: AliasableExpression<object>): Prom
   return Number(count);
 }
 
-/** Returns the number of the next row of a table. Call it in an exclusive transaction. */
+/** Returns the number for the next row of a table. Call it in an exclusive transaction. */
 export async function nextNumber(db: Db, table: "datasets" | "jobs" | "models"): Promise<number> {
   const { last } = await db
     .selectFrom(table)

@@ -6,7 +6,7 @@ import { forgetRefused } from "./history/refusals";
 import { countShards } from "./shards";
 import type { Dataset } from "./tables";
 
-/** Returns an event dataset, even if it is deleted: its models still exist, so users must be forgotten in them. */
+/** Returns an event dataset, even if it is deleted. Its models still exist, so users must be forgotten in them. */
 export async function datasetToForgetIn(db: Db, id: string): Promise<Dataset> {
   const found = await db
     .selectFrom("datasets")
@@ -19,8 +19,8 @@ export async function datasetToForgetIn(db: Db, id: string): Promise<Dataset> {
 }
 
 /**
- * Forgets a user whose events in a dataset are deleted. Earlier models ignore the user from now on, trainings ignore the
- * user's record, and the user is removed from the rejected records.
+ * Forgets a user whose events in a dataset are deleted. Earlier models ignore the user from now on, trainings ignore
+ * the user's record, and the user is removed from the rejected records.
  */
 export async function forgetInEvents(
   db: Db,
@@ -40,7 +40,7 @@ export async function forgetInEvents(
   await forgetRefused(db, [dataset.number, ...users], userId);
 }
 
-/** Deletes the record of a user, and forgets the user in the related event datasets. Returns the ids of these datasets. */
+/** Deletes the record of a user, and forgets the user in the event datasets of the same projects. Returns their ids. */
 export async function forgetRecord(db: Db, dataset: Dataset, userId: string): Promise<string[]> {
   const { numDeletedRows } = await db
     .deleteFrom("records")

@@ -19,8 +19,8 @@ interface Forgetting {
 }
 
 /**
- * Writes a tombstone for a user. `dropUnneeded` removes it if no model needs it. That cannot be decided now: a running job
- * may have read the user's data just before the deletion.
+ * Writes a tombstone for a user. `dropUnneeded` later removes it if no model needs it. This cannot be decided now,
+ * because a running job may have read the user's data just before the deletion.
  */
 export async function forget(db: Db, { eventDatasetId, userId, deletions }: Forgetting): Promise<void> {
   const user_id = hashUser(userId, await hashKeys(db));
@@ -31,13 +31,13 @@ export async function forget(db: Db, { eventDatasetId, userId, deletions }: Forg
     .execute();
 }
 
-/** Whether any job is running. It may have read events that were deleted since. */
+/** Whether any job is running. A running job may have read events that were deleted since. */
 async function isAnyRunning(db: Db): Promise<boolean> {
   const jobs = db.selectFrom("jobs").select("number").where("status", "=", "RUNNING");
   return (await jobs.where("finished_ts", "is", null).limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Returns the users who were forgotten after the given count of deletions. */
+/** Returns the users who were forgotten after the dataset's count of deletions was `seen`. */
 export async function forgottenSince(db: Db, eventDatasetId: string, seen: number): Promise<HashedUsers> {
   const rows = await db
     .selectFrom("forgotten_users")
@@ -52,7 +52,7 @@ export async function forgottenSince(db: Db, eventDatasetId: string, seen: numbe
   );
 }
 
-/** Users of whom only keyed hashes are known. */
+/** A set of users of whom only keyed hashes are known. */
 export class HashedUsers implements UserSet {
   private readonly hashes: ReadonlySet<string>;
 
@@ -77,7 +77,7 @@ export class HashedUsers implements UserSet {
   }
 }
 
-/** Keys of the hashes. They are the same in every process and after a restore. */
+/** Keys to hash user ids with. They are the same in every process and after a restore. */
 interface HashKeys {
   /** Id of the instance, which is public. */
   readonly id: string;
@@ -86,13 +86,14 @@ interface HashKeys {
 
 /**
  * Hashes the id of a user for a tombstone, which outlives the user's data and must not identify the user. The secret
- * prevents guessing ids by trial. It is applied to the hash of earlier versions, so their tombstones can be converted.
+ * prevents guessing ids by trial. It is applied to the hash that earlier versions stored, so their tombstones can be
+ * converted.
  */
 function hashUser(userId: string, keys: HashKeys): string {
   return hmac(hmac(userId, keys.id), keys.secret);
 }
 
-/** Returns the hash in a tombstone as this version writes it. */
+/** Converts the hash in a tombstone of any version to the hash of this version. */
 function currentHash({ user_id, hashed }: Pick<Tombstone, "user_id" | "hashed">, keys: HashKeys): string {
   if (hashed === 2) return user_id;
   return hashed === 1 ? hmac(user_id, keys.secret) : hashUser(user_id, keys);
@@ -160,7 +161,10 @@ export async function cleanUpTombstones(db: Db): Promise<void> {
       .execute();
 }
 
-/** Deletes the tombstones of users who were forgotten before every model of the dataset was trained. */
+/**
+ * Deletes the tombstones of users who were forgotten before every model of the dataset was trained. Does nothing while
+ * a job is running.
+ */
 export async function dropUnneeded(db: Db): Promise<void> {
   if (await isAnyRunning(db)) return;
   await db

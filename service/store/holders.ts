@@ -8,7 +8,7 @@ export interface OrphanRef {
   readonly objectId: string;
 }
 
-/** The holder of an object if its program did not send an origin, or if the object is older than the table. */
+/** The holder of an object if its program sent no origin, or if the object is older than the table `holders`. */
 const unknown = "";
 
 /** Returns the holder for an origin: its stack, because one stack may use an object in several resources. */

@@ -7,8 +7,8 @@ import { tryIndexLock } from "./locks";
 const eventsBySeq = "events_by_seq";
 
 /**
- * Creates the indexes that are too large for a migration, which would block all writes until they are complete. Runs
- * concurrently with other work, in one process at a time. An interrupted index is created again.
+ * Creates the indexes that are too large for a migration, because a migration would block all writes until they are
+ * complete. Runs concurrently with other work, in one process at a time. An interrupted index is created again.
  */
 export async function createIndexes(
   { location, isShared }: Store,

@@ -11,8 +11,9 @@ export function lastUploads({ last_uploads: text }: Pick<Dataset, "last_uploads"
 }
 
 /**
- * Stores the upload that an upsert belongs to. It replaces the upload that it builds on, and any other one that built on
- * the same. Only the first batches of an upload write, because concurrent upserts would wait for the row.
+ * Stores the upload that an upsert belongs to. It replaces the upload that it builds on, and any other upload that
+ * builds on the same one. Once it is stored, further batches write nothing, because concurrent upserts would wait for
+ * the row.
  */
 export async function noteUpload(db: Db, dataset: Dataset, header: unknown): Promise<void> {
   const upload = typeof header === "string" ? parseUpload(header) : undefined;
@@ -27,7 +28,7 @@ export async function noteUpload(db: Db, dataset: Dataset, header: unknown): Pro
       .where("last_uploads", current === null ? "is" : "=", current)
       .executeTakeFirstOrThrow();
     if (numUpdatedRows > 0n) return;
-    // Another source has changed the row since it was read.
+    // A concurrent upsert has changed the row since it was read.
     const row = await db
       .selectFrom("datasets")
       .select("last_uploads")

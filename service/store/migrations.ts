@@ -5,19 +5,19 @@ import { isPostgresUrl, withoutPassword } from "./address";
 import { isOutage } from "./postgres-errors";
 import type { Tables } from "./tables";
 
-/** How long a migration waits for the lock of a table before it gives up and tries again. */
+/** How long a migration waits for the lock of a table before it is rolled back and tried again. */
 const lockMs = 2000;
-/** How long a migration is tried. */
+/** How long a migration is tried before it fails. */
 const patienceMs = 240_000;
 
 /**
  * Runs all pending migrations in one transaction. Processes that start at the same time wait for each other.
  *
  * Rules for a migration:
- * - Processes of the previous version keep running and may restart. So a migration only adds, and new columns have
- *   defaults. A migration that is incompatible with them has a name that ends with `!`.
- * - It creates no index on a table that may be large, such as events or records, because that would block writes. Such an
- *   index is created later by `createIndexes`, and queries work without it until then.
+ * - Processes of the previous version keep running and may restart. So a migration only adds tables and columns, and
+ *   new columns have defaults. If it is incompatible with these processes, its name ends with `!`.
+ * - It creates no index on a table that may be large, such as events or records, because that would block writes. Such
+ *   an index is created later by `createIndexes`, and queries work without it until then.
  */
 export async function migrate(db: Kysely<Tables>, patience = patienceMs): Promise<void> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
@@ -107,7 +107,7 @@ const migrations: Record<string, Migration> = {
     `create table processes (
       id text primary key, role text not null, version text not null, seen_ts bigint not null)`,
   ),
-  // Request id of the call that submitted a job, to find the log lines of both.
+  // Request id of the call that submitted a job, to find the log lines of the call and of the job.
   "05-request-ids": statements("alter table jobs add column request_id text"),
   "06-clients": statements(
     `create table clients (
@@ -117,7 +117,7 @@ const migrations: Record<string, Migration> = {
   "07-console": statements(
     `create table console_sessions (
       id text primary key, token_hash text, client_id text, access text not null, expires_ts bigint not null)`,
-    // Allows to count the events since a model was trained.
+    // Used to count the events since a model was trained.
     "alter table models add column seen_seq bigint",
   ),
   "08-history": statements(
@@ -140,7 +140,7 @@ const migrations: Record<string, Migration> = {
     `create table stable_addresses (
       address text primary key, project_id text not null, job_number integer not null)`,
   ),
-  // The console lists jobs and models, which stay for years. The tables are small enough to create indexes here.
+  // The console lists jobs and models, which are kept for years. The tables are small enough to create indexes here.
   "11-console-indexes": statements(
     "create index jobs_by_status on jobs (status, number)",
     "create index jobs_of_project on jobs (project_id, number)",
@@ -151,7 +151,7 @@ const migrations: Record<string, Migration> = {
     `create table holders (
       object_type text not null, object_id text not null, holder text not null,
       primary key (object_type, object_id, holder))`,
-    // An unknown program may use the existing objects.
+    // Unknown programs may use the existing objects.
     ...[
       ["USER_DATASET", "datasets where kind = 'user' and"],
       ["ITEM_DATASET", "datasets where kind = 'item' and"],
@@ -162,7 +162,7 @@ const migrations: Record<string, Migration> = {
         select '${type}', id, '' from ${existing} id not in (select object_id from orphans)`,
     ),
   ),
-  // Used by rows with `hashed` 2. Earlier rows are hashed again at the next start.
+  // Key for tombstones with `hashed` 2. Earlier tombstones are hashed again at the next start.
   "13-tombstone-key": statements("alter table instance add column tombstone_key text"),
   "14-last-uploads": statements("alter table datasets add column last_uploads text"),
 };
@@ -170,7 +170,7 @@ const migrations: Record<string, Migration> = {
 /** Migrations of PostgreSQL only. */
 const postgresMigrations: Record<string, Migration> = {
   "03-shared": statements(
-    // The table is empty: this is older than the first release with PostgreSQL.
+    // The table is always empty here, because this migration is older than the first release with PostgreSQL.
     "create index records_changed on records (dataset, changed)",
     "alter table instance add column signing_secret text",
   ),
@@ -195,7 +195,7 @@ const postgresTables = statements(
   `create table records (
     dataset integer not null, record_id text collate "C" not null, attributes text not null,
     primary key (dataset, record_id))`,
-  // The second index contains all columns that a recommendation needs, so the table is not read.
+  // The index events_of_user contains all columns that a recommendation needs, so the table is not read.
   `create table events (
     seq bigint generated always as identity, dataset integer not null, event_id text collate "C" not null,
     user_id text collate "C" not null, item_id text collate "C" not null, ts bigint not null, event_type text not null,
@@ -237,7 +237,7 @@ const firstSteps: readonly string[] = [
     dataset integer not null, shard bigint not null, records bigint not null, primary key (dataset, shard))`,
   `create table records (
     dataset integer not null, record_id text not null, attributes text not null, primary key (dataset, record_id))`,
-  // No further index: each one with random keys would halve the rate of upserts.
+  // No further indexes: each index with random keys would halve the rate of upserts.
   `create table events (
     seq integer primary key, dataset integer not null, event_id text not null, user_id text not null,
     item_id text not null, ts bigint not null, event_type text not null, event_value double precision not null,
@@ -264,16 +264,16 @@ const firstSteps: readonly string[] = [
     idempotency_key text primary key, fingerprint text not null, reply text not null, created_ts bigint not null)`,
   "create table instance (id text primary key)",
   "alter table jobs add column due_ts bigint not null default 0",
-  // Earlier models have seen no deletion that is recorded in forgotten_users.
+  // Models of earlier versions get 0: forgotten_users contains no deletion from before their training.
   "alter table models add column seen_deletions bigint not null default 0",
   `create table forgotten_users (
     event_dataset_id text not null, user_id text not null, deletions bigint not null,
     primary key (event_dataset_id, user_id))`,
-  // The queue is polled often, and ended jobs stay for a year.
+  // The queue is polled often, and ended jobs are kept for a year.
   "create index jobs_unfinished on jobs (status, number) where finished_ts is null",
 ];
 
-/** Runs the remaining steps of a database that a version before 0.2 created. */
+/** Creates the tables. If a version before 0.2 created the database, runs only the steps that it lacks. */
 const sqliteTables: Migration = {
   up: async (db) => {
     await sql`create table if not exists migrations (step integer primary key)`.execute(db);

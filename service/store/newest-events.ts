@@ -10,14 +10,14 @@ type EventColumns = Pick<EventTable, (typeof columns)[number]>;
 const sqliteStep = 5000;
 /** Larger steps for PostgreSQL, because each one is a network round trip. */
 const postgresStep = 20_000;
-/** Rows that are searched for the events of one user or item without an index. */
+/** Maximum number of rows to search for the events of one user or item if there is no index. */
 const maxSearched = 400_000;
 const maxCounted = 200_000;
 
 /**
  * Reads the newest events of a dataset in steps, so other work can run in between. Returns none while PostgreSQL still
  * builds the index of events by `seq`.
- * @param maxRows - number of rows of the table, of all datasets, that are read
+ * @param maxRows - maximum number of rows to search, including rows of other datasets
  */
 export async function* newestEvents(
   db: Db,
@@ -42,7 +42,7 @@ export async function* newestEvents(
   }
 }
 
-/** Reads the newest events of a user or an item, in one step or several. The last step may exceed `limit`. */
+/** Reads the newest events of a user or an item, in one or several steps. It may return more than `limit` events. */
 export async function* newestEventsOf(
   db: Db,
   dataset: Dataset,
@@ -54,7 +54,7 @@ export async function* newestEventsOf(
   else yield* newestEvents(db, dataset, maxSearched, { column: `${kind}_id`, id });
 }
 
-/** Finds the newest events of a user in PostgreSQL with the index on users, then reads them by key. */
+/** Finds the newest events of a user in PostgreSQL with the index on users, then reads them by `seq`. */
 async function newestByIndex(
   db: Db,
   { number }: Dataset,

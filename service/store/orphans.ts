@@ -73,7 +73,7 @@ async function blockerOf(db: Db, { objectType, objectId }: OrphanRef): Promise<s
   return project ? `Project ${project.id} uses it. Delete the project first.` : null;
 }
 
-/** Throws if an object is not orphaned, or if another object depends on it. */
+/** Throws if an object is not orphaned, or if it cannot be deleted now. */
 export async function refuseUnlessDeletable(db: Db, ref: OrphanRef): Promise<void> {
   const { objectType, objectId } = ref;
   await nameOf(db, ref);

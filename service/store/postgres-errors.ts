@@ -6,20 +6,22 @@ export const conflictCode = "40001";
 /** SQLSTATE of a server that accepts no writes: a replica, or one that is read-only. */
 export const readOnlyCode = "25006";
 
-/** Message of `pg` if a response did not arrive in time. The error has no code, and the connection cannot be used again. */
+/**
+ * Message of `pg` if a response did not arrive in time. The error has no code, and the connection cannot be used again.
+ */
 export const readTimeout = "Query read timeout";
 
 /** Whether a transaction failed only because of a concurrent one, so it can run again. */
 export function isConflict(error: unknown): boolean {
   const deadlock = "40P01";
   const code = codeOf(error);
-  // `recommender clients` writes to an embedded database while the service runs.
+  // SQLite can be busy, because `recommender clients` writes to an embedded database while the service runs.
   return code === conflictCode || code === deadlock || code.startsWith("SQLITE_BUSY");
 }
 
 interface Outage {
   readonly codes: RegExp;
-  /** Messages of `pg` itself, which have no code. */
+  /** Messages of errors that `pg` itself throws. They have no code. */
   readonly messages?: RegExp;
   readonly message: string;
   /** Sent as `Retry-After`, which tells clients that the call did not run. Absent if it may have run. */
@@ -47,7 +49,7 @@ const outages: readonly Outage[] = [
     endsConnection: true,
   },
   {
-    // Files of models and results fail with the codes of the operating system.
+    // Writing files of models and results fails with error codes of the operating system.
     codes: /^(53100|ENOSPC|EDQUOT|EFBIG)$/,
     message:
       "The disk is full. The call has changed nothing. Free disk space and call again. " +
@@ -83,7 +85,7 @@ function causesOf(error: unknown): Error[] {
   return [error as Error, ...causesOf((error as Error).cause)];
 }
 
-/** Returns a code by which another thread recognises an outage, or undefined if the error is none. */
+/** Returns a code by which another thread recognizes an outage, or undefined if the error is not an outage. */
 export function outageCode(error: unknown): string | undefined {
   const connectionFailure = "08006";
   if (!isOutage(error)) return undefined;
@@ -93,7 +95,7 @@ export function outageCode(error: unknown): string | undefined {
   return known ?? connectionFailure;
 }
 
-/** Returns the response to a caller if the database is unavailable, or undefined if the error has another reason. */
+/** Returns the response to a caller if the database is unavailable, or undefined if the error has another cause. */
 export function unreachable(error: unknown): ServiceError | undefined {
   const outage = outageOf(error);
   if (!outage) return undefined;

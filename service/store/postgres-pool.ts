@@ -6,18 +6,21 @@ import { preparedName } from "./prepared";
 
 const abortSignal = new AsyncLocalStorage<AbortSignal>();
 
-/** Runs work and cancels its statements in PostgreSQL when the signal is aborted, such as when a browser leaves a page. */
+/**
+ * Runs `work` and cancels its statements in PostgreSQL when the signal is aborted, such as when a browser leaves a
+ * page.
+ */
 export function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return abortSignal.run(signal, work);
 }
 
-/** How long a connection is trusted to lead to a primary after a check. */
+/** How long after a check a connection is trusted to lead to a primary server. */
 const recheckMs = 2000;
 
 const readerCheck =
   "select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as is_reader";
 
-/** Fails if the server behind a connection is a replica or read-only: after a failover its rows may be stale. */
+/** Throws if a connection leads to a replica or a read-only server, because its rows may be stale after a failover. */
 export async function refuseReader(client: Pick<pg.ClientBase, "query">): Promise<void> {
   const { rows } = await client.query<{ is_reader: boolean }>(readerCheck);
   if (rows[0]?.is_reader)
@@ -31,7 +34,10 @@ export async function refuseReader(client: Pick<pg.ClientBase, "query">): Promis
 export function pooled(pool: pg.Pool, { primaryOnly }: { readonly primaryOnly: boolean }): PostgresPool {
   const checkedAt = new WeakMap<pg.PoolClient, number>();
   const checksClient = new WeakSet<pg.PoolClient>();
-  /** When a connection last led to a reader. The other connections are checked again after that. */
+  /**
+   * Time at which a connection was last found to lead to a replica or read-only server. All others are then checked
+   * again.
+   */
   let readerFoundAt = Number.NEGATIVE_INFINITY;
   /** Prepares a connection for its next use, with at most one query every two seconds. */
   const prepare = async (client: pg.PoolClient): Promise<void> => {
@@ -69,7 +75,7 @@ export function pooled(pool: pg.Pool, { primaryOnly }: { readonly primaryOnly: b
 function statementsOf(client: pg.PoolClient) {
   let lost: Error | undefined;
   const run = async (text: string, values: readonly unknown[]) => {
-    // A rollback would wait for the same response.
+    // The connection is lost. A rollback would wait for a response that does not come.
     if (lost) throw lost;
     const signal = abortSignal.getStore();
     signal?.throwIfAborted();

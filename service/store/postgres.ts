@@ -6,13 +6,13 @@ import { pooled } from "./postgres-pool";
 export interface Limits {
   /** How long a transaction may be idle between two statements. Unlimited by default. */
   readonly pausedTransactionMs?: number;
-  /** Largest number of connections. Default: 2, for a thread or a file storage. */
+  /** Maximum number of connections. Default: 2, which is enough for a thread or a file storage. */
   readonly connections?: number;
   /** How long a statement may take before it is canceled. Unlimited by default. */
   readonly statementMs?: number;
   /** How long connecting may take. Default: 10 s. */
   readonly connectMs?: number;
-  /** Whether to reject servers that are replicas or read-only. False by default, because an export may read from one. */
+  /** Whether to reject replicas and read-only servers. False by default, because an export may read from one. */
   readonly primaryOnly?: boolean;
 }
 
@@ -25,11 +25,11 @@ export const connection = (url: string): pg.ClientConfig => ({
   application_name: "recommender",
   connectionTimeoutMillis: 10_000,
   keepAlive: true,
-  // Node then sends ten probes, one per second.
+  // After this delay, Node sends ten probes, one per second.
   keepAliveInitialDelayMillis: 10_000,
 });
 
-/** The dialect of a PostgreSQL database, 15 or newer. */
+/** Returns the dialect of a PostgreSQL database, version 15 or newer. */
 export function postgres(url: string, limits: Limits = {}): Dialect {
   const { pausedTransactionMs = 0, connections = 2, statementMs = 0, primaryOnly = false } = limits;
   const { Pool, types } = driver();

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 
 /**
- * Names a statement in a comment at its beginning, so PostgreSQL plans it once per connection. Only frequent statements
- * are worth it. Never name a `select *`: its plan fails once a newer version adds a column.
+ * Returns a comment that names a statement. With a name, PostgreSQL plans the statement once per connection, which is
+ * only worth it for frequent statements. Never name a `select *`: its plan fails once a newer version adds a column.
  */
 export function prepared(name: string): RawBuilder<unknown> {
   return sql.raw(`/* ${name} */`);

@@ -32,7 +32,7 @@ export async function writeHeartbeat(
     .execute();
 }
 
-/** The processes that use one database. Each sends heartbeats. */
+/** Registers this process in the database by heartbeats, and counts the API processes that use the database. */
 export class Processes {
   /** Number of API processes, including this one. */
   apis = 1;
@@ -45,7 +45,9 @@ export class Processes {
     private readonly role: Role,
   ) {}
 
-  /** Writes the heartbeat of this process, removes processes without a recent one, and counts the API processes. */
+  /**
+   * Writes the heartbeat of this process, removes processes without a recent heartbeat, and counts the API processes.
+   */
   async beat(): Promise<void> {
     if (this.hasLeft) return;
     this.beating = this.beatAndCount();

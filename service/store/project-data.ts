@@ -3,7 +3,7 @@ import type { Db } from "./database";
 import { findDataset } from "./find";
 import type { Dataset, ProjectTable } from "./tables";
 
-/** The datasets of a project, for threads. */
+/** The datasets and the target event type of a project, in a form that can be sent to threads. */
 export interface ProjectData {
   readonly users: Pick<Dataset, "number" | "attribute_schema">;
   readonly items: Pick<Dataset, "number" | "attribute_schema">;
@@ -11,10 +11,10 @@ export interface ProjectData {
   readonly targetEventType: string;
 }
 
-/** Number that stands in for a deleted event dataset. No event has it. */
+/** Number that is used for a deleted event dataset. No event has it. */
 const deletedDataset = -1;
 
-/** Returns the datasets of a project. A deleted event dataset counts as empty. */
+/** Returns the datasets of a project. A deleted event dataset is treated as empty. */
 export async function projectData(db: Db, project: ProjectTable): Promise<ProjectData> {
   const users = await findDataset(db, "user", project.user_dataset_id);
   const items = await findDataset(db, "item", project.item_dataset_id);

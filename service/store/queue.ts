@@ -37,7 +37,7 @@ export async function enqueue(
   return id;
 }
 
-/** Takes the oldest pending job of some types that is due, with a lease for the worker. */
+/** Takes the oldest pending job of the given types that is due, and gives the worker a lease on it. */
 export function take(
   db: Db,
   types: readonly JobType[],
@@ -68,8 +68,8 @@ export function take(
 }
 
 /**
- * Renews the leases of the jobs that a process runs. If the response to `take` was lost, the process does not know of the
- * job, so its lease expires and another process takes it.
+ * Renews the leases of the jobs that a process runs. If the response to `take` was lost, the process does not know that
+ * it has the job. Then the lease expires and another process takes the job.
  * @returns the jobs whose lease the process still has
  */
 export async function renew(
@@ -122,7 +122,9 @@ export async function note(db: Db, job: Job, data: object): Promise<void> {
     .execute();
 }
 
-/** Puts a job back, or ends it if its tries are used up or the failure is final. Returns whether it is tried again. */
+/**
+ * Requeues a failed job, or ends it if it has no retries left or the failure is final. Returns whether it is retried.
+ */
 export async function fail(
   db: Db,
   job: Job,
@@ -144,13 +146,13 @@ export async function fail(
   return again;
 }
 
-/** A failed run of a job that was tried again. */
+/** A failed run after which the job was tried again. */
 export interface Retry {
   readonly ts: number;
   readonly reason: string;
-  /** Its result was outdated. Does not count as a try. */
+  /** Set if the result was outdated. Such a run does not count as a try. */
   readonly outdated?: true;
-  /** The database had an outage. Does not count as a try. */
+  /** Set if the database had an outage. Such a run does not count as a try. */
   readonly interrupted?: true;
 }
 
@@ -175,7 +177,7 @@ export function interruptedRuns(job: Job): number {
   return retriesOf(job).filter(({ interrupted }) => interrupted).length;
 }
 
-/** Puts a job back without counting a try. */
+/** Requeues a job without counting the run as a try. */
 export async function runAgain(
   db: Db,
   job: Job,
@@ -188,13 +190,16 @@ export async function runAgain(
   });
 }
 
-/** Puts a job back that the service interrupts because it closes. */
+/** Requeues a job that is interrupted because the service closes. */
 export async function putBack(db: Db, job: Job): Promise<void> {
   await change(db, job, { status: "PENDING" });
   await signal(db, "jobs");
 }
 
-/** Fails the unfinished jobs of a project and returns their number. A process that runs one loses its lease. */
+/**
+ * Fails the unfinished jobs of one type in a project, and returns their number. Processes that run them lose their
+ * leases.
+ */
 export async function endUnfinished(
   db: Db,
   { projectId, jobType, message, now }: { projectId: string; jobType: JobType; message: string; now: number },
@@ -209,7 +214,7 @@ export async function endUnfinished(
   return Number(numUpdatedRows);
 }
 
-/** Updates a running job. The attempt is a fence: it rejects a process that has lost its lease. */
+/** Updates a running job. The attempt is a fencing token: it rejects a process that has lost its lease. */
 async function change(db: Db, job: Job, to: UpdateObject<Tables, "jobs">): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable("jobs")
@@ -223,9 +228,9 @@ async function change(db: Db, job: Job, to: UpdateObject<Tables, "jobs">): Promi
 }
 
 /**
- * Puts the jobs of dead processes back into the queue, which counts as a try. A job whose tries are used up fails. An
- * embedded service calls this at its start, when no job can be running. In a shared database, a process counts as dead if
- * its lease expired before `now`, by the database's clock.
+ * Requeues the jobs of dead processes, which counts as a try. A job without tries left fails. An embedded service calls
+ * this at its start, when no job can be running. In a shared database, a job is requeued if its lease expired before
+ * `now`, by the database's clock.
  */
 export async function recover(db: Db, now: number) {
   const left = await db
@@ -239,7 +244,7 @@ export async function recover(db: Db, now: number) {
   for (const job of left) {
     const cause = "was killed, or sent no heartbeat for too long";
     const reason = `The process that ran it ${cause}.`;
-    // Earlier tries may have failed for other reasons.
+    // The message describes only the last try, because earlier tries may have failed for other reasons.
     const message = `The process that ran the job ${cause}, in the last of its ${job.retry_count + 1} tries. Submit it again.`;
     const again = await fail(db, job, { message, reason, final: false, now, pauseMs: 0 });
     recovered.push({ job, again, reason: again ? reason : message });

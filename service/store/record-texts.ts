@@ -9,7 +9,7 @@ interface Span {
   readonly to: number;
 }
 
-/** Records by index, stored as the bytes of their JSON. A million of them as objects would fill the heap. */
+/** Records by index, stored as the bytes of their JSON. As objects, a million records would fill the heap. */
 export class RecordTexts implements AttributeRecords {
   private readonly chunks: Buffer[] = [];
   private readonly spans: (Span | undefined)[] = [];
@@ -44,7 +44,7 @@ export class RecordTexts implements AttributeRecords {
     this.free = this.free.subarray(size);
   }
 
-  /** Moves each record to a new index. Users and items without a record have an index too. */
+  /** Moves each record to a new index. `indexes` also covers users and items without a record. */
   renumber(indexes: Uint32Array): void {
     const before = this.spans.splice(0);
     for (const _ of indexes) this.spans.push(undefined);

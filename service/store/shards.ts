@@ -4,12 +4,12 @@ import { ConflictError, type Db, isPostgres } from "./database";
 import { lockUpserts } from "./locks";
 import type { Dataset } from "./tables";
 
-/** Upserts hold a shared lock while a dataset has room for this many, and an exclusive one once it is nearly full. */
+/** If a dataset has room for this many upserts, an upsert takes a shared lock, otherwise an exclusive one. */
 const concurrentUpserts = 20;
 
 /**
- * Returns how many more records a dataset can take. Until the transaction ends, the dataset is not deleted. A dataset
- * on PostgreSQL can exceed its limit by one batch for each upsert beyond 20 at once.
+ * Returns how many more records a dataset can take. The dataset cannot be deleted until the transaction ends. On
+ * PostgreSQL, more than 20 concurrent upserts can exceed the limit by one batch for each further upsert.
  */
 export async function freeCapacity(db: Db, dataset: Dataset): Promise<number> {
   if (!isPostgres(db)) return capacityOf(dataset) - (await countRecords(db, dataset));

@@ -9,7 +9,7 @@ export type Signal = "jobs" | "deployments";
 
 const channel = "recommender";
 
-/** How often to check that the server of the connection for signals still accepts writes. */
+/** How often to check that the connection still leads to a server that accepts writes. */
 const checkMs = 5000;
 
 /** Notifies all processes when the transaction commits. An embedded service has no other processes. */
@@ -17,7 +17,10 @@ export async function signal(db: Db, name: Signal): Promise<void> {
   if (isPostgres(db)) await sql`select pg_notify(${channel}, ${name})`.execute(db);
 }
 
-/** Listens for notifications until the service closes. Calls all handlers after a gap, which may have lost some. */
+/**
+ * Listens for notifications until the service closes. Calls all handlers after each new connection, because
+ * notifications may have been lost.
+ */
 export async function listen(
   url: string,
   closing: AbortSignal,
@@ -41,7 +44,7 @@ export async function listen(
       for (const name of Object.keys(handlers) as Signal[]) handlers[name]();
       await lost;
     } catch {
-      // Meanwhile processes find jobs by polling.
+      // Until the connection works again, processes find jobs by polling.
     }
     clearInterval(checking);
     closing.removeEventListener("abort", end);

@@ -7,9 +7,9 @@ import type { ProjectData } from "./project-data";
 import { RecordTexts } from "./record-texts";
 
 const rowsPerPage = 10_000;
-/** Small pages, so the garbage collector frees one before the next is read. */
+/** Small pages, so the garbage collector can free a page before the next one is read. */
 const eventsPerPage = 2000;
-/** Fewer, because attributes may be long. */
+/** Even smaller pages, because attributes may be long. */
 const recordsPerPage = 1000;
 
 /** Runs reads in one transaction that sees none of the concurrent writes. */
@@ -17,9 +17,9 @@ export function snapshot<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> {
   return db.transaction().setIsolationLevel("repeatable read").execute(read);
 }
 
-/** Returns the weight of an event value, as a 32-bit number like all numbers of a model. */
+/** Returns the weight of an event value, as a 32-bit number like all numbers in a model. */
 export function weightOf(value: number): number {
-  // Early versions stored values beyond the limit.
+  // Early versions stored values that exceed the current limit.
   return Math.fround(Math.max(-limits.eventValue, Math.min(limits.eventValue, value)));
 }
 
@@ -34,7 +34,7 @@ export async function deletionsOf(db: Db, { number }: ProjectData["events"]): Pr
   return dataset?.deletions;
 }
 
-/** Returns the number of upserts into a dataset of users or items. */
+/** Returns the number of upserts so far into a dataset of users or items. */
 export async function changesOf(db: Db, { number }: { readonly number: number }): Promise<number> {
   const dataset = await db
     .selectFrom("datasets")
@@ -47,7 +47,10 @@ export async function changesOf(db: Db, { number }: { readonly number: number })
 /** Receives one event after another. */
 type Visit = (userId: string, itemId: string, value: number, ts: number, type: string) => void;
 
-/** Visits the events of a project of some types, inside a transaction, in an order that only writes change. */
+/**
+ * Visits the events of a project that have one of the given types, inside a transaction. Unless something is written,
+ * the order is always the same.
+ */
 export async function eachEvent(
   db: Db,
   data: ProjectData,
@@ -79,7 +82,9 @@ export async function eachEvent(
   }
 }
 
-/** A page of events by column. SQLite returns five long texts in a third of the time that it takes to return rows. */
+/**
+ * A page of events by column, as JSON texts. SQLite returns them in a third of the time that it takes to return rows.
+ */
 interface EventLists {
   readonly count: number;
   /** Last `seq` of the page; null if the page is empty. */
@@ -89,7 +94,7 @@ interface EventLists {
   readonly times: string;
   readonly types: string;
   readonly values: string;
-  /** 1 if the texts of all values are exact: SQLite writes 15 digits. */
+  /** 1 if all values are exact in JSON. SQLite writes only 15 digits of a number. */
   readonly isExact: 0 | 1;
 }
 
@@ -108,7 +113,7 @@ async function valuesOf(db: Db, page: RawBuilder<unknown>): Promise<number[]> {
   return rows.map(({ event_value }) => event_value);
 }
 
-/** A pair of a user and an item, with the sum of the values of its events. */
+/** One of a user's items, with the sum of its event values. */
 export interface Pair {
   readonly itemId: string;
   readonly sum: number;
@@ -116,7 +121,10 @@ export interface Pair {
   readonly time: number;
 }
 
-/** Visits the pairs with a positive sum, user by user, in the order of item ids. Only one user is in memory at a time. */
+/**
+ * Visits the pairs with a positive sum, user by user, in the order of item ids. Only one user's pairs are in memory at
+ * a time.
+ */
 export async function eachUsersPairs(
   db: Db,
   data: ProjectData,
@@ -155,7 +163,7 @@ export async function eachUsersPairs(
       .where("event_type", "=", data.targetEventType)
       .orderBy("user_id")
       .orderBy("seq");
-    // SQLite sorts large results on disk.
+    // SQLite sorts large results on disk, so this needs little memory.
     for await (const row of events.stream()) add(row.user_id, row.item_id, weightOf(row.event_value), row.ts);
   }
   end();
@@ -180,8 +188,8 @@ export async function usersWithTargetEvents(
 }
 
 /**
- * Reads the events user by user through a cursor, inside a transaction. Pages by the last user and seq would sort all
- * events of a user again for each page. Each row is one JSON text, because `pg` takes several times as long for columns.
+ * Reads the events user by user through a cursor, inside a transaction. Separate queries for each page would sort a
+ * user's events again for each page. Each row is one JSON text, because `pg` takes several times as long for columns.
  */
 async function eachByUser(
   db: Db,
@@ -241,7 +249,10 @@ export async function eachRecordText(
   }
 }
 
-/** Reads the records that were written after a number of upserts, in pages. The order is the same in all processes. */
+/**
+ * Reads the records that were written after the dataset's count of upserts was `after`, in pages. The order is the same
+ * in all processes.
+ */
 export async function* writtenRecords(db: Db, dataset: number, after: number) {
   let last = { changed: after + 1, record_id: "" };
   for (;;) {
@@ -265,7 +276,7 @@ export async function* writtenRecords(db: Db, dataset: number, after: number) {
   }
 }
 
-/** Returns the attributes of a dataset's records at the index of their ids. */
+/** Returns the attributes of a dataset's records. Each record is stored at the index of its id. */
 export async function attributeTable(
   db: Db,
   dataset: { number: number; attribute_schema: string | null },

@@ -8,15 +8,15 @@ import { checkpointPages, lateCheckpointPages } from "./write-ahead-log";
 export interface SqliteOptions {
   /** Whether transactions take the write lock when they begin. */
   readonly writes?: boolean;
-  /** Whether a thread copies the write-ahead log into the database, so commits need not. */
+  /** Whether a thread copies the write-ahead log into the database, so commits need not do it. */
   readonly hasLogThread?: boolean;
 }
 
 /** Returns the dialect of a SQLite database in a local file. */
 export function sqlite(file: string, { writes = false, hasLogThread = false }: SqliteOptions = {}): Dialect {
   const database = new Database(file);
-  // Readers never wait for the writer. Committed data survives a power loss. This costs 0.1 to a few milliseconds per
-  // call, which is little compared to writing a batch of records.
+  // Readers never wait for the writer, and committed data survives a power loss.
+  // This costs 0.1 to a few milliseconds per commit, which is little compared to writing a batch of records.
   database.exec("PRAGMA journal_mode=WAL");
   database.exec("PRAGMA synchronous=FULL");
   // On macOS, only this flushes the cache of the disk.
@@ -26,7 +26,7 @@ export function sqlite(file: string, { writes = false, hasLogThread = false }: S
   // Each checkpoint writes most pages of the index with random keys. Rarer checkpoints double the rate of inserts.
   const pages = hasLogThread ? lateCheckpointPages : checkpointPages;
   database.exec(`PRAGMA wal_autocheckpoint=${pages}`);
-  // Inserts touch pages all over that index. Readers read a table once, in order, so they need little cache.
+  // Inserts touch pages everywhere in that index. Readers read a table once, in order, so they need little cache.
   database.exec(`PRAGMA cache_size=-${writes ? 65_536 : 8192}`);
   return new TransactionalDialect({ database: withCachedStatements(database, writes) });
 }
@@ -42,7 +42,7 @@ class TransactionalDialect extends SqliteDialect {
   }
 }
 
-/** Returns the response to a caller if the disk is full or broken, or undefined if the error has another reason. */
+/** Returns the response to a caller if the disk is full or broken, or undefined if the error has another cause. */
 export function diskError(error: unknown, file: string): ServiceError | undefined {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: string };
   if (!/^SQLITE_(FULL|IOERR|READONLY)/.test(String(code))) return undefined;
@@ -74,7 +74,7 @@ function withCachedStatements(database: Database.Database, writes: boolean) {
       if (sql === "rollback" && !database.inTransaction) return noStatement;
       let statement = cache.get(sql);
       if (!statement) {
-        // A transaction that reads first fails for good if another process writes before it does.
+        // Without the write lock, a transaction that reads first fails for good if another process then writes.
         const text = writes && sql === "begin" ? "begin immediate" : sql;
         statement = database.prepare(text) as unknown as SqliteStatement;
         const oldest = cache.size >= maxCachedStatements ? cache.keys().next().value : undefined;

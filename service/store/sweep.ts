@@ -10,7 +10,7 @@ import type { Walks } from "./walks";
 /** Context of a walk over events. */
 interface Walking {
   readonly store: Store;
-  /** Ends the walk between two steps. */
+  /** Signal that ends the walk after the current step. */
   readonly closing: AbortSignal;
   lastSeq(): number;
 }
@@ -18,7 +18,7 @@ interface Walking {
 /** Context of a call that deletes events. */
 interface Deleting extends Walking {
   readonly walks: Walks<number>;
-  /** Creates a signal that is aborted when the caller hangs up. */
+  /** Returns a signal that is aborted when the caller disconnects. */
   leaving(): AbortSignal;
 }
 
@@ -33,7 +33,7 @@ interface DeletionFilter {
   readonly after?: number;
 }
 
-/** Receives each deletion in an embedded database, for the live deployments. */
+/** Called with each deletion in an embedded database, to update the live deployments. */
 type Notify = (change: EventsChange) => void;
 
 const seqsPerStep = 20_000;
@@ -57,11 +57,14 @@ export async function deleteUserEvents(
   notify: Notify,
 ): Promise<void> {
   const end = await lastSeqOf(deleting);
-  // The first walk may belong to an earlier call, which began before the last of these events was written.
+  // The first walk may belong to an earlier call. It may have begun before the last of these events was written.
   for (let after = 0; after < end; ) after = await walkOnce(deleting, dataset, { userId, after }, notify);
 }
 
-/** Deletes events, or waits for a running deletion of the same events. Returns the largest `seq` that it covers. */
+/**
+ * Deletes events, or waits for a running deletion of the same events. Returns the largest `seq` that the deletion
+ * covers.
+ */
 function walkOnce(
   deleting: Deleting,
   dataset: Dataset,
@@ -69,7 +72,7 @@ function walkOnce(
   notify: Notify,
 ): Promise<number> {
   const { store, closing, lastSeq, walks } = deleting;
-  // PostgreSQL has an index of each user's events, so that walk does not wait for one over the whole dataset.
+  // PostgreSQL has an index on users. So a deletion for one user need not wait for a walk over the whole dataset.
   const isOfUser = store.isShared && filter.userId !== undefined;
   const lane = JSON.stringify([dataset.number, ...(isOfUser ? [filter.userId] : [])]);
   return walks.join(lane, JSON.stringify(filter), deleting.leaving(), (stop) => {
@@ -82,7 +85,7 @@ function lastSeqOf({ store, lastSeq }: Walking): Promise<number> {
   return store.isShared ? lastSeqIn(store.db) : Promise.resolve(lastSeq());
 }
 
-/** Deletes events in steps, each in one transaction. Events that are written meanwhile stay. */
+/** Deletes events in steps, each in one transaction. Events that are written meanwhile are kept. */
 async function deleteEvents(
   walking: Walking,
   dataset: Dataset,
@@ -95,7 +98,7 @@ async function deleteEvents(
   return end;
 }
 
-/** Deletes events of an embedded database in the order of their `seq`, because it has no other index. */
+/** Deletes events of an embedded database in the order of their `seq`, because it has no index on users or times. */
 async function deleteAlongSeq(
   { store, closing }: Walking,
   dataset: Dataset,
@@ -126,7 +129,10 @@ async function deleteAlongSeq(
   }
 }
 
-/** Deletes events in PostgreSQL: along the index of users if a user is given, otherwise along the ids of all events. */
+/**
+ * Deletes events in PostgreSQL in the order of their ids: those of one user if a user is given, otherwise all in the
+ * span.
+ */
 async function deleteAlongIndex(
   { store, closing }: Walking,
   dataset: Dataset,
@@ -169,7 +175,7 @@ function throwIfClosing(closing: AbortSignal): void {
   );
 }
 
-/** Deletes events in one transaction. An event that was replaced meanwhile has a new `seq` and stays. */
+/** Deletes events in one transaction. An event that was replaced meanwhile has a new `seq` and is kept. */
 function deleteSeqs(
   store: Store,
   dataset: Dataset,
@@ -193,13 +199,17 @@ function deleteSeqs(
   });
 }
 
-/** Deletes the rows of deleted datasets. Runs at each start too, because a kill may have interrupted it. */
+/**
+ * Deletes the records and events of deleted datasets. It also runs at each start, because a kill may have interrupted
+ * it.
+ */
 export async function sweepDeleted({ store, closing }: Pick<Walking, "store" | "closing">): Promise<void> {
   const deleted = await store.db
     .selectFrom("datasets")
     .select("number")
     .where("kind", "=", "deleted")
-    // A deleted dataset keeps its row in `datasets`, so its number is never used again. Every write is counted in `shards`, so a dataset without a row there has nothing left to delete.
+    // A deleted dataset keeps its row in `datasets`, so its number is never used again.
+    // Every write is counted in `shards`, so a dataset without a row there has nothing left to delete.
     .where("number", "in", store.db.selectFrom("shards").select("dataset"))
     .execute();
   for (const { number } of deleted) {
@@ -213,7 +223,10 @@ export async function sweepDeleted({ store, closing }: Pick<Walking, "store" | "
   }
 }
 
-/** Deletes one page of a deleted dataset after an id. Returns the last id of the page, or undefined after the last page. */
+/**
+ * Deletes one page of a deleted dataset, after an id. Returns the last id of the page, or undefined after the last
+ * page.
+ */
 function sweepStep(
   store: Store,
   table: "records" | "events",
@@ -222,7 +235,7 @@ function sweepStep(
 ): Promise<string | undefined> {
   const id = sql.ref<string>(table === "records" ? "record_id" : "event_id");
   return store.concurrently(async (db) => {
-    // Each page starts after the last one. From the first id, PostgreSQL would scan deleted rows that are not vacuumed yet.
+    // Starts after the last page: from the first id on, PostgreSQL would scan deleted rows that are not vacuumed yet.
     const page = await db
       .selectFrom(table)
       .select(id.as("id"))

@@ -26,16 +26,18 @@ export interface Tables {
   stable_addresses: StableAddressTable;
 }
 
-/** Identifies the data of this database, also from earlier data in the same directory. */
+/**
+ * Identity and secrets of the data in this database. The id differs from that of earlier data in the same directory.
+ */
 export interface InstanceTable {
   id: string;
-  /** Only in PostgreSQL. An embedded service has it in its data directory. */
+  /** Set only in PostgreSQL. An embedded service stores it in its data directory. */
   signing_secret: Generated<string | null>;
-  /** Random key of the hashes of forgotten users. Set when the database is opened. */
+  /** Random key for the hashes of forgotten users. Set when the database is opened. */
   tombstone_key: Generated<string | null>;
 }
 
-/** Kinds of datasets. The row of a deleted dataset stays, so its number is never used again. */
+/** Kinds of datasets. The row of a deleted dataset is kept, so its number is never used again. */
 export type DatasetKind = "user" | "item" | "event" | "deleted";
 
 /** A dataset. The tables of records and events reference it by `number`. */
@@ -46,12 +48,15 @@ export interface DatasetTable {
   name: string;
   num_shards: number;
   attribute_schema: string | null;
-  /** Number of times that events were deleted or replaced. Tells which deletions a snapshot includes. */
+  /**
+   * Count of transactions that deleted events or forgot a user; in an embedded database, also of those that replaced
+   * events. Shows which deletions a snapshot includes.
+   */
   deletions: number;
   created_ts: number;
-  /** Number of upserts of records. Only counted in PostgreSQL, where other processes must notice them. */
+  /** Count of upserts of records. Only counted in PostgreSQL, where other processes must notice them. */
   changes: Generated<number>;
-  /** Last upload of each source, as a JSON array of BASIS/TOKEN. Null if there is none. */
+  /** Last upload of each source, as a JSON array of BASIS/TOKEN texts. Null if there is none. */
   last_uploads: Generated<string | null>;
 }
 
@@ -65,7 +70,7 @@ export interface ShardTable {
   records: number;
 }
 
-/** Number of records of a dataset that were rejected on a day for a reason. */
+/** Number of a dataset's records that were rejected on one day for one reason. */
 export interface RefusalTable {
   dataset: number;
   /** Days since 1970. */
@@ -82,13 +87,13 @@ export interface RecordTable {
   dataset: number;
   record_id: string;
   attributes: string;
-  /** The dataset's count of changes when it was written. */
+  /** The dataset's count of upserts when the record was written. */
   changed: Generated<number>;
   /** 1 after the user was forgotten, until the record is uploaded again. Trainings ignore such a record. */
   forgotten: Generated<number>;
 }
 
-/** An event. `seq` grows with each write, so later events can be told from those of a snapshot. */
+/** An event. `seq` grows with each write, so events that were written after a snapshot can be recognized. */
 export interface EventTable {
   seq: number;
   dataset: number;
@@ -137,15 +142,15 @@ export interface JobTable {
   status: (typeof jobStatuses)[number];
   retry_count: number;
   created_ts: number;
-  /** Null until the job has ended. The queue is an index of such jobs. */
+  /** Null until the job has ended. An index of the unfinished jobs serves as the queue. */
   finished_ts: number | null;
   /** Earliest time of the next run after a failure. */
   due_ts: number;
   /** The process that runs the job or ran it last. */
   worker: string | null;
-  /** Number of times that it was taken from the queue. Fences off results of earlier attempts. */
+  /** Number of times that the job was taken from the queue. Used to reject the results of earlier attempts. */
   attempt: Generated<number>;
-  /** End of the lease. Without a heartbeat until then, another process takes over the job. */
+  /** End of the lease. If it is not renewed by then, another process takes over the job. */
   lease_ts: Generated<number>;
   /** Request id of the call that submitted the job. Null for jobs of earlier versions. */
   request_id: string | null;
@@ -178,7 +183,7 @@ export interface ConsoleSessionTable {
   id: string;
   /** Hash of the token that the page sends in a header. Null for a link. */
   token_hash: string | null;
-  /** Null for callers with the key of the service. */
+  /** Null for callers that use the key of the service. */
   client_id: string | null;
   access: "read" | "write";
   expires_ts: number;
@@ -193,27 +198,27 @@ export interface ModelTable {
   algorithm_type: string;
   algorithm_parameters: string;
   created_ts: number;
-  /** The dataset's count of deletions at its training. */
+  /** The dataset's count of deletions when the training read the events. */
   seen_deletions: number;
-  /** `seq` of the last event before its training. Null for models of earlier versions. */
+  /** `seq` of the last event before the training. Null for models of earlier versions. */
   seen_seq: number | null;
-  /** Count of deletions up to which forgotten users were removed from its file. */
+  /** Count of deletions up to which forgotten users were removed from the model's file. */
   forgotten_until: Generated<number>;
 }
 
 /** A row of `models`. */
 export type Model = Selectable<ModelTable>;
 
-/** An object that no program uses any more, and that the API of the specification cannot delete. */
+/** An object that no program uses any more. The API specification has no call to delete such an object. */
 export interface OrphanTable {
   object_type: OrphanType;
   object_id: string;
   orphaned_ts: number;
-  /** The resource that stopped using it, as JSON. Null if the caller did not send it. */
+  /** The resource that stopped using the object, as JSON. Null if the caller did not send it. */
   origin: string | null;
 }
 
-/** A stack that uses an object which the API of the specification cannot delete. */
+/** A stack that uses an object for which the API specification has no delete call. */
 export interface HolderTable {
   object_type: OrphanType;
   object_id: string;
@@ -226,7 +231,7 @@ export interface StableAddressTable {
   /** PROJECT/STACK/RESOURCE of the deployment, each part percent-encoded. */
   address: string;
   project_id: string;
-  /** Number of the deployment job that set it. An older job does not overwrite it. */
+  /** Number of the deployment job that set the address. An older job does not overwrite it. */
   job_number: number;
 }
 
@@ -246,14 +251,16 @@ export interface ForgottenUserTable {
   user_id: string;
   /** The dataset's count of deletions when the user was forgotten. */
   deletions: number;
-  /** 2 if `tombstone_key` is part of the hash. Earlier versions wrote 1 for a hash without it, and 0 for the id itself. */
+  /**
+   * 2 if `tombstone_key` is part of the hash. Earlier versions wrote 1 for a hash without it, and 0 for the id itself.
+   */
   hashed: Generated<number>;
 }
 
 /** Response to a call with an idempotency key. */
 export interface IdempotencyTable {
   idempotency_key: string;
-  /** Hash of the operation and the body. Detects a key that is used for another call. */
+  /** Hash of the operation and the body, to detect that a key is reused for a different call. */
   fingerprint: string;
   reply: string;
   created_ts: number;
@@ -262,13 +269,13 @@ export interface IdempotencyTable {
 /** A model or result that is stored in PostgreSQL. An embedded service stores it in its data directory. */
 export interface FileTable {
   name: string;
-  /** Id of the upload that its parts belong to. */
+  /** Id of the upload that the parts of the file belong to. */
   upload: string;
   bytes: number;
   written: Generated<Date>;
 }
 
-/** A part of a file. The file may be incomplete. */
+/** A part of a file. Other parts of the file may still be missing. */
 export interface FilePartTable {
   upload: string;
   part: number;

@@ -4,7 +4,7 @@ import type { Job, Model } from "./tables";
 /** The columns of a training job that describe the model it trained. */
 type Training = Pick<Job, "id" | "data" | "result" | "created_ts" | "finished_ts">;
 
-/** A model row is written together with its job's success. The clocks of two processes differ by less than this. */
+/** Maximum time between a model's creation and the end of its training job. One transaction writes both. */
 const clockSkewMs = 60_000;
 
 /** Finds the training job of each model, by the model's id. A model row does not name its job. */

@@ -1,6 +1,9 @@
 import type { Clock } from "../base/clock";
 
-/** How long a walk continues after its last caller has disconnected. A client that timed out repeats its call sooner. */
+/**
+ * How long a walk continues after its last caller has disconnected. A client that timed out repeats its call before
+ * that.
+ */
 const graceMs = 60_000;
 
 interface Walk<T> {
@@ -11,8 +14,8 @@ interface Walk<T> {
 }
 
 /**
- * Runs long deletions, one at a time over the same rows. A repeated call joins the deletion that it repeats.
- * Without this, each client that times out and repeats its call adds another walk over the whole dataset.
+ * Runs long deletions, one at a time over the same rows. A repeated call joins the deletion that it repeats. Otherwise,
+ * each client that times out and repeats its call would add another walk over the whole dataset.
  */
 export class Walks<T> {
   private readonly running = new Map<string, Walk<T>>();
@@ -21,7 +24,7 @@ export class Walks<T> {
 
   /**
    * Starts a walk, or joins the running one over the same span.
-   * @param lane - identifies the rows. Of two walks with the same lane, the second one waits.
+   * @param lane - identifies the rows. Of two walks with the same lane, the second one waits for the first.
    * @param leaving - aborted when the caller disconnects.
    * @param walk - its signal is aborted when no caller is left.
    */

@@ -2,10 +2,10 @@ import { statSync } from "node:fs";
 import { type Kysely, sql } from "kysely";
 import type { Tables } from "./tables";
 
-/** Pages of the write-ahead log at which SQLite copies it into the database during a commit. */
+/** Number of pages in the write-ahead log at which a commit copies the log into the database. */
 export const checkpointPages = 32_000;
 
-/** Limit of pages if a thread copies the log earlier. SQLite copies it only if the thread cannot keep up. */
+/** The same number if a thread copies the log earlier. A commit then copies it only if the thread cannot keep up. */
 export const lateCheckpointPages = 8 * checkpointPages;
 
 const pageBytes = 4096;
@@ -19,17 +19,17 @@ export function logBytes(file: string): number {
 }
 
 interface Checkpoint {
-  /** 1 if a reader or writer was in the way. */
+  /** 1 if a reader or writer prevented the checkpoint from completing. */
   readonly busy: number;
-  /** Pages copied since the log began. */
+  /** Number of pages copied since the log was last emptied. */
   readonly checkpointed: number;
 }
 
-/** Pages that are copied in a few milliseconds. */
+/** Number of pages that can be copied in a few milliseconds. */
 const fewPages = 500;
 const maxPasses = 5;
 
-/** Copies the log of an embedded database into it in ever shorter passes, without blocking writers. */
+/** Copies the log of an embedded database into the database in ever shorter passes, without blocking writers. */
 export async function copyLog(db: Kysely<Tables>): Promise<void> {
   let before = 0;
   for (let pass = 0; pass < maxPasses; pass++) {

@@ -35,8 +35,8 @@ export interface PlacedModel extends Stored<ServableModel> {
 }
 
 /**
- * A deployment that is ready to serve. Users and items have the numbers of the generator model, followed by those that were
- * added after its training.
+ * A deployment that is ready to serve. Users and items are numbered as in the generator model. Those that were added
+ * after its training follow.
  */
 export interface Build {
   readonly generator: PlacedModel;
@@ -47,10 +47,10 @@ export interface Build {
   readonly history: Pairs | null;
   /** Events of other types that a model uses; empty if they were not read. */
   readonly others: ReadonlyMap<string, Pairs>;
-  /** State of the events that were read: the last sequence number, and the number of deletions. */
+  /** State of the events that were read: the last sequence number, and the count of deletions. */
   readonly lastSeq: number;
   readonly deletions: number;
-  /** Number of deletions up to which forgotten users are removed from the models. */
+  /** Count of deletions up to which forgotten users are removed from the models. */
   readonly forgottenUntil: number;
   /** Number of item upserts so far. */
   readonly itemChanges: number;
@@ -62,11 +62,11 @@ export async function build(
   files: Files,
   { data, generator, ranker, withEvents }: BuildTask,
 ): Promise<Build> {
-  // Read before the list of forgotten users: those who are forgotten later have a higher number, and are removed later.
+  // Read before the list of forgotten users, so nobody who is forgotten in between is missed later.
   const forgottenUntil = await deletionCount(db, data.events.id);
   const read = async (model: ModelSource) =>
     readServable(files, model, await forgottenSince(db, data.events.id, model.seenDeletions));
-  // Models are read outside of the snapshot, because a long snapshot prevents the database from cleaning up.
+  // Models are read outside of the snapshot, because the database cannot clean up during a long snapshot.
   const first = await read(generator);
   const second = ranker && (await read(ranker));
   return snapshot(db, async (frozen) => {
@@ -112,7 +112,10 @@ export function otherTypes(models: readonly (Pick<ServableModel, "eventRule"> | 
   return [...new Set(models.flatMap((model) => Object.keys(model?.eventRule?.weights ?? {})))].sort();
 }
 
-/** Collects the attributes of items without training events, to compute their vectors. */
+/**
+ * Collects the attributes of items without training events, to compute their vectors, and the ranking features of
+ * items.
+ */
 class ItemPlacing {
   private readonly attributes = new Map<number, Attributes>();
   private readonly features: (Features | undefined)[] = [];

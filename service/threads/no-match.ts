@@ -7,7 +7,7 @@ type Attributes = Readonly<Record<string, unknown>>;
 const suggestions = 5;
 const longest = 60;
 
-/** Returns the message for an attribute value that no item has, with the values or attribute names that are most similar. */
+/** Returns the message for an attribute value that no item has, with the most similar values or attribute names. */
 export function noMatchMessage(
   items: readonly (Attributes | undefined)[],
   attribute: string,
@@ -37,7 +37,7 @@ function listed(what: string, names: readonly string[]): string {
   return `${what} ${first.join(", ")}${others > 0 ? ` and ${others} more` : ""}.`;
 }
 
-/** Sorts names by the number of letter pairs that they share with `wanted`. */
+/** Sorts names by how many letter pairs they have in common with `wanted`, most similar first. */
 function mostSimilar(wanted: string, names: readonly string[]): string[] {
   const own = new Set(pairsOf(wanted));
   const score = (name: string) => {
@@ -50,7 +50,7 @@ function mostSimilar(wanted: string, names: readonly string[]): string[] {
     .map(([name]) => name);
 }
 
-/** Returns the letter pairs of the part of a text that is shown. */
+/** Returns the letter pairs in the part of a text that messages show. */
 function pairsOf(text: string): string[] {
   const letters = [...` ${text.slice(0, longest).normalize("NFKD").toLowerCase()} `];
   return letters.slice(1).map((letter, at) => `${letters[at]}${letter}`);

@@ -29,7 +29,7 @@ export interface Report {
   readonly quality: ReturnType<typeof qualityOf>;
 }
 
-/** Returns the report of a G1 training, with the names of algorithm_parameters. */
+/** Returns the report of a G1 training, with the parameter names of algorithm_parameters. */
 export function reportOf({ parameters, report }: G1Model): Report {
   const { regularizationExponent, popularityExponent, eventWeights, recommendSeen, ...rest } = parameters;
   const { popularityPenalty, ...others } = rest;
@@ -45,7 +45,7 @@ export function reportOf({ parameters, report }: G1Model): Report {
   };
 }
 
-/** Converts the measurements to the names of the API. */
+/** Converts the measurements of a report to the field names of the API. */
 export function qualityOf({
   quality,
   popularity,

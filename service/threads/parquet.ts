@@ -11,7 +11,7 @@ const elements = {
 /** Names and types of columns; `?` if a value may be null. */
 export type Columns = Readonly<Record<string, keyof typeof elements | "text?">>;
 
-/** Maximum size of a row group, which is the part of a table that is in memory. */
+/** Maximum size of a row group, the part of a table that is in memory at a time. */
 const groupRows = 65_536;
 const groupCharacters = 8 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ export class ParquetTable {
   }
 
   static async create(file: string, columns: Columns): Promise<ParquetTable> {
-    // An ES module, so it cannot be required. Loaded on demand, because only trainer commands need it.
+    // The package is an ES module, so it cannot be required. Loaded on demand, because only trainer commands need it.
     const { fileWriter, ParquetWriter } = await import("hyparquet-writer");
     const names = Object.keys(columns);
     const schema = Object.entries(columns).map(([name, kind]) => ({

@@ -9,11 +9,13 @@ import { type Share, shareOf } from "./share";
 import type { Progress } from "./train";
 import type { Message, Task, TaskKind, TaskResult } from "./worker";
 
-/** Each lane has separate threads, so short jobs do not wait for long ones. */
+/**
+ * Kinds of jobs and tasks that share threads. Each lane has separate threads, so short jobs do not wait for long ones.
+ */
 export interface Lane {
   readonly kinds: readonly JobType[];
   readonly tasks: readonly TaskKind[];
-  /** How many of its jobs run concurrently. */
+  /** How many jobs of the lane run concurrently. */
   readonly jobs: number;
 }
 
@@ -25,13 +27,13 @@ export function lanesOf({ threads }: Pick<Options, "threads">): readonly Lane[] 
     // Only one job, so the deployments of a project happen in the order of their jobs.
     { kinds: ["DEPLOYMENT"], tasks: ["DEPLOYMENT"], jobs: 1 },
     { kinds: ["QUERYING", "CLUSTERING"], tasks: ["QUERYING", "CLUSTERING", "PREVIEW"], jobs: 1 },
-    // Calls wait for these tasks, so they must not wait for jobs.
+    // API calls wait for these tasks, so these tasks must not wait for jobs.
     { kinds: [], tasks: ["REMOVE_USERS"], jobs: 1 },
     { kinds: [], tasks: ["COPY_LOG", "SCRUB"], jobs: 1 },
   ];
 }
 
-/** Maximum duration of a job in minutes, at least as long as the specification allows. */
+/** Maximum duration of a job in minutes, at least as long as the API specification allows. */
 const limitMinutes: Readonly<Record<JobType, number>> = {
   TRAINING: 300,
   DEPLOYMENT: 60,
@@ -39,7 +41,7 @@ const limitMinutes: Readonly<Record<JobType, number>> = {
   CLUSTERING: 60,
 };
 
-/** Returns the maximum duration of a job, and the error message for a longer one. */
+/** Returns the maximum duration of a job, and the error message for a job that takes longer. */
 export function limitOf(kind: JobType): { readonly ms: number; readonly message: string } {
   const minutes = limitMinutes[kind];
   const message =
@@ -85,7 +87,7 @@ export class Pool {
     return this.busy.size + this.idle.length;
   }
 
-  /** Runs a task in a thread. If the signal is aborted, the thread is ended and its reason is thrown. */
+  /** Runs a task in a thread. If the signal is aborted, the thread is ended and the reason of the signal is thrown. */
   async run<K extends TaskKind>(
     task: Task<K> & { readonly kind: K },
     signal?: AbortSignal,

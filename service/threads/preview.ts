@@ -5,7 +5,7 @@ import type { Db } from "../store/database";
 import { forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 
-/** Recommendations of a model, deployed or not, for a thread to compute. */
+/** A task to compute recommendations with a model, whether it is deployed or not. */
 export interface PreviewTask {
   readonly kind: "PREVIEW";
   readonly data: ProjectData;
@@ -16,12 +16,12 @@ export interface PreviewTask {
 
 /** Recommendations for one user. */
 export interface Previewed {
-  /** Whether the user had events when the model was trained. Other users get popular items. */
+  /** Whether the user had events when the model was trained. Users without events get the most popular items. */
   readonly isKnown: boolean;
   readonly itemIds: readonly string[];
 }
 
-/** Recommends items to users from a model as it was trained, without the items that they had then. */
+/** Recommends items to users with a model as it was trained, without the items that the users had at that time. */
 export async function preview(
   db: Db,
   files: Files,

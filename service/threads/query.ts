@@ -21,7 +21,10 @@ export interface QueryingTask {
   readonly job: Attempt;
 }
 
-/** Answers queries about the users' usage of items, as learned by the model, and writes the result to files. */
+/**
+ * Computes how much users use attribute values, from the events that the model learned from, and writes the results to
+ * files.
+ */
 export async function query(db: Db, files: Files, task: QueryingTask): Promise<{ message: string | null }> {
   const { stored, attributes } = await modelAndItems(db, files, task);
   const usageOf = usageReader(stored.model);
@@ -78,7 +81,7 @@ type DistributionQuery = Extract<Fields, { queryType: "user_distribution" }>["qu
 type Distribution = Condition & { readonly bins: { from: number; to: number; users: number }[] };
 type Condition = Pick<DistributionQuery, "attribute" | "value">;
 
-/** Reads a model and the attributes of its items. Items that were added after the training are not part of it. */
+/** Reads a model and the attributes of its items. Items that were added after the training are left out. */
 export async function modelAndItems(
   db: Db,
   files: Files,

@@ -1,11 +1,11 @@
-/** Number of threads that all trainings of a process share, and of the trainings that are running. */
+/** Number of threads that all trainings of a process share, and number of running trainings. */
 export interface Share {
   readonly threads: number;
   /** One number in shared memory. */
   readonly trainings: Int32Array;
 }
 
-/** Creates a share for one training. */
+/** Creates a `Share` with one running training. */
 export function shareOf(threads: number): Share {
   return { threads, trainings: new Int32Array(new SharedArrayBuffer(4)).fill(1) };
 }

@@ -5,20 +5,20 @@ import { type Shared, takeParts } from "./helper";
 import { shareOf, threadsPerTraining } from "./share";
 import type { WatchData } from "./watch";
 
-/** Number of multiplications below which a step is finished before another thread could begin. */
+/** Number of multiplications below which one thread finishes a step before another thread could begin. */
 const worthSharing = 2e6;
 
-/** How often to check whether a thread has failed or ended. */
+/** How often to check whether a helper thread has failed or ended. */
 const checkMs = 100;
 
-/** Threads that work on the steps of a training together with the current one. */
+/** Helper threads that work on the steps of a training together with the current thread. */
 export class ThreadTeam implements Team {
   private watch: Worker | undefined;
   private readonly ports: MessagePort[] = [];
-  /** Number of threads that have ended. */
+  /** Number of helper threads that have ended. */
   private readonly lost = new Int32Array(new SharedArrayBuffer(4));
 
-  /** Threads are started when a step is large enough to share and no other training uses them. */
+  /** Helper threads are started when a step is large enough to share and no other training uses them. */
   constructor(
     readonly size: number,
     private readonly share = shareOf(size),
@@ -31,7 +31,7 @@ export class ThreadTeam implements Team {
     const shared = { work, counters, share: this.share };
     if (work.size >= this.least) this.notifyHelpers(shared);
     takeParts(shared, 0);
-    // All parts have been taken. Wait for those that helpers still work on.
+    // All parts have been taken. Wait for the parts that helper threads are still working on.
     for (;;) {
       const [, done = 0, failed] = counters;
       if (failed) throw new Error("A helper thread of the training failed.");

@@ -37,7 +37,7 @@ export interface Progress extends Omit<TrainingProgress, "phase"> {
 /** Result of a training. The model is stored in a file. */
 export interface Trained {
   readonly report: Report;
-  /** Number of event deletions when the data was read. */
+  /** The event dataset's count of deletions when the data was read. */
   readonly seenDeletions: number;
 }
 

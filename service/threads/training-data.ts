@@ -22,7 +22,7 @@ import {
 } from "../store/snapshot";
 import { ParquetTable } from "./parquet";
 
-/** Training data of a trainer command, for a thread to write. */
+/** A task to write the training data for a trainer command. */
 export interface TrainingDataTask {
   readonly kind: "TRAINING_DATA";
   readonly data: ProjectData;
@@ -35,14 +35,14 @@ export interface TrainingData {
   readonly users: number;
   readonly items: number;
   readonly interactions: number;
-  /** Digest of all user ids in order. */
+  /** Digest of all user ids in their order. */
   readonly userIds: string;
-  /** Digest of all item ids in order. */
+  /** Digest of all item ids in their order. */
   readonly itemIds: string;
   readonly heldOut: HeldOutUsers;
   /** Number of users of each item, without held-out pairs. */
   readonly itemCounts: Uint32Array;
-  /** Number of event deletions when the data was read. */
+  /** The event dataset's count of deletions when the data was read. */
   readonly seenDeletions: number;
 }
 
@@ -55,7 +55,10 @@ export const tableNames = {
 
 const recordColumns = { index: "integer", id: "text", attributes: "text?" } as const;
 
-/** A tenth of the pairs is held out for this many users, or for a tenth of the users if that is less. */
+/**
+ * Pairs are held out from about this many users, or from a tenth of the users if that is less. Of each such user, a
+ * tenth of the pairs is held out.
+ */
 const heldOutUsers = 2000;
 const heldOutShare = 0.1;
 
@@ -90,7 +93,7 @@ export async function writeTrainingData(
         itemCounts[item] = (itemCounts[item] ?? 0) + 1;
       }
     });
-    // Users and items that have events but no record.
+    // Adds the users and items that have events but no record.
     for (const [table, { ids }] of [
       [userTable, users],
       [itemTable, items],
@@ -110,7 +113,10 @@ export async function writeTrainingData(
   });
 }
 
-/** Returns the number of event deletions so far. Fails if the dataset was deleted, although some events may be left. */
+/**
+ * Returns the event dataset's count of deletions. Fails if the dataset was deleted, even if some of its events still
+ * exist.
+ */
 export async function existingDeletions(db: Db, data: ProjectData): Promise<number> {
   const deletions = await deletionsOf(db, data.events);
   if (deletions !== undefined) return deletions;
@@ -126,7 +132,10 @@ export function digestOf(ids: Iterable<string>): string {
   return hash.digest("hex");
 }
 
-/** Selects the held-out pairs of some users: their latest ones if events have timestamps, otherwise random ones. */
+/**
+ * Selects the held-out pairs of a sample of users: their latest pairs if events have different times, otherwise random
+ * ones.
+ */
 class HoldOut {
   private readonly random = createRandom(DEFAULT_SEED);
   private readonly chance: number;

@@ -1,15 +1,18 @@
 import { isMainThread, type MessagePort, parentPort, Worker, workerData } from "node:worker_threads";
 import { threadOptions } from "../base/package-paths";
 
-/** Worker data of this thread. `helper` is the file of the helper threads, and `lost` counts those that ended. */
+/**
+ * Worker data of this thread. `helper` is the file of the helper threads, and `lost` counts helper threads that have
+ * ended.
+ */
 export interface WatchData {
   readonly helper: string;
   readonly lost: Int32Array;
 }
 
 /**
- * Starts a helper thread for each port in a message, and counts the helpers that end. The training thread blocks while it
- * waits for helpers, so it would not receive their exit events.
+ * Starts a helper thread for each port in a message, and counts the helpers that end. The training thread blocks while
+ * it waits for helpers, so it would not receive their exit events.
  */
 function watch({ helper: file, lost }: WatchData): void {
   let started = 0;

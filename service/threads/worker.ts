@@ -28,18 +28,18 @@ interface Tasks {
   SCRUB: { task: LogTask<"SCRUB">; result: boolean };
 }
 
-/** Removes forgotten users from the file of a model. */
+/** A task to remove forgotten users from the file of a model. */
 interface RemoveUsersTask {
   readonly kind: "REMOVE_USERS";
   readonly modelId: string;
 }
 
-/** Copies the write-ahead log into the database, or empties it, which also erases deleted rows. */
+/** A task to copy the write-ahead log into the database, or to empty the log, which also erases deleted rows. */
 interface LogTask<K> {
   readonly kind: K;
 }
 
-/** Kinds of work that a thread can do. */
+/** Kinds of tasks that a thread can run. */
 export type TaskKind = keyof Tasks;
 export type Task<K extends TaskKind = TaskKind> = Tasks[K]["task"];
 export type TaskResult<K extends TaskKind> = Tasks[K]["result"];
@@ -51,7 +51,10 @@ export type Message =
   | { readonly result: unknown }
   | { readonly message: string; readonly expected: boolean; readonly code?: string };
 
-/** Runs tasks, one at a time. It only reads from the database; the main thread writes. */
+/**
+ * Runs tasks, one at a time. Tasks write the files of models and results. All other writes to the database are up to
+ * the main thread.
+ */
 function listen(port: threads.MessagePort): void {
   const { database, location } = threads.workerData as { database: string; location: Location };
   const db = connect(database, { primaryOnly: true });
@@ -83,7 +86,10 @@ function listen(port: threads.MessagePort): void {
   });
 }
 
-/** Small arrays may be in a memory pool of Node. Since Node 21, transferring it throws. */
+/**
+ * Whether memory cannot be transferred to another thread. Small arrays may be in a memory pool of Node, and since Node
+ * 21, transferring the pool throws.
+ */
 const { isMarkedAsUntransferable: isUntransferable = () => false } = threads as {
   isMarkedAsUntransferable?(memory: ArrayBufferLike): boolean;
 };

@@ -9,9 +9,9 @@ interface LogContext {
 const running = new WeakMap<Store, Promise<boolean>>();
 
 /**
- * Empties the write-ahead log of an embedded database. A thread does this, because it takes hundreds of milliseconds to copy
- * a long log. Writes wait only while the last few pages are copied. Concurrent callers take turns.
- * @returns false if a reader prevented it; the rest is removed the next time.
+ * Empties the write-ahead log of an embedded database. A thread does this, because copying a long log takes hundreds of
+ * milliseconds. Writes wait only while the last few pages are copied. Concurrent callers take turns.
+ * @returns false if a reader prevented it. The next call tries again.
  */
 export function emptyLog(context: LogContext): Promise<boolean> {
   const before = running.get(context.store) ?? Promise.resolve(true);

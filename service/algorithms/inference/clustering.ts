@@ -3,13 +3,13 @@ import { createRandom, sample } from "../random";
 import type { TrainedModel } from "../training/model";
 import { kMeans, type Partition, type Points, silhouette } from "./k-means";
 
-/** An item attribute value that a group uses more than users do on average. */
+/** An item attribute value that is more common in the events of a group than in those of all users. */
 export interface Marker {
   readonly attribute: string;
   readonly value: string;
-  /** Share of the group's event weight that goes to items having the value. */
+  /** Share of the group's event weight that is on items with this value. */
   readonly share: number;
-  /** Share of the event weight of all users that goes to these items. */
+  /** Share of all users' event weight that is on items with this value. */
   readonly overallShare: number;
   /** share / overallShare. */
   readonly lift: number;
@@ -23,15 +23,15 @@ export interface UserGroup {
 }
 
 const MAX_GROUPS = 12;
-/** Users that the number of groups is chosen on. */
+/** Size of the sample of users on which the number of groups is chosen. */
 const SAMPLE = 3000;
 const RESTARTS = 3;
 const MAX_MARKERS = 10;
 const SEED = 7;
 
 /**
- * Groups users by the direction of their vectors from the average user. The number of groups is the one with the best
- * silhouette. Groups smaller than `minUserNum` are dropped. The largest group comes first.
+ * Groups users by the direction in which their vectors differ from the mean vector. Chooses the number of groups with
+ * the best silhouette. Drops groups smaller than `minUserNum`. Returns the largest group first.
  */
 export function clusterUsers(
   model: TrainedModel,
@@ -135,7 +135,7 @@ function markerFinder({ interactions, items }: TrainedModel, values: readonly At
           return { attribute, value, share, overallShare, lift: overallShare > 0 ? share / overallShare : 0 };
         })
         .filter(({ lift }) => lift > 1)
-        // The lift by itself would favour values that almost nobody uses.
+        // Sorting only by lift would favour values that almost nobody uses.
         .sort((a, b) => b.share * Math.log(b.lift) - a.share * Math.log(a.lift))
         .slice(0, MAX_MARKERS)
     );

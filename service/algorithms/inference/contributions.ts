@@ -4,19 +4,19 @@ import type { Neighbours } from "../neighbours";
 import type { AttributeModel } from "../training/cold-start";
 import type { Entries, FoldIn, UserItem } from "./fold-in";
 
-/** How much one item of a user adds to the scores of the targets. */
+/** How much one of a user's items adds to the scores of the target items. */
 export interface Contribution {
   readonly item: number;
-  /** Through the vectors, for each target. */
+  /** Part that comes from the vectors, for each target item. */
   readonly vectors: Float64Array;
-  /** Through similar users, for each target. */
+  /** Part that comes from similar users, for each target item. */
   readonly neighbours: Float64Array;
 }
 
 /**
- * Divides the scores of the targets among the user's items. A folded-in vector is linear in the items,
- * x = A⁻¹ Σ right · y, so the score of an item z is the sum of right · zᵀA⁻¹y. The scores by neighbours are a sum over
- * the items already.
+ * Splits the scores of the target items into one part per item of the user. A folded-in vector is a sum over the user's
+ * items, x = A⁻¹ Σ right · y, so the score of a target z is Σ right · zᵀA⁻¹y. Neighbour scores are already a sum over
+ * the user's items.
  */
 export function contributions(
   folding: FoldIn,
@@ -39,13 +39,16 @@ export function contributions(
   });
 }
 
-/** How much one attribute of a user adds to the scores of the targets. */
+/** How much one attribute of a user adds to the scores of the target items. */
 export interface AttributePart {
   readonly attribute: string;
   readonly adds: Float64Array;
 }
 
-/** Divides scores among the user's attributes. A vector from attributes is a sum over their features, plus a constant. */
+/**
+ * Splits scores into one part per attribute of the user. A vector from attributes is a sum over their features plus a
+ * constant, which belongs to no attribute.
+ */
 export function attributeParts(
   { space, map }: AttributeModel,
   attributes: Attributes | undefined,

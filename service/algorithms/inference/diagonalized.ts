@@ -2,12 +2,12 @@ import { arrayBytes, Kernel } from "../kernel";
 import { eigenOf } from "../training/eigen";
 import type { ModelWithoutPairs } from "./servable";
 
-/** Rows that the kernel multiplies at a time. */
+/** Number of rows that the kernel multiplies at a time. */
 const BLOCK = 4096;
 
 /**
- * Rotates the vectors of a model, to make the Gram matrix of the items with events diagonal, as fold-in needs it. Scores
- * do not change. Models of external trainers are not diagonal.
+ * Rotates the vectors of a model to make the Gram matrix of its items with events diagonal, which fold-in requires.
+ * Scores do not change. Models of external trainers need this.
  * @param counts the number of users of each item
  */
 export function diagonalized<M extends ModelWithoutPairs>(model: M, counts: Uint32Array): M {

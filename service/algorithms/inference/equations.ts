@@ -2,16 +2,25 @@ import { ridgeOf } from "../training/ials";
 import type { FoldInRule } from "../training/model";
 import { scaledWeight } from "../weighting";
 
-/** The equations of one user, with sums over the user's items: (shared · YᵀY + Σ weight · y yᵀ + ridge · I) x = Σ right · y. */
+/**
+ * The equations whose solution x is a user's vector. The sums are over the user's items:
+ * (shared · YᵀY + Σ weight · y yᵀ + ridge · I) x = Σ right · y
+ */
 export interface Equations {
   readonly shared: number;
-  /** Returns the weights of an item, from the sum of its event values and the number of the user's items. */
+  /**
+   * Returns the weights of an item in the equations. `sum` is the sum of its event values, `items` the number of the
+   * user's items.
+   */
   entry(sum: number, items: number): { readonly weight: number; readonly right: number };
-  /** Returns the regularization of a user, from the sum of the weights and the number of items. */
+  /**
+   * Returns the regularization of a user. `total` is the sum of the user's weights, `items` the number of the user's
+   * items.
+   */
   ridge(total: number, items: number): number;
 }
 
-/** Returns the equations of a fold-in rule, for a model in which this number of items has events. */
+/** Returns the equations of a fold-in rule. `activeItems` is the number of items with events. */
 export function equationsOf(rule: FoldInRule, activeItems: number): Equations {
   if (rule.rule === "spark-als-implicit") {
     const { alpha, regularization } = rule;

@@ -7,13 +7,13 @@ import type { TrainedModel } from "../training/model";
 import { Recommender } from "./recommender";
 import { servable } from "./servable";
 
-/** An item with fewer users is cold. */
+/** An item with fewer users than this is cold. */
 const COLD_USERS = 5;
 const MOST_USERS = 1000;
-/** Limit of the multiplications for all scores: about half a second. */
+/** Maximum number of multiplications for computing all scores. This many take about half a second. */
 const MOST_PRODUCTS = 2e9;
 
-/** Measures which items a model shows to some of the users that it was trained on. Null if it shows none. */
+/** Measures which items a model shows to a sample of its training users. Returns null if it shows no items. */
 export function measureExposure(model: TrainedModel, chosen = model.interactions): Exposure | null {
   const recommender = new Recommender(servable(model));
   const { items, stride, eventRule, interactions } = model;
@@ -36,7 +36,9 @@ export function measureExposure(model: TrainedModel, chosen = model.interactions
   };
 }
 
-/** Returns the popularity rank of items, from 0 to 1. Items with equal counts share the mean of their ranks. */
+/**
+ * Returns a function that gives an item's popularity rank, from 0 to 1. Items with equal counts share their mean rank.
+ */
 function popularityRanks(counts: readonly number[]): (item: number) => number {
   const sorted = Uint32Array.from(counts).sort();
   const ranks = new Map<number, number>();

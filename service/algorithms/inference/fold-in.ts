@@ -4,7 +4,7 @@ import { CHUNK } from "../training/work";
 import { type Equations, equationsOf } from "./equations";
 import type { ServableModel } from "./servable";
 
-/** An item of a user and the sum of its event values. */
+/** One of a user's items, and the sum of its event values. */
 export interface UserItem {
   readonly item: number;
   readonly weight: number;
@@ -14,7 +14,7 @@ export interface UserItem {
 export interface Entries {
   readonly entries: readonly { readonly item: number; readonly weight: number; readonly right: number }[];
   readonly ridge: number;
-  /** The diagonal that all users share. */
+  /** Diagonal of shared · YᵀY, the part of the matrix that is the same for all users. */
   readonly base: Float32Array;
 }
 
@@ -35,7 +35,7 @@ export class FoldIn {
   constructor(
     private readonly model: ServableModel,
     itemVectors = model.itemVectors,
-    /** Users with events on each item. */
+    /** Number of users with events on each item. */
     popularity: ArrayLike<number> = model.learned.itemUsers,
   ) {
     const { stride, items } = model;
@@ -54,7 +54,7 @@ export class FoldIn {
     const active = Array.from({ length: items }, (_, item) => item).filter((item) => popularity[item]);
     this.equations = equationsOf(model.foldIn, active.length);
     this.itemVectors.set(itemVectors.subarray(0, items * stride));
-    // Only items with events counted as unobserved in training. Vectors from attributes came later.
+    // In training, only items with events count as unobserved, so items with vectors from attributes are left out.
     const squares = new Float64Array(stride);
     for (const item of active) {
       for (let k = 0; k < stride; k++) squares[k] += model.itemVectors[item * stride + k] ** 2;
@@ -81,7 +81,7 @@ export class FoldIn {
     return { entries, ridge: equations.ridge(total, known.length), base: this.base };
   }
 
-  /** Returns the vector of an item that fold-in uses. */
+  /** Returns the vector that fold-in uses for an item. */
   vectorOf(item: number): Float32Array {
     const { stride } = this.model;
     return this.itemVectors.subarray(item * stride, (item + 1) * stride);

@@ -6,7 +6,7 @@ import { FoldIn } from "./fold-in";
 import { Recommender } from "./recommender";
 import { servable } from "./servable";
 
-/** Users of whom some pairs were held out from the trainer. Row k of `seen` and `held` belongs to users[k]. */
+/** Users with pairs that were held out from the trainer. Row k of `seen` and `held` belongs to users[k]. */
 export interface HeldOutUsers {
   readonly users: Uint32Array;
   readonly seen: Interactions;
@@ -15,7 +15,10 @@ export interface HeldOutUsers {
   readonly kind: HoldOutKind;
 }
 
-/** Quality of a model and of popularity on pairs that the trainer has not seen. Null if there are no such pairs. */
+/**
+ * Quality of a model, and of recommending the most popular items, on pairs that the trainer has not seen. Both are null
+ * if there are no such pairs.
+ */
 export interface HeldOutReport {
   readonly quality: Quality | null;
   readonly popularity: Quality | null;
@@ -24,7 +27,7 @@ export interface HeldOutReport {
   readonly exposure?: TrainingReport["exposure"];
 }
 
-/** Measures a model on held-out pairs. `counts` are the users of each item in the pairs that the trainer saw. */
+/** Measures a model on held-out pairs. `counts` is the number of users of each item, without the held-out pairs. */
 export function measureHeldOut(
   model: TrainedModel,
   { users, seen, held, kind }: HeldOutUsers,
@@ -49,7 +52,7 @@ export function measureHeldOut(
   };
 }
 
-/** Returns the model with the held-out pairs added to its interactions, and the vectors of their users updated. */
+/** Adds the held-out pairs to the interactions of a model, and recomputes the vectors of their users. */
 export function withHeldOut(model: TrainedModel, { users, seen, held }: HeldOutUsers): TrainedModel {
   if (users.length === 0) return model;
   const folding = new FoldIn(servable(model));

@@ -13,7 +13,7 @@ export interface Partition {
   /** Group of each point. */
   readonly group: Uint32Array;
   readonly centers: Float32Array;
-  /** Sum of the squared distances to the centers. */
+  /** Sum of the squared distances of all points to their centers. */
   readonly spread: number;
 }
 
@@ -40,8 +40,8 @@ export function kMeans(points: Points, k: number, random: Random): Partition {
 }
 
 /**
- * Returns the simplified silhouette, from -1 to 1: how much closer points are to their own center than to the next one.
- * It uses distances to centers instead of to all points.
+ * Returns the simplified silhouette, from -1 to 1: how much closer points are to their own center than to the nearest
+ * other center. The full silhouette would compare each point with all other points.
  */
 export function silhouette(points: Points, { k, group, centers }: Partition): number {
   let sum = 0;

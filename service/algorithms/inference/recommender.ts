@@ -12,13 +12,13 @@ import { FoldIn, type UserItem } from "./fold-in";
 import { allocateScores } from "./score-memory";
 import { type ServableModel, stampOf } from "./servable";
 
-/** A user's vector, and the items by which similar users are found. */
+/** A user's vector, and the user's items, by which similar users are found. */
 export interface Preferences {
   readonly vector: Float32Array;
   readonly chosen: ArrayLike<number>;
 }
 
-/** Recommends items with a trained model. Items that were added after the training have indices after its own. */
+/** Recommends items with a trained model. Items that were added after the training follow the items of the model. */
 export class Recommender {
   readonly model: ServableModel;
   /** Number of items, including those added after the training. */
@@ -28,7 +28,7 @@ export class Recommender {
   private vector: Float32Array;
   private out: Float32Array;
   private popularity: Float32Array;
-  /** Penalty of each item for its popularity; null if there is none. */
+  /** Popularity penalty of each item, as a factor; null if the model has no popularity penalty. */
   private penalties: Float32Array | null = null;
   private readonly unplaced: Set<number>;
   private readonly neighbours: Neighbours | null;
@@ -36,7 +36,7 @@ export class Recommender {
   private readonly itemFromAttributes: AttributeVectors | null;
   private readonly forgotten = new Set<number>();
   private folding: FoldIn | undefined;
-  /** Counts changes that can change scores: items with a new vector, and forgotten users. */
+  /** Number of changes so far that may affect scores, such as a new item vector or a forgotten user. */
   changes = 0;
 
   /** @param itemVectors the result of `placedVectors`, if items or attributes have changed since the training */
@@ -44,7 +44,7 @@ export class Recommender {
     const { pairs, every, itemUsers } = model.learned;
     const rule = model.neighbours && { ...model.neighbours, scale: model.neighbours.scale * every };
     this.neighbours = rule && pairs && new Neighbours(pairs, rule, itemUsers.slice());
-    // Uses the copy of the pairs in the kernel's memory, so they are in memory once.
+    // Uses the copy of the pairs in the kernel's memory, so the original can be freed.
     const kept = this.neighbours && pairs && { ...pairs, ...this.neighbours.itemsOf };
     this.model = { ...model, learned: { ...model.learned, pairs: kept } };
     this.items = itemVectors.length / model.stride;
@@ -87,8 +87,8 @@ export class Recommender {
   }
 
   /**
-   * Returns preferences from a user's current events. If these are the events of the training, the trained vector is
-   * used. Otherwise it is computed by fold-in. Null if the model knows none of the items.
+   * Returns preferences from a user's current events. If the user was trained on the same events, the trained vector is
+   * used, otherwise fold-in computes one. Returns null if the model knows none of the items.
    */
   preferencesFromItems(items: readonly UserItem[], user?: number): Preferences | null {
     const known = items.filter(({ item }) => item < this.model.items);
@@ -102,7 +102,8 @@ export class Recommender {
   }
 
   /**
-   * Computes the vector of an item from its attributes, unless the item has events. A new item has the next index.
+   * Computes the vector of an item from its attributes, unless the item has events. An index after the last item adds
+   * an item.
    * @returns whether the vectors of users with events on the item must be computed again
    */
   place(item: number, attributes: Attributes | undefined): boolean {
@@ -129,8 +130,8 @@ export class Recommender {
   }
 
   /**
-   * Subtracts a forgotten user's items from the popularity.
-   * @returns items that have no users any more. They have no vector until `place` is called with attributes.
+   * Subtracts a forgotten user from the popularity of the user's items.
+   * @returns the items that have no users left. They have no vector until `place` is called with their attributes.
    */
   unlearn(items: readonly number[]): number[] {
     this.changes++;
@@ -142,7 +143,7 @@ export class Recommender {
     return unplaced;
   }
 
-  /** Returns the items to show: the best ones for the preferences, or the most popular ones if there are none. */
+  /** Returns the items to show, best first. Without preferences, these are the most popular items. */
   top(preferences: Preferences | null, limit: number, exclude: Iterable<number> = []): number[] {
     const wanted = this.diversity > 0 ? Math.max(limit, DIVERSIFIED) : limit;
     return this.spread(this.candidates(preferences, wanted, exclude), limit);
@@ -153,13 +154,13 @@ export class Recommender {
     return this.model.exposure?.diversity ?? 0;
   }
 
-  /** Applies the model's diversity to an order of items, and returns the first ones. */
+  /** Reorders items by the model's diversity setting, and returns the first `limit` items. */
   spread(order: readonly number[], limit: number): number[] {
     if (this.diversity === 0) return order.slice(0, limit);
     return diversified(order, limit, this.diversity, (item) => this.vectorOf(item));
   }
 
-  /** Returns the items with the highest scores, or the most popular ones if there are no preferences. */
+  /** Returns the items with the highest scores. Without preferences, these are the most popular items. */
   candidates(preferences: Preferences | null, limit: number, exclude: Iterable<number> = []): number[] {
     const scores = this.scores(preferences);
     for (const item of exclude) scores[item] = Number.NEGATIVE_INFINITY;
@@ -172,14 +173,20 @@ export class Recommender {
     return items.map((item) => scores[item] ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** Returns how much each of a user's items adds to the scores of the targets, if the preferences come from them. */
+  /**
+   * Returns how much each of a user's items adds to the scores of the target items. This is correct only for
+   * preferences that were computed from these items.
+   */
   explain(items: readonly UserItem[], targets: readonly number[]): Contribution[] {
     this.folding ??= new FoldIn(this.model, this.itemVectors, this.popularity);
     const rows = targets.map((item) => this.rowOf(item));
     return contributions(this.folding, this.neighbours, items, { items: targets, rows });
   }
 
-  /** Returns how much each attribute of a user adds to the scores of the targets, if the preferences come from them. */
+  /**
+   * Returns how much each attribute of a user adds to the scores of the target items. This is correct only for
+   * preferences that were computed from these attributes.
+   */
   explainAttributes(attributes: Attributes | undefined, targets: readonly number[]): AttributePart[] {
     const { userAttributes } = this.model;
     const rows = targets.map((item) => this.rowOf(item));
@@ -192,7 +199,7 @@ export class Recommender {
     return score > 0 ? penalty : 1 / penalty;
   }
 
-  /** Returns the scores of items from the last call of `candidates`. */
+  /** Returns the scores that the last call of `candidates` computed for some items. */
   foundScores(items: readonly number[]): number[] {
     return items.map((item) => this.out[item]);
   }
@@ -202,12 +209,14 @@ export class Recommender {
     return this.popularity[item] ?? 0;
   }
 
-  /** Returns the vector of an item; zero if nothing is known about it. */
+  /** Returns the vector of an item; a zero vector if the model does not know the item. */
   vectorOf(item: number): Float32Array {
     return item < this.items ? this.rowOf(item) : new Float32Array(this.model.stride);
   }
 
-  /** Sorts candidates by this model's scores. Items that it does not know (out of range) come last, in their order. */
+  /**
+   * Sorts candidates by this model's scores. Candidates that the model does not know come last and keep their order.
+   */
   rerank(candidates: readonly number[], preferences: Preferences | null): number[] {
     const scores = this.scores(preferences);
     const scoreOf = (item: number) => scores[item] ?? Number.NEGATIVE_INFINITY;

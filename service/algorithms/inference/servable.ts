@@ -1,25 +1,28 @@
 import type { Interactions } from "../interactions";
 import type { TrainedModel } from "../training/model";
 
-/** Facts about the training's interactions that a served model needs. */
+/** Summary of the training's interactions that a served model needs. */
 export interface Learned {
-  /** A hash of each user's pairs, to recognize users without new events; 0 for a user without pairs. */
+  /** Hash of each user's pairs, to recognize users whose events have not changed; 0 for a user without pairs. */
   readonly stamps: Float64Array;
   /** Number of users of each item. */
   readonly itemUsers: Uint32Array;
-  /** The pairs without weights, if neighbours count. Only those of some users if there are too many. */
+  /**
+   * The pairs without weights, to find neighbours; null if the model uses none. If there are too many pairs, only those
+   * of every n-th user.
+   */
   readonly pairs: Interactions | null;
-  /** The pairs contain one of this many users. */
+  /** The n in "every n-th user"; 1 if `pairs` contains the pairs of all users. */
   readonly every: number;
 }
 
-/** Limit of the pairs of a served model, 8 bytes each, so its memory does not grow with the events. */
+/** Maximum number of pairs in a served model, 8 bytes each, so its memory does not grow with the number of events. */
 const MOST_PAIRS = 4_000_000;
 
 /** A trained model without the interactions that it was trained on. */
 export type ModelWithoutPairs = Omit<TrainedModel, "interactions">;
 
-/** A trained model in which facts about its interactions replace the interactions. */
+/** A trained model with a summary of its interactions instead of the interactions. */
 export type ServableModel = ModelWithoutPairs & { readonly learned: Learned };
 
 /** Converts a trained model to the form in which it is served. */
@@ -33,7 +36,7 @@ export function servable({ interactions, ...model }: TrainedModel, mostPairs = M
   return { ...model, learned };
 }
 
-/** Builds `Learned` user by user, so all interactions need not be in memory at once. */
+/** Builds `Learned` one user at a time, so the interactions need not all be in memory at once. */
 export class LearnedBuilder implements Learned {
   readonly stamps: Float64Array;
   readonly itemUsers: Uint32Array;
@@ -59,7 +62,7 @@ export class LearnedBuilder implements Learned {
     if (pairs && user % every === 0) pairs.index.set(index, pairs.start[user]);
   }
 
-  /** Allocates arrays for the pairs of every n-th user. */
+  /** Allocates arrays for the pairs of every n-th user, with n = `every`. */
   private allocatePairs(start: Uint32Array, items: number): Interactions {
     const users = start.length - 1;
     const own = new Uint32Array(users + 1);

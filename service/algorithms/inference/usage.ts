@@ -3,13 +3,16 @@ import type { TrainedModel } from "../training/model";
 import { Recommender } from "./recommender";
 import { servable } from "./servable";
 
-/** Number of recommendations that replace the events of a user without any. */
+/** Number of recommendations that are used in place of events if a user has none. */
 const STAND_IN = 20;
 
-/** Shares that differ by less are equal, because sums of 32-bit weights have rounding errors. */
+/** Shares that differ by less than this count as equal, because sums of 32-bit weights have rounding errors. */
 const TOLERANCE = 1e-6;
 
-/** A histogram of usage: `counts[k]` users are from `edges[k]` up to `edges[k + 1]`. The last bin includes its end. */
+/**
+ * A histogram of usage: `counts[k]` users have a usage from `edges[k]` up to `edges[k + 1]`. The last bin includes its
+ * upper edge.
+ */
 export interface Histogram {
   readonly edges: number[];
   readonly counts: number[];
@@ -17,8 +20,8 @@ export interface Histogram {
 
 /**
  * Returns a function that computes each user's usage of an attribute value, given the items that have the value. Usage
- * is the share, from 0 to 1, of the user's target events by weight that went to these items. For a user without events,
- * it is the share of the first 20 recommendations that are such items.
+ * is the share, from 0 to 1, of the user's event weight that is on these items. For a user without events, it is the
+ * share of the first 20 recommendations that are such items.
  */
 export function usageReader(model: TrainedModel): (items: Iterable<number>) => Float64Array {
   const recommended = new Map<number, number[]>();
@@ -44,7 +47,7 @@ export function usageReader(model: TrainedModel): (items: Iterable<number>) => F
   };
 }
 
-/** Returns the users whose usage is within the bounds, both included. Null means no bound. */
+/** Returns the users whose usage is within the bounds, including the bounds. Null means no bound. */
 export function usersWithin(usage: Float64Array, lower: number | null, upper: number | null): number[] {
   const users: number[] = [];
   usage.forEach((share, user) => {

@@ -1,13 +1,13 @@
 import type { FeatureSpace, Features } from "../attributes";
 import { dot, norm } from "../linear-algebra";
 
-/** Facts about items that candidates are ranked by. Nothing is known about indices beyond the last item. */
+/** Facts about items, to compute the features of candidates. An index after the last item is an unknown item. */
 export interface KnownItems {
-  /** Recent users of an item. Earlier ones count less. */
+  /** Returns the number of recent users of an item. Earlier users count less. */
   lateOf(item: number): number;
-  /** Time since an item was first chosen: the logarithm of the days. */
+  /** Returns the age of an item: the logarithm of the days since it was first chosen. */
   ageOf(item: number): number;
-  /** Mean of the attribute features over all pairs. */
+  /** Mean of the items' attribute features over all pairs. */
   readonly usual: Float32Array;
   /** Number of users of an item. */
   usersOf(item: number): number;
@@ -17,13 +17,13 @@ export interface KnownItems {
   featuresOf(item: number): Features | undefined;
 }
 
-/** A generator's list for a user, best first. */
+/** A generator's candidates for a user, best first. */
 export interface Candidates {
   readonly items: readonly number[];
   readonly scores: ArrayLike<number>;
   /** Items that the user has. */
   readonly own: readonly number[];
-  /** The user's last items, latest first. */
+  /** The items that the user chose last, latest first. */
   readonly latest: ArrayLike<number>;
 }
 
@@ -32,18 +32,18 @@ export function rankingFeatures(space: FeatureSpace | null): number {
   return OTHERS + 2 * numbersOf(space).length;
 }
 
-/** Number of features besides those of numerical attributes. */
+/** Number of features, without those of numerical attributes. */
 const OTHERS = 7;
-/** Limit of the numerical attributes that have features. */
+/** Maximum number of numerical attributes that become features. */
 const MOST_NUMBERS = 8;
-/** Weight of each of the user's last items, relative to the next later one. */
+/** Factor by which the weight of a user's last items falls from each item to the next older one. */
 const DECAY = 0.8;
 
 /**
- * Computes the features of candidates, one candidate after another. Each feature is standardized over the list.
- * In this order: the generator's score, its rank, popularity, recent popularity, age, affinity (how much more this user
- * chooses the item's attributes than all users do), and similarity to the user's last items. For each numerical
- * attribute, two more: its value, and its distance from the mean of the user's items.
+ * Computes the features of candidates, one candidate after another. Each feature is standardized over the list. The
+ * features are, in this order: the generator's score, its rank, popularity, recent popularity, age, affinity, and
+ * similarity to the user's last items. Affinity is how much more this user chooses the item's attributes than all users
+ * do. Each numerical attribute adds two features: its value, and its distance from the mean of the user's items.
  */
 export function candidateFeatures(of: KnownItems, { items, scores, own, latest }: Candidates): Float64Array {
   const { space, usual } = of;
@@ -91,7 +91,7 @@ function profileOf({ space, featuresOf }: KnownItems, own: readonly number[]): F
   return profile;
 }
 
-/** Returns the weighted mean direction of the user's last items; null if none has a vector. */
+/** Returns the weighted sum of the directions of the user's last items; null if none of them has a vector. */
 function directionOf({ vectorOf }: KnownItems, latest: ArrayLike<number>): Float64Array | null {
   let direction: Float64Array | null = null;
   for (let place = 0; place < latest.length; place++) {
@@ -110,7 +110,7 @@ function cosine(direction: Float64Array, vector: Float32Array): number {
   return length === 0 ? 0 : dot(vector, direction) / length;
 }
 
-/** Scales a feature to mean 0 and deviation 1, which makes lists of different users and generators comparable. */
+/** Scales a feature to mean 0 and standard deviation 1, to make lists of different users and generators comparable. */
 function standardize(features: Float64Array, feature: number, step: number): void {
   const count = features.length / step;
   let sum = 0;

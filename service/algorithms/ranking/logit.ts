@@ -9,7 +9,7 @@ export interface Example {
 
 const STEPS = 12;
 const RIDGE = 1;
-/** A smaller change of the weights changes no order. */
+/** Newton's method stops when every weight changes by less than this. */
 const CONVERGED = 1e-9;
 
 /**
@@ -40,7 +40,7 @@ function addList(
 ): void {
   const count = chosen.filter(Boolean).length;
   if (count === 0) return;
-  // Without this, a user with many items would outweigh all other users.
+  // Without this, a user who chose many candidates would outweigh all other users.
   const share = 1 / Math.sqrt(count);
   const size = weights.length;
   const scores = chosen.map((_, at) => scoreOf(features, at, weights));

@@ -2,21 +2,21 @@ import { isPlaced } from "../placed";
 import { candidateFeatures, type KnownItems } from "./features";
 import { CANDIDATES } from "./ranking";
 
-/** A generator's list for a user, best first, and the user's items. */
+/** A generator's candidates for a user, best first, and the user's items. */
 export interface Generated {
-  /** Indices in the ranker; `NONE` for an item that it does not know. */
+  /** Item indices in the ranker model; `NONE` for an item that this model does not know. */
   readonly items: readonly number[];
   /** Scores of the generator. */
   readonly scores: ArrayLike<number>;
   /** Items that the user has. */
   readonly own: readonly number[];
-  /** The user's last items, latest first. */
+  /** The items that the user chose last, latest first. */
   readonly latest: ArrayLike<number>;
 }
 
 /** The part of a list that a ranking reorders. */
 export interface Rankable {
-  /** Positions in the list, ascending. */
+  /** Positions of these candidates in the list, ascending. */
   readonly places: readonly number[];
   /** Features of these candidates, one after another. */
   readonly features: Float64Array;

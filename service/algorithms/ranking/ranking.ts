@@ -1,20 +1,26 @@
 // algorithms/ranking/ reorders the candidates of a generator, by weights that a training has learned.
 
-/** Learned weights and facts about items and users that a ranker needs, besides its vectors and counts. */
+/** Learned weights, and facts about items and users, that a ranker needs besides its vectors and item counts. */
 export interface Ranking {
-  /** One weight for each feature. Empty if ranking did not improve the held-out quality: then it changes nothing. */
+  /**
+   * One weight for each feature. Empty if ranking did not improve the held-out quality. Then candidates keep their
+   * order.
+   */
   readonly weights: readonly number[];
-  /** Recent users of each item. Earlier ones count less. */
+  /** Number of recent users of each item. Earlier users count less. */
   readonly late: Float32Array;
-  /** Time since each item was first chosen: the logarithm of the days. */
+  /** Age of each item: the logarithm of the days since it was first chosen. */
   readonly age: Float32Array;
   /** The last items of each user, latest first: `LATEST` elements each, padded with `NONE`. */
   readonly latest: Uint32Array;
-  /** Mean of the attribute features over all pairs. */
+  /** Mean of the items' attribute features over all pairs. */
   readonly usual: Float32Array;
 }
 
-/** Returns a ranking that changes nothing. Its arrays are new, because transferring them to a thread detaches them. */
+/**
+ * Returns a ranking that keeps the order of candidates. Its arrays are new, because transferring them to a thread
+ * detaches them.
+ */
 export function unchanged(): Ranking {
   const none = () => new Float32Array(0);
   return { weights: [], late: none(), age: none(), latest: new Uint32Array(0), usual: none() };
@@ -22,7 +28,7 @@ export function unchanged(): Ranking {
 
 /** Number of candidates that a ranking reorders. */
 export const CANDIDATES = 100;
-/** Number of a user's last items that count. */
+/** Number of last items that are stored for each user. */
 export const LATEST = 10;
 /** Index that means no item. */
 export const NONE = 0xffffffff;

@@ -4,10 +4,10 @@ import { topIndices } from "../top";
 import type { Factorizer, Factors } from "./ials";
 import { bestByProducts } from "./products";
 
-/** Returns the candidates of a user without the excluded items, best first, and their scores. */
+/** Returns the candidates of a user, best first, with their scores. The excluded items are left out. */
 export type CandidatesOf = (user: number, excluded: Uint32Array) => { items: number[]; scores: number[] };
 
-/** Finds candidates by the products of vectors. Items without a vector are left out. */
+/** Finds candidates by the dot products of user and item vectors. Items without a vector are left out. */
 export function candidatesByProducts(factorizer: Factorizer): CandidatesOf {
   const { scratch, ...vectors } = factorizer.measured();
   const byLength = factorizer.byLength();
@@ -16,7 +16,10 @@ export function candidatesByProducts(factorizer: Factorizer): CandidatesOf {
   return (user, excluded) => bestOf(user, excluded).sorted();
 }
 
-/** Finds candidates by the products of vectors, after `change` has changed the scores in place. */
+/**
+ * Finds candidates by the dot products of user and item vectors. `change` modifies the scores in place before they are
+ * compared.
+ */
 export function candidatesByScores(
   factors: Factors,
   items: number,

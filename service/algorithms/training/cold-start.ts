@@ -29,8 +29,8 @@ const HELD_OUT_SHARE = 0.2;
 const SEED = 1;
 
 /**
- * Learns to map attributes to vectors, from users or items that have both. Uses a sample if there are many. Null if there
- * are too few examples, or if no attribute is usable.
+ * Learns to map attributes to vectors, from users or items that have both. Uses a sample if there are many. Returns
+ * null if there are too few examples, or if no attribute is usable.
  */
 export function learnAttributeModel(
   { schema, records }: AttributeTable,

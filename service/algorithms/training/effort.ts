@@ -3,33 +3,36 @@ export type Effort = keyof typeof efforts;
 
 /** Limits of an effort. */
 export interface Budget {
-  /** Pairs that parameters are tried on. If there are more, a sample of the users is drawn; if fewer, several folds. */
+  /** Maximum number of pairs that parameters are tried on. If there are more, the trials use a sample of the users. */
   readonly pairs: number;
-  /** The same limit if users have few items. A small sample would then leave most items with hardly any user. */
+  /** Replaces `pairs` if users have few items. A smaller sample would leave most items with hardly any users. */
   readonly sparsePairs: number;
-  /** Limit of the folds. */
+  /** Maximum number of folds. */
   readonly folds: number;
-  /** Pairs in all folds together. Each user and each item counts as several pairs. */
+  /** Maximum number of pairs in all folds together. Each user and each item is counted as several pairs. */
   readonly foldedPairs: number;
-  /** Users that a trial measures, over all folds. */
+  /** Maximum number of users that a trial measures in all folds together. */
   readonly users: number;
-  /** Scores that a trial computes, over all folds: one for each user and item. */
+  /** Maximum number of scores that a trial computes in all folds together: one per measured user and item. */
   readonly scores: number;
-  /** Pairs that a trial with neighbours reads, over all folds. */
+  /** Maximum number of pairs that a trial with neighbours reads in all folds together. */
   readonly neighbourPairs: number;
-  /** Lengths of vectors to try, besides the one that most trials use. The longest comes first. */
+  /** Vector lengths to try in addition to the one that most trials use, longest first. */
   readonly dimensions: readonly number[];
   /** Numbers of epochs to try. */
   readonly epochs: readonly number[];
   /** Values of `damping` to try. */
   readonly dampings: readonly number[];
-  /** Pairs that the final training learns from. If there are more, it learns from some users and folds in the rest. */
+  /**
+   * Maximum number of pairs that the final training learns from. If there are more, it learns the item vectors from a
+   * sample of the users, and folds in the other users.
+   */
   readonly learnedPairs: number;
-  /** Multiplications of the final training. A core does about four billion per second. */
+  /** Maximum number of multiplications in the final training. A core does about four billion per second. */
   readonly multiplications: number;
 }
 
-/** The limits of all efforts. Nothing else decides how much is tried. */
+/** The limits of each effort. */
 export const efforts = {
   quick: {
     pairs: 100_000,

@@ -15,7 +15,7 @@ interface Workspace {
   readonly diagonal: Float64Array;
   /** The off-diagonal of the tridiagonal matrix: element k is in row k, column k + 1. */
   readonly offDiagonal: Float64Array;
-  /** The matrix. Each reflection replaces the row that it clears by its Householder vector. */
+  /** The matrix. Each row that a reflection clears is overwritten with the Householder vector of this reflection. */
   readonly reflectors: Float64Array;
   /** Factor of each reflection. */
   readonly scales: Float64Array;
@@ -25,10 +25,10 @@ interface Workspace {
   readonly rows: Float64Array;
 }
 
-/** Numbers converge in a few iterations. NaN never converges. */
+/** A matrix of finite numbers converges in a few iterations. A matrix with NaN never does. */
 const MAX_ITERATIONS = 60;
 
-/** The last workspace, because a training uses the same size again and again. */
+/** The last workspace. It is reused, because a training computes many matrices of the same size. */
 let last: Workspace | undefined;
 
 function allocate(size: number): Workspace {
@@ -56,8 +56,8 @@ export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
   tridiagonalize(upper, workspace);
   applyReflections(workspace);
   const { diagonal, offDiagonal, rows } = workspace;
-  // Rounding errors depend on the largest element. With fewer vectors than dimensions, much of the matrix is only
-  // rounding errors, so comparing an element with its neighbours would not converge.
+  // The tolerance is relative to the largest element, like the rounding errors.
+  // With fewer vectors than dimensions, neighbouring elements can all be rounding errors, so they are no measure.
   const tolerance = Number.EPSILON * largestOf(diagonal, offDiagonal);
   for (let low = 0; low < size; low++) {
     let high = blockEnd(offDiagonal, low, tolerance);

@@ -4,9 +4,9 @@ import { topIndices } from "../top";
 
 /** How well a ranking finds held-out items: the mean over all users with held-out items. */
 export interface Quality {
-  /** Share of a user's held-out items among the first 20. */
+  /** Share of a user's held-out items that are among the first 20. */
   readonly recall20: number;
-  /** Normalized discounted cumulative gain of the first 20. */
+  /** Normalized discounted cumulative gain (NDCG) of the first 20 items. */
   readonly ndcg20: number;
 }
 
@@ -24,7 +24,7 @@ export function holdOut(
   of: Interactions,
   share: number,
   seed: number,
-  /** Whether items of a user are held out. */
+  /** Whether to hold out items of this user. */
   isHeld: (user: number) => boolean = () => true,
 ): HoldOut {
   const random = createRandom(seed);
@@ -49,7 +49,7 @@ export function holdOut(
   };
 }
 
-/** Measures a ranking on the held-out items of the given users. Leaves out items that they already have. */
+/** Measures how well the scores rank the held-out items of the given users. The users' other items are left out. */
 export function evaluate(
   { train, test }: HoldOut,
   users: Iterable<number>,

@@ -9,9 +9,12 @@ import { TRIAL_EPOCHS, WORTHWHILE } from "./search-trials";
 import { singleThread, type Team } from "./team";
 import { TrialBench } from "./trial";
 
-/** Weights to try for another event type. With the first one, both values of `recommendSeen` are tried. */
+/**
+ * Weights to try for each event type besides the target. With the first weight, both values of `recommendSeen` are
+ * tried.
+ */
 const WEIGHTS = [0.1, 0.03, 0.3, 1];
-/** Number of event types whose weights are searched: those with the most pairs. */
+/** Maximum number of event types whose weights are searched. The types with the most pairs are chosen. */
 const MAX_TYPES = 3;
 
 interface TriedRule extends EventRule {
@@ -19,8 +22,8 @@ interface TriedRule extends EventRule {
 }
 
 /**
- * Chooses the weights of other event types, one type after another, and whether items that a user has only events of
- * other types on are recommended. What counts is the quality on held-out pairs of the target event.
+ * Chooses the weights of the other event types, one type after another, and the value of `recommendSeen`. Compares them
+ * by the quality on held-out pairs of the target event.
  */
 export function searchEventRule(
   target: Interactions,
@@ -60,7 +63,7 @@ export function searchEventRule(
     onTrial(Math.min(1, ++trials / expected), quality);
     return { weights, recommendSeen, ndcg: found.ndcg20 };
   };
-  /** Returns the best mode; if both are nearly as good, the one that recommends seen items. */
+  /** Returns the better value of `recommendSeen`; true if both are nearly equally good. */
   const bestMode = (weights: EventWeights, among: readonly boolean[]) =>
     among
       .map((recommendSeen) => tried(weights, recommendSeen))

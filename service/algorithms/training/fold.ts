@@ -12,18 +12,18 @@ import { EXPONENTS, factorParameters, type NeighbourPoint, type Point } from "./
 import { Scales } from "./scale";
 import { type Team, toShared } from "./team";
 
-/** A factorizer for one weighting of the pairs. */
+/** A factorizer for pairs with one weighting and damping. */
 interface Factorization {
   readonly key: string;
   readonly scales: Scales;
   readonly factorizer: Factorizer;
-  /** The point that the vectors are trained for, and the epochs so far. */
+  /** Key of the point that the vectors are trained for, and the number of epochs so far. */
   trained?: { readonly key: string; epochs: number };
 }
 
-/** Parts that the users of a measurement are divided into. Threads take one part after another. */
+/** Number of parts that the measured users are divided into. Threads take one part after another. */
 const PARTS = 32;
-/** Popularity exponents whose scales are computed together. */
+/** Popularity exponents whose neighbour scales are computed in one pass. */
 const USUAL_EXPONENTS = Array.from({ length: 11 }, (_, tenths) => tenths / 10);
 
 /** Users to measure, and their held-out pairs. */
@@ -32,7 +32,7 @@ export interface HeldOutPairs {
   readonly test: Interactions;
 }
 
-/** Held-out pairs with a step: if neighbours count, only every step-th user is measured, because that takes longer. */
+/** Held-out pairs with a step. With neighbours, only every step-th user is measured, because this takes longer. */
 export interface MeasuredPairs extends HeldOutPairs {
   readonly step: number;
 }
@@ -40,11 +40,11 @@ export interface MeasuredPairs extends HeldOutPairs {
 interface FoldData {
   /** Pairs of the target event to learn from. */
   readonly train: Interactions;
-  /** Held-out pairs to choose parameters on. */
+  /** Held-out pairs on which parameters are chosen. */
   readonly choosing: HeldOutPairs;
-  /** Held-out pairs to measure the report on. */
+  /** Held-out pairs on which the report is measured. */
   readonly reporting: HeldOutPairs;
-  /** Pairs that a measurement with neighbours may read. */
+  /** Maximum number of pairs that a measurement with neighbours reads. */
   readonly neighbourPairs: number;
   readonly team: Team;
   /** Pairs of other event types, without those that are held out. */
@@ -52,10 +52,10 @@ interface FoldData {
   readonly recommendSeen: boolean;
 }
 
-/** One hold-out with the vectors that were trained on it last. */
+/** A split into pairs to learn from and held-out pairs, with the vectors that were trained last. */
 export class Fold {
   readonly train: Interactions;
-  /** Pairs that are not recommended: those of the target event, or those of all types. */
+  /** Items that are not recommended to each user: those with target events, or those with events of any type. */
   readonly excluded: Interactions;
   readonly choosing: MeasuredPairs;
   readonly reporting: MeasuredPairs;
@@ -77,10 +77,13 @@ export class Fold {
     this.reporting = measured(reporting);
   }
 
-  /** Trains vectors for a point. If fewer epochs of the same training are done, it continues from there. */
+  /**
+   * Trains vectors for a point. Continues the last training if it was for the same point and had no more epochs than
+   * requested.
+   */
   trained(point: Point, epochs: number, given: G1Parameters, maxDimensions: number): Factorizer {
     const of = this.factorizationOf(point, maxDimensions);
-    // Neighbours do not change the vectors.
+    // The neighbour setting does not affect the vectors.
     const { neighbours: _, ...own } = point;
     const key = JSON.stringify(own);
     if (of.trained?.key !== key || of.trained.epochs > epochs) {
@@ -91,7 +94,7 @@ export class Fold {
     return of.factorizer;
   }
 
-  /** Measures vectors with each of several neighbour settings. */
+  /** Measures the quality of vectors with each of several neighbour settings. */
   measure(
     measured: MeasuredPairs,
     factorizer: Factorizer,
@@ -145,7 +148,7 @@ export class Fold {
     return this.last;
   }
 
-  /** Returns the scale at which neighbours count as much as vectors. */
+  /** Returns the scale at which the best neighbour scores are as high as the best dot products. */
   private neighbourScale(exponent: number): number {
     const known = this.neighbourScales.get(exponent);
     if (known !== undefined) return known;
@@ -158,18 +161,18 @@ export class Fold {
   }
 }
 
-/** Returns the users to measure: all, or fewer if neighbours count. */
+/** Returns the users to measure: all of them, or every step-th one if `fewer` is true. */
 export function measuredUsers({ users, step }: MeasuredPairs, fewer: boolean): Uint32Array {
   return fewer ? users.filter((_, at) => at % step === 0) : users;
 }
 
-/** Copies pairs to memory that all threads see, so no message copies them. */
+/** Copies pairs to shared memory, so messages to threads do not copy them. */
 function toSharedPairs(of: Interactions): Interactions {
   const { start, index, weight } = of;
   return { ...of, time: undefined, start: toShared(start), index: toShared(index), weight: toShared(weight) };
 }
 
-/** Estimates the pairs that are read to find the neighbours of all users, and their items. */
+/** Estimates the number of pairs that are read to find the neighbours of the given users, and the neighbours' items. */
 function neighbourCost(of: Interactions, users: Uint32Array): number {
   const counts = itemCounts(of);
   const average = of.index.length / of.users;

@@ -7,13 +7,13 @@ import { type HoldOutKind, holdOutLatest } from "./latest";
 import { heldOutShare, isSparse, type ReportUsers, reportUsersOf } from "./report-users";
 import type { Team } from "./team";
 
-/** Cost of a user or an item in a trial with long vectors, in pairs. */
+/** Estimated cost of each user and each item in a trial with long vectors, in pairs. */
 const ROW_PAIRS = 24;
 
-/** Events of other types. They are learned from, but never held out. */
+/** Events of types other than the target. Trials learn from them, but are not measured on them. */
 export interface OtherEvents {
   readonly pairs: Interactions | null;
-  /** Whether items are recommended to a user who has only events of other types on them. */
+  /** Whether to recommend an item to a user who has events on it, but no target event. */
   readonly recommendSeen: boolean;
 }
 
@@ -24,7 +24,10 @@ export interface FoldOptions {
   readonly budget: Budget;
   readonly team: Team;
   readonly others?: OtherEvents | undefined;
-  /** Pairs that the trials may cost, if that is not the number of pairs given. Decides the sample and the folds. */
+  /**
+   * Number of pairs that determines the sample and the number of folds. By default, all pairs in `interactions` and
+   * `others`.
+   */
   readonly pairs?: number | undefined;
   /** Users that the report is measured on. They are never used to choose parameters. */
   readonly reportUsers?: ReportUsers | undefined;
@@ -34,11 +37,14 @@ export interface FoldOptions {
 export interface Folds {
   readonly folds: readonly Fold[];
   readonly kind: HoldOutKind;
-  /** Whether the folds contain a sample of the users. */
+  /** Whether the folds contain only a sample of the users. */
   readonly isSample: boolean;
 }
 
-/** Holds out pairs: from a sample of the users if there are many pairs, several times if there are few. */
+/**
+ * Creates the folds. If there are many pairs, they contain only a sample of the users. If there are few, there are
+ * several folds.
+ */
 export function createFolds(options: FoldOptions): Folds {
   const { interactions, budget, team, reportUsers = reportUsersOf(interactions) } = options;
   const { pairs: otherPairs, recommendSeen } = options.others ?? { pairs: null, recommendSeen: true };
@@ -67,7 +73,7 @@ export function createFolds(options: FoldOptions): Folds {
     return { test, users: sample(random, able.length, count).map((at) => able[at]) };
   };
 
-  // Pairs for the report are in no fold: neither to learn from nor to choose parameters on.
+  // The held-out pairs of the report are in no fold, neither to learn from nor to choose parameters.
   const report = hold(target, reportUsers.share, 0, isReporting);
   const reporting = drawUsers(report.test, Math.ceil(measuredUsers / 2));
   const cost = pairs + ROW_PAIRS * (users + items);
@@ -75,7 +81,7 @@ export function createFolds(options: FoldOptions): Folds {
   const share = heldOutShare(pairs, users);
   const folds: Fold[] = [];
   for (let fold = 0; fold < count; fold++) {
-    // The report is measured on the first fold, so nothing else of its users is held out there.
+    // The report uses the vectors of the first fold, so this fold holds out no other pairs of the report's users.
     const isHeld = fold === 0 ? (user: number) => !isReporting(user) : undefined;
     const { train, test } = hold(report.train, share, fold, isHeld);
     const choosing = drawUsers(test, Math.ceil(measuredUsers / count));

@@ -22,7 +22,7 @@ import { type SearchResult, searchParameters } from "./search";
 import { foldInAll, usersToLearnFrom } from "./some-users";
 import { singleThread, type Team } from "./team";
 
-/** Data that a model is trained from. Attribute tables are optional. */
+/** Data that a model is trained on. Attribute tables are optional. */
 export interface TrainingData {
   /** Pairs of the target event. */
   readonly interactions: Interactions;
@@ -34,7 +34,7 @@ export interface TrainingData {
 
 const SEED = 1;
 
-/** Trains the algorithm G1: chooses the parameters that are not given, then learns from all data. */
+/** Trains a model with the algorithm G1: chooses the parameters that are not given, then learns from all data. */
 export function trainG1(
   data: TrainingData,
   given: G1Parameters = {},
@@ -54,7 +54,7 @@ export function trainG1(
     reportUsers,
   );
   const others = { pairs: weighted(data.others ?? [], eventWeights), recommendSeen };
-  // Given weights count in service too, even if there are no such events yet.
+  // Weights that the caller has given are part of the model, even if there are no such events yet.
   const othersCount = Object.values(eventWeights).some((weight) => weight > 0);
   const found = searchParameters(
     target,
@@ -127,7 +127,10 @@ export function trainG1(
   };
 }
 
-/** Learns the final vectors: from all users, or from some of them, with the others folded in. */
+/**
+ * Learns the final vectors. If there are too many pairs, it learns the item vectors from a sample of the users, and
+ * computes the user vectors by fold-in.
+ */
 function learnVectors(
   interactions: Interactions,
   { point, epochs }: SearchResult,
@@ -158,7 +161,7 @@ function learnVectors(
   };
 }
 
-/** Learns vectors from attributes, and gives them to the users or items without events. */
+/** Learns to compute vectors from attributes, and sets the vectors of the users or items without events. */
 function fillCold(
   table: AttributeTable | undefined,
   vectors: Float32Array,

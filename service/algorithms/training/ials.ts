@@ -24,27 +24,27 @@ export interface Factors {
   readonly itemVectors: Float32Array;
 }
 
-/** Returns the floats of scratch memory that the kernel needs: a matrix, two vectors and the gathered rows. */
+/** Returns the length of the kernel's scratch memory, in floats: a matrix, two vectors and the gathered rows. */
 export function scratchLength(stride: number): number {
   return stride * stride + 2 * stride + Math.max(CHUNK, stride) * stride;
 }
 
 interface FactorSide extends Side {
-  /** Number of rows with entries. Rows without entries do not count as unobserved. */
+  /** Number of rows with entries. A pair counts as unobserved only if its user and its item have entries. */
   readonly active: number;
-  /** Sum of the weights of each row. */
+  /** Sum of the weights in each row. */
   readonly totals: Float64Array;
-  /** First row of each part that is solved. */
+  /** First row of each part that is solved, and the end of the last part. */
   readonly bounds: Uint32Array;
 }
 
-/** Conjugate gradient steps in each half step. Two are enough to be as good as an exact solution. */
+/** Number of conjugate gradient steps in each half step. Two already give the quality of an exact solution. */
 const STEPS = 3;
 
-/** Limit of the random numbers that are cached, 8 bytes each. */
+/** Maximum number of random numbers to cache, 8 bytes each. */
 const MAX_CACHED = 4_000_000;
 
-/** Parts of a step. Independent of the number of threads, because no sum may depend on that. */
+/** Number of parts of a step. It is the same for any number of threads, so sums are rounded in the same way. */
 const PARTS = 24;
 const GRAM_PARTS = 8;
 
@@ -108,7 +108,7 @@ export class Factorizer {
     this.scratch = Array.from({ length: team.size }, () => this.kernel.floats(scratch));
   }
 
-  /** Starts again with small random item vectors. The user vectors are computed from them. */
+  /** Starts again with small random item vectors. The first epoch computes the user vectors from them. */
   begin(parameters: FactorParameters, seed: number): void {
     this.parameters = parameters;
     const { dimensions } = parameters;
@@ -125,7 +125,10 @@ export class Factorizer {
     this.setRidges();
   }
 
-  /** Returns normal random numbers in order. They are cached unless there are many: each trial starts with the same. */
+  /**
+   * Returns a function that gives normally distributed random numbers, to be called in order. Unless there are too
+   * many, they are cached, because each trial starts with the same numbers.
+   */
   private normals(count: number, seed: number): (at: number) => number {
     const random = createRandom(seed);
     if (count > MAX_CACHED) return () => random.normal();
@@ -144,7 +147,7 @@ export class Factorizer {
     this.halfStep(this.items, this.users);
   }
 
-  /** Returns the current vectors, and the memory to measure them. */
+  /** Returns the current vectors, and the memory that is needed to measure them. */
   measured(): Pick<
     MeasureWork,
     "memory" | "stride" | "scratch" | "userVectors" | "itemVectors" | "itemsOf" | "usersOf"
@@ -162,7 +165,7 @@ export class Factorizer {
     };
   }
 
-  /** Sorts the items by the lengths of their current vectors. */
+  /** Returns the items in descending order of the length of their current vectors. */
   byLength(): ItemsByLength {
     const stride = strideOf(this.parameters.dimensions);
     const { rows, vectors } = this.items;
@@ -241,7 +244,11 @@ export class Factorizer {
     });
   }
 
-  /** Rotates the vectors of one side to make their Gram matrix diagonal, and those of the other side with them. */
+  /**
+   * Rotates the vectors of one side to make their Gram matrix diagonal. Rotates the other side, if given, by the same
+   * matrix.
+   * @returns the diagonal
+   */
   private diagonalize(side: FactorSide, other?: FactorSide): Float64Array {
     const stride = strideOf(this.parameters.dimensions);
     const { kernel, scratch, rotation: matrix, team } = this;
@@ -280,10 +287,13 @@ export function boundsOf({ users, start }: Interactions): Uint32Array {
   return bounds;
 }
 
-/** Cost of a row in addition to its entries, in entries. */
+/** Fixed cost of a row, in entries. */
 const ROW_COST = 8;
 
-/** Returns the regularization of a row. `total` is the sum of its weights, `others` the active rows of the other side. */
+/**
+ * Returns the regularization of a row. `total` is the sum of its weights, `others` the number of active rows on the
+ * other side.
+ */
 export function ridgeOf(
   parameters: Omit<FactorParameters, "dimensions">,
   total: number,

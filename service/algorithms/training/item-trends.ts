@@ -1,12 +1,12 @@
 import type { Interactions } from "../interactions";
 
 const DAY_MS = 86_400_000;
-/** The share of the latest pairs that sets the half-life. */
+/** The half-life is the time span of this share of the pairs, counted from the latest. */
 const LATE = 0.2;
 
 /**
- * Recent popularity and age of items, as known at a point in time. A ranking must learn from what was known when a user
- * chose, not from later choices of other users. In service, the time is that of the last event.
+ * Recent popularity and age of items at a point in time. A ranking must learn from what was known when a user chose an
+ * item, not from later choices of other users. When serving, the point in time is the last event of the training.
  */
 export class ItemTrends {
   /** Time of the last event. */
@@ -52,7 +52,7 @@ export class ItemTrends {
     return this;
   }
 
-  /** Returns the recent users of an item. Earlier ones count less. */
+  /** Returns the number of recent users of an item. Earlier users count less. */
   lateOf(item: number): number {
     return this.weightAt(item, this.moment) * this.times;
   }

@@ -5,17 +5,17 @@ import type { HoldOut } from "./evaluation";
 export type HoldOutKind = "latest" | "random";
 
 /**
- * Holds out the latest share of each user's items, so the held-out items come after those learned from, as in service.
+ * Holds out the latest share of each user's items, so they are later than the items to learn from, as in real use.
  *
- * Window 1 holds out the items before the latest ones, and so on. It keeps the later items, because with less data other
- * parameters would be best. So only window 0 may be reported as `latest`; other windows only serve to choose parameters.
- * Users without items before a window are left out.
+ * Window 1 holds out the items before the latest ones, and so on. The later items stay in the training part, because
+ * with less data other parameters would be best. So only window 0 may be reported as `latest`. The other windows are
+ * only used to choose parameters. Users without items before a window are left out.
  */
 export function holdOutLatest(
   of: Interactions,
   share: number,
   window = 0,
-  /** Whether items of a user are held out. */
+  /** Whether to hold out items of this user. */
   isHeld: (user: number) => boolean = () => true,
 ): HoldOut {
   const { time = new Float64Array(of.index.length) } = of;

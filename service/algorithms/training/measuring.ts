@@ -12,7 +12,10 @@ export function usersAtOnce(items: number): number {
   return Math.max(1, Math.min(8, Math.floor(2 ** 20 / items)));
 }
 
-/** Floats of item vectors that stay in the processor's cache while a batch of users is multiplied with them. */
+/**
+ * Size of a block of item vectors, in floats. A block stays in the processor's cache while a batch of users is
+ * multiplied with it.
+ */
 const CACHED_FLOATS = 2 ** 14;
 
 /** Writes the quality of a user's list for one blend. */
@@ -37,7 +40,7 @@ export function measurer(work: MeasureWork, scratch: Float32Array): (part: numbe
     );
 }
 
-/** Measures users whose lists depend only on the products of vectors. */
+/** Measures users whose lists depend only on the dot products of vectors. */
 function productMeasurer(
   work: MeasureWork,
   byLength: ItemsByLength,
@@ -90,7 +93,7 @@ function scoreMeasurer(
   };
 }
 
-/** Returns a function that makes the lists of a user, one for each blend. */
+/** Returns a function that returns the lists of a user, one for each blend. */
 function listMaker(
   work: MeasureWork,
   memory: Float32Array,
@@ -132,12 +135,15 @@ function topOfSums(scores: Float32Array, added: Float32Array, scale: number): nu
   return top.sorted().items;
 }
 
-/** Returns the length of the arrays that neighbours need, in floats. */
+/** Returns the total length of the work arrays of `Neighbours`, in floats. */
 export function neighbourFloats(users: number, items: number): number {
   return 3 * users + 1 + items;
 }
 
-/** Places the arrays that neighbours need in a thread's own memory. The rows are in the kernel's memory already. */
+/**
+ * Places the work arrays of `Neighbours` in the scratch memory of a thread. The rows are already in the kernel's
+ * memory.
+ */
 function rowsIn({ memory, itemsOf, usersOf, train }: MeasureWork, floats: Float32Array): PlacedRows {
   const { users, items } = train;
   const integers = (from: number, length: number) =>
@@ -153,7 +159,7 @@ function rowsIn({ memory, itemsOf, usersOf, train }: MeasureWork, floats: Float3
   };
 }
 
-/** Returns a function that lists the best items as users are shown them, with popularity penalty and diversity. */
+/** Returns a function that lists the items that a user would be shown, with popularity penalty and diversity. */
 function shownBy(
   { itemCounts, itemVectors, stride }: MeasureWork,
   { diversity, popularityPenalty }: ExposureRule,

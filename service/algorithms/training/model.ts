@@ -9,35 +9,40 @@ import type { Effort } from "./effort";
 import type { Quality } from "./evaluation";
 import type { HoldOutKind } from "./latest";
 
-/** Parameters of the algorithm G1. Those that are not given are chosen on held-out pairs. */
+/** Parameters of the algorithm G1. Most parameters that are not given are chosen by their quality on held-out pairs. */
 export interface G1Parameters {
-  /** How much work the choice of the other parameters may take. */
+  /** How much work the training may do. */
   readonly effort?: Effort;
   /** Length of the vectors. */
   readonly dimensions?: number;
   /** Strength of the regularization, which pulls all vectors towards zero. */
   readonly regularization?: number;
-  /** Weight of a pair without events, relative to a pair of average weight. */
+  /** Weight of a user-item pair without events, relative to the average weight of a pair with events. */
   readonly alpha?: number;
-  /** How much the regularization of a vector grows with its weight: 0 not at all, 1 in proportion. */
+  /** How much the regularization of a vector grows with the weight of its pairs: 0 not at all, 1 in proportion. */
   readonly regularizationExponent?: number;
   /** Passes over the data. */
   readonly epochs?: number;
   /** How the weight of a pair depends on the sum of its event values. */
   readonly weighting?: Weighting;
-  /** How much the weight of a pair falls with the number of the user's items: 0 not at all, 1 in proportion. */
+  /** How much the weight of a pair falls with the number of the user's items: 0 not at all, 1 in inverse proportion. */
   readonly damping?: number;
-  /** Weight of users who chose the same items, relative to the vectors; 0 leaves them out. */
+  /**
+   * Weight of the scores from similar users (neighbours), relative to the scores from vectors. 0 turns neighbours off.
+   */
   readonly neighbours?: number;
-  /** How much neighbour scores fall with an item's popularity: 0 not at all, 1 in proportion. */
+  /** How much neighbour scores fall with an item's popularity: 0 not at all, 1 in inverse proportion. */
   readonly popularityExponent?: number;
   /** Weights of other event types, relative to the target event. */
   readonly eventWeights?: EventWeights;
-  /** Whether items are recommended to a user who has only events of other types on them. */
+  /** Whether to recommend an item to a user who has events on it, but no target event. */
   readonly recommendSeen?: boolean;
-  /** How much items are moved down that are similar to items above them. */
+  /** How far an item moves down if it is similar to items above it: 0 ignores similarity, 1 considers nothing else. */
   readonly diversity?: number;
-  /** How much the score of an item falls with the number of its users: at 1, it is divided by the square root. */
+  /**
+   * How much the score of an item falls with its number of users: at 1, it is divided by the square root of that
+   * number.
+   */
   readonly popularityPenalty?: number;
 }
 
@@ -47,26 +52,26 @@ export type ResolvedParameters = Required<Omit<G1Parameters, Choices>> & Pick<G1
 /** Parameters that are absent if they have no effect. */
 type Choices = "eventWeights" | "recommendSeen" | keyof ExposureRule;
 
-/** Quality of a training on held-out pairs. */
+/** Report of a training, mainly its quality on held-out pairs. */
 export interface TrainingReport {
   /** Quality with the chosen parameters; null if there were too few events to hold any out. */
   readonly quality: Quality | null;
   /** Quality of recommending the most popular items, on the same pairs. */
   readonly popularity: Quality | null;
-  /** Size of the held-out set. A pair in several folds counts once. */
+  /** Number of held-out pairs and users that the quality was measured on. */
   readonly heldOut: {
     readonly pairs: number;
     readonly users: number;
     /** Absent if nothing was held out. */
     readonly kind?: HoldOutKind;
   };
-  /** Number of parameter sets that were tried. */
+  /** Number of trials in the parameter search. */
   readonly trials: number;
   /** Number of users that the item vectors were learned from. Absent if these are all users. */
   readonly learnedOn?: { readonly users: number; readonly of: number } | undefined;
-  /** Quality of the candidates on the latest pairs, with ranking and without; null if it was not measured. */
+  /** NDCG@20 on the latest pairs of users, with the learned ranking and without it; null if it was not measured. */
   readonly ranking?: { readonly ndcg20: number; readonly without: number } | null | undefined;
-  /** Figures about the items that the model shows; null if it shows none. */
+  /** Statistics of the items that the model shows; null if it shows none. */
   readonly exposure?: Exposure | null | undefined;
 }
 
@@ -88,30 +93,30 @@ export type FoldInRule =
 export interface TrainedModel {
   /** Name of the algorithm. */
   readonly algorithm: string;
-  /** Parameters of the training, as the trainer reports them. Not needed to serve. */
+  /** Parameters of the training, as the trainer reports them. Not needed for serving. */
   readonly parameters: object;
-  /** Quality that the trainer measured. Not needed to serve. */
+  /** Quality that the trainer measured. Not needed for serving. */
   readonly report: object | null;
-  /** Floats from one vector to the next, at least `parameters.dimensions`. */
+  /** Number of floats from one vector to the next, at least the number of dimensions. */
   readonly stride: number;
   readonly users: number;
   readonly items: number;
-  /** Vectors from events; without events, from attributes; without attributes, zero. */
+  /** User vectors from events. A user without events has a vector from attributes, or else a zero vector. */
   readonly userVectors: Float32Array;
-  /** As for users. The Gram matrix of the items with events is diagonal. */
+  /** Item vectors, computed like user vectors. The Gram matrix of the items with events is diagonal. */
   readonly itemVectors: Float32Array;
   /** The pairs that the model was trained on. */
   readonly interactions: Interactions;
   readonly foldIn: FoldInRule;
-  /** How events of other types count in the interactions; absent if only the target event counts. */
+  /** How events of other types are added to the interactions; absent if only the target event is used. */
   readonly eventRule?: EventRule | undefined;
   /** How neighbours add to the scores; null if they do not. */
   readonly neighbours: NeighbourRule | null;
   /** Diversity and popularity penalty; absent if there are none. */
   readonly exposure?: ExposureRule | undefined;
-  /** How the model ranks the candidates of a generator; null if by its own scores. */
+  /** How the model ranks the candidates of a generator; null if it ranks them by its own scores. */
   readonly ranking: Ranking | null;
-  /** Mapping from attributes to vectors; null if there is none. */
+  /** Mapping from user attributes to vectors; null if there is none. */
   readonly userAttributes: AttributeModel | null;
   readonly itemAttributes: AttributeModel | null;
 }
@@ -122,7 +127,7 @@ export interface G1Model extends TrainedModel {
   readonly report: TrainingReport;
 }
 
-/** Progress of a training. The fraction is that of the phase. */
+/** Progress of a training. `fraction` is the completed part of the current phase. */
 export interface TrainingProgress {
   readonly phase: "weights" | "search" | "train" | "attributes";
   readonly fraction: number;

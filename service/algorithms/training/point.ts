@@ -5,19 +5,22 @@ import type { FactorParameters } from "./ials";
 import type { G1Parameters } from "./model";
 import { alphaOf, type Scales } from "./scale";
 
-/** How much neighbours count in the scores. */
+/** Neighbour setting of a point: how much neighbour scores count, and how they depend on popularity. */
 export interface NeighbourPoint {
-  /** Weight of the best neighbour score, if the best product of vectors weighs 1; 0 leaves neighbours out. */
+  /**
+   * Weight of the neighbour scores, after they are scaled to be as high as the dot products of vectors. 0 turns
+   * neighbours off.
+   */
   readonly share: number;
   readonly popularityExponent: number;
 }
 
-/** Parameters in units that mean nearly the same on every data set and on every sample of it. */
+/** One set of parameters in the search. Its units mean nearly the same on every dataset and every sample of it. */
 export interface Point {
   readonly dimensions: number;
-  /** Weight of all unobserved pairs together, relative to that of the observed pairs. */
+  /** Total weight of all unobserved pairs, relative to the total weight of the observed pairs. */
   readonly balance: number;
-  /** Regularization, relative to the one at which all vectors become zero. */
+  /** Regularization, relative to the smallest one at which all vectors become zero. */
   readonly strength: number;
   readonly regularizationExponent: number;
   readonly weighting: Weighting;
@@ -44,7 +47,7 @@ export function firstPoint(given: G1Parameters): Point {
   };
 }
 
-/** Converts a point to parameters of the factorization for the given data. Parameters that were given win. */
+/** Converts a point to parameters of the factorization for the given data. Parameters in `given` take precedence. */
 export function factorParameters(
   point: Omit<Point, "neighbours">,
   given: G1Parameters,
@@ -61,16 +64,16 @@ const STRENGTH_FOR_ALL = 0.9;
 
 /**
  * Adapts a point to all of the data: with more data than in the trials, less regularization is best. On MovieLens,
- * FilmTrust and Epinions, the best strength was 0.88, 0.75 and 0.89 of the best one in the trials.
+ * FilmTrust and Epinions, the best strength was 0.88, 0.75 and 0.89 times the best strength in the trials.
  */
 export function forAllData(point: Point): Point {
   return { ...point, strength: point.strength * STRENGTH_FOR_ALL };
 }
 
-/** Found by experiment on sparse data. The results depend little on the exact values. */
+/** Exponents of `NeighbourRule`, found by experiments on sparse data. The results depend little on the exact values. */
 export const EXPONENTS = { damping: 0.5, itemExponent: 0.5, userExponent: 0.7 };
 
-/** Converts the neighbour setting of a point to a rule for the given data; null if neighbours do not count. */
+/** Converts the neighbour setting of a point to a rule for the given data; null if neighbours are turned off. */
 export function neighbourRule({ neighbours }: Point, data: Interactions): NeighbourRule | null {
   const { share, popularityExponent } = neighbours;
   if (share === 0) return null;

@@ -2,25 +2,31 @@ import { type KernelMemory, kernelOn } from "../kernel";
 import { norm } from "../linear-algebra";
 import { TopK } from "../top";
 
-/** Items in descending order of the lengths of their vectors. */
+/** Items in descending order of vector length. */
 export interface ItemsByLength {
-  /** Items to compare. May leave out the last ones. */
+  /** Items to search. May leave out the items with the shortest vectors. */
   readonly items: Uint32Array;
-  /** Lengths of the vectors of all items, in this order. */
+  /** Vector lengths of all items, in this order. */
   readonly lengths: Float32Array;
   /** Vectors of all items, in this order. */
   readonly vectors: Float32Array;
 }
 
-/** Floats of item vectors that are multiplied between two checks whether the remaining ones are too short. */
+/**
+ * Size of a block of item vectors, in floats. After each block, the search stops if the remaining vectors are too
+ * short.
+ */
 const BLOCK_FLOATS = 2 ** 12;
 
-/** Rounding can make a product of 32-bit numbers greater than the product of the lengths, by less than this factor. */
+/**
+ * Rounding can make the dot product of 32-bit vectors larger than the product of their lengths, by less than this
+ * factor.
+ */
 const ROUNDING = 1.0001;
 
 /**
- * Returns a function that finds the best items of a user by the products of vectors. It starts with the longest
- * vectors, and stops when no remaining product can be among the best.
+ * Returns a function that finds a user's best items by the dot products of vectors. It starts with the longest vectors,
+ * and stops when no remaining product can be among the best.
  */
 export function bestByProducts(
   of: { readonly memory: KernelMemory; readonly stride: number; readonly userVectors: Float32Array },

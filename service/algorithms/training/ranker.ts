@@ -18,8 +18,8 @@ const NO_WEIGHTS: readonly number[] = [];
 
 /**
  * Learns to rank a generator's candidates. The generator is trained without the latest pairs of each user, and the
- * ranking learns to put these first. It is used only if the gain is significant for users that the weights were not
- * learned from. The report is measured on users that have no part in this decision.
+ * ranking learns to put these pairs first. The ranking is used only if its gain is significant on users that the
+ * weights were not learned from. The report is measured on users that have no part in this decision.
  */
 export function learnRanking(data: RankingData): {
   readonly ranking: Ranking;
@@ -38,7 +38,7 @@ export function learnRanking(data: RankingData): {
   };
 }
 
-/** Returns the gain in NDCG of each list, ranked by weights that were learned from the other half of the lists. */
+/** Returns the NDCG gain of each list if it is ranked by weights that were learned from the other half of the lists. */
 function gainsOf(lists: readonly RankingList[]): number[] {
   const halves = [0, 1].map((half) => lists.filter((_, at) => at % 2 === half));
   return halves.flatMap((half, at) => {

@@ -33,22 +33,22 @@ export interface RankingData {
   readonly attributes: AttributeModel | null;
   readonly records: AttributeTable["records"];
   readonly team: Team;
-  /** Users that the report is measured on. They have no part in learning the weights. */
+  /** Users that the report is measured on. They have no part in deciding whether the ranking is used. */
   readonly reportUsers: ReportUsers;
 }
 
 /** A generator that is trained without the latest pairs of each user. */
 export interface RankingGenerator {
   readonly random: Random;
-  /** The sample of users that it is trained on; null if it is trained on all. */
+  /** The sample of users that the generator is trained on; null if it is trained on all users. */
   readonly drawn: Uint32Array | null;
   /** All target pairs of these users. */
   readonly all: Interactions;
-  /** Target pairs that it is trained on, with times. */
+  /** Target pairs that the generator is trained on, with times. */
   readonly timed: Interactions;
   /** The latest target pairs, which are held out. */
   readonly test: Interactions;
-  /** Pairs that it is trained on, including other event types. */
+  /** Pairs that the generator is trained on, including other event types. */
   readonly train: Interactions;
   readonly factors: Factors;
   readonly factorizer: Factorizer;
@@ -63,14 +63,14 @@ export interface RankingList extends Example {
   readonly items: readonly number[];
   /** The held-out items. */
   readonly wanted: Uint32Array;
-  /** Whether the list belongs to the report. */
+  /** Whether the list belongs to a user of the report. */
   readonly isReporting: boolean;
 }
 
 const SHARE = 0.1;
 const MOST_PAIRS = 300_000;
 const MOST_USERS = 2000;
-/** Limit of the multiplications for all scores: about a second. */
+/** Maximum number of multiplications for computing all scores. This many take about a second. */
 const MOST_PRODUCTS = 4e9;
 
 /** Trains a generator without the latest pairs of each user, on a sample of the users if there are many. */
@@ -91,12 +91,12 @@ export function rankingGenerator({ interactions, point, epochs, given, team, oth
   return { random, drawn, all, timed, test, train, factors, factorizer, rule } satisfies RankingGenerator;
 }
 
-/** Returns the generator's candidates for some users, in the order of the times at which they chose next. */
+/** Returns the generator's candidates for a sample of users, in the order of each user's first held-out choice. */
 export function rankingLists(data: RankingData, generator: RankingGenerator): RankingList[] {
   const { random, drawn, all, timed, test, train, factors } = generator;
   const counts = itemCounts(train);
   const features = featuresOf(data);
-  // In service, the counts are those of all users. So each user of a sample counts several times.
+  // When serving, the counts include all users. So each user of a sample is counted several times.
   const times = drawn ? data.interactions.users / drawn.length : 1;
   const trends = new ItemTrends(all, times);
   const known: KnownItems = {
@@ -135,7 +135,7 @@ export function rankingLists(data: RankingData, generator: RankingGenerator): Ra
     });
 }
 
-/** Returns the facts about items and users that a ranking needs, as known at the last event. */
+/** Returns the facts about items and users that a ranking needs, at the time of the last event. */
 export function rankingBasis(data: RankingData) {
   const trends = new ItemTrends(data.interactions).moveTo(Number.POSITIVE_INFINITY);
   const { items } = data.interactions;
@@ -149,7 +149,7 @@ export function rankingBasis(data: RankingData) {
   };
 }
 
-/** Finds candidates like the service: items without users come last. */
+/** Finds candidates as the service does. Items without users come last or are left out. */
 function candidatesFor(
   { given }: RankingData,
   { train, factors, factorizer, rule }: RankingGenerator,

@@ -5,13 +5,16 @@ import { createRandom, sample } from "../random";
 export interface ReportUsers {
   /** For each user, 1 if the report is measured on the user, else 0. */
   readonly isReporting: Uint8Array;
-  /** Share of their pairs that is held out. */
+  /** Share of these users' pairs that is held out. */
   readonly share: number;
 }
 
-/** The report gets half of the users: fewer make its figures uncertain, more make the choice so. */
+/**
+ * Share of the users that the report is measured on. A smaller share would make the report uncertain, a larger one the
+ * choice of parameters.
+ */
 const PART = 0.5;
-/** No other sample uses this seed. With the same seed, the other samples of users would depend on this one. */
+/** Seed that no other sample uses. With the same seed, other samples of users would depend on this one. */
 const SEED = 20_261_117;
 
 /** Share of each user's items to hold out. It is larger if users have few items, because a tenth would be too few. */

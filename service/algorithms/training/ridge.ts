@@ -7,7 +7,7 @@ export interface LinearMap {
   readonly weights: Float32Array;
 }
 
-/** Sums for least squares that do not depend on the penalty. */
+/** Sums over examples for least squares. They do not depend on the penalty. */
 export interface Moments {
   readonly size: number;
   readonly stride: number;
@@ -16,7 +16,7 @@ export interface Moments {
   readonly right: Float64Array;
 }
 
-/** Features, and the row of the vector to predict from them. */
+/** An example to learn from: features, and the row of the vector to predict from them. */
 export interface Example {
   readonly row: number;
   readonly features: Features;

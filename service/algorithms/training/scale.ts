@@ -10,7 +10,7 @@ export interface Mass {
   readonly weight: number;
 }
 
-/** Computes the mass of interactions. */
+/** Counts the users and items with entries, and sums the weights. */
 export function massOf(of: Interactions): Mass {
   let users = 0;
   for (let user = 0; user < of.users; user++) if (of.start[user] !== of.start[user + 1]) users++;
@@ -18,7 +18,7 @@ export function massOf(of: Interactions): Mass {
   return { users, items, weight: of.weight.reduce((sum, weight) => sum + weight, 0) };
 }
 
-/** Scales that convert a `Point` to parameters for some data. Each is computed once. */
+/** Scales that convert a `Point` to parameters for the given data. Each scale is computed once. */
 export class Scales {
   readonly mass: Mass;
   private readonly vanishing = new Map<string, number>();
@@ -27,7 +27,7 @@ export class Scales {
     this.mass = massOf(data);
   }
 
-  /** Returns the regularization from which on all vectors are zero. */
+  /** Returns the smallest regularization at which all vectors become zero. */
   vanishingRegularization(alpha: number, regularizationExponent: number): number {
     const key = `${alpha} ${regularizationExponent}`;
     const found =
@@ -39,14 +39,17 @@ export class Scales {
 }
 
 /**
- * Returns the alpha at which all unobserved pairs together weigh `balance` times as much as the observed ones. Datasets
- * of very different density have similar good balances, but different good alphas.
+ * Returns the alpha at which all unobserved pairs together weigh `balance` times as much as the observed pairs. Good
+ * values of `balance` are similar for datasets of very different density; good values of alpha are not.
  */
 export function alphaOf(balance: number, mass: Mass): number {
   return (balance * mass.weight) / (mass.users * mass.items);
 }
 
-/** Returns the largest singular value of the data, scaled by the regularization of rows and columns (power iteration). */
+/**
+ * Returns the largest singular value of the data matrix, with rows and columns scaled by their regularization. Uses
+ * power iteration.
+ */
 function vanishingRegularization(
   of: Interactions,
   mass: Mass,

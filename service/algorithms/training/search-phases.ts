@@ -8,21 +8,24 @@ export interface SearchContext {
   readonly given: G1Parameters;
   readonly budget: Budget;
   readonly trials: SearchTrials;
-  /** Lengths of vectors to try beyond those of the other phases, the longest first. */
+  /** Vector lengths to try in addition to the one of the other phases, longest first. */
   readonly dimensions: readonly number[];
   /** Whether the pairs have different weights. */
   readonly hasWeights: boolean;
 }
 
-/** What a phase passes to the next one. */
+/** State that a phase passes to the next phase. */
 interface SearchState {
   readonly best: Point;
-  /** Points with different weighting and damping, the preferred one first. They are compared once per vector length. */
+  /** Points with different damping, the preferred one first. They are compared once per vector length. */
   readonly candidates: readonly Point[];
 }
 
 interface Phase {
-  /** Parameters that the phase chooses. It is skipped if all of them are given, unless it always runs. */
+  /**
+   * Parameters that the phase chooses. The phase is skipped if all of them are given; "always" means that it is never
+   * skipped.
+   */
   readonly chooses: readonly (keyof G1Parameters)[] | "always";
   run(state: SearchState, context: SearchContext): SearchState;
 }
@@ -30,7 +33,7 @@ interface Phase {
 /** Factor by which a coarse step changes the regularization strength. */
 const COARSE = 1.7;
 
-/** More weight of the unobserved pairs needs less regularization, so both change together. */
+/** If unobserved pairs weigh more, less regularization is needed, so both change together. */
 const balanceStep: Step = (from, direction) => {
   const strength = from.strength * 1.4 ** -direction;
   return strength > 1 ? null : { ...from, strength, balance: from.balance * 3 ** direction };
@@ -62,7 +65,7 @@ function walkWith(step: Step): Phase["run"] {
   return ({ best }, { trials }) => single(trials.walk(best, step));
 }
 
-/** Weights of neighbours to try, and finer steps around the best one. */
+/** Neighbour weights to try, and factors for finer steps around the best weight. */
 const SHARES = [0, 0.125, 0.25, 0.5, 1, 2, 4, 8];
 const FINER = [0.5, 0.7, 1, 1.4, 2];
 
@@ -79,7 +82,7 @@ function chooseNeighbours({ best }: SearchState, context: SearchContext): Search
 function bestNeighbours(from: Point, { given, trials }: SearchContext): NeighbourPoint {
   const { popularityExponent } = from.neighbours;
   const shares = given.neighbours === undefined ? SHARES : [given.neighbours];
-  // In a sample of the users no item is as popular as among all, so a sample cannot choose the exponent.
+  // In a sample of the users, all items have fewer users than in the full data, so a sample cannot choose the exponent.
   const isExponentFixed = given.popularityExponent !== undefined || trials.bench.isSample;
   const exponents = isExponentFixed ? [popularityExponent] : POPULARITY_EXPONENTS;
   if (shares.length * exponents.length === 1 || given.neighbours === 0) return from.neighbours;
@@ -118,7 +121,7 @@ function chooseWeighting(state: SearchState, { given, trials, hasWeights }: Sear
 /** Adds points with damping. Which one is best depends on the dimensions, so a later phase compares them. */
 function addDampings({ best, candidates }: SearchState, { budget, trials }: SearchContext): SearchState {
   const [peak] = candidates;
-  // If neighbours count, the damping of the vectors makes little difference, and a small one is enough.
+  // With neighbours, damping makes little difference, so only the smallest value is tried, and preferred to none.
   const points =
     best.neighbours.share > 0
       ? [...budget.dampings.slice(0, 1).map((damping) => ({ ...peak, damping })), peak]
@@ -131,13 +134,19 @@ function addDampings({ best, candidates }: SearchState, { budget, trials }: Sear
   return { best, candidates: points };
 }
 
-/** With the right regularization, longer vectors do no harm. Only a loss beyond the noise of a trial rejects them. */
+/**
+ * Longer vectors are chosen if their NDCG is above this share of the NDCG of shorter vectors. With the right
+ * regularization, a smaller loss is only noise.
+ */
 const TOLERABLE = 0.99;
 
-/** On a sample, longer vectors lose what they gain on all users: twice as long ones do on a quarter of Gowalla. */
+/**
+ * The same share for trials on a sample, where longer vectors do worse than on all users. On a quarter of Gowalla,
+ * vectors of twice the length lose what they gain on all users.
+ */
 const TOLERABLE_OF_SAMPLE = 0.95;
 
-/** Chooses the damping for the length in the trials, then the longest vectors that lose little. */
+/** Chooses the damping at the vector length of the trials, then the longest vectors that lose little quality. */
 function chooseDimensions({ best: from, candidates }: SearchState, context: SearchContext): SearchState {
   const { given, trials, dimensions } = context;
   const bestAt = (length: number, among: readonly Point[]): Point =>
@@ -154,7 +163,10 @@ function chooseDimensions({ best: from, candidates }: SearchState, context: Sear
   return single(best);
 }
 
-/** Longer vectors next to neighbours need less regularization. */
+/**
+ * Lowers the regularization as long as this improves the NDCG. Longer vectors need less of it if they are combined with
+ * neighbours.
+ */
 function weakenRegularization({ best }: SearchState, { trials }: SearchContext): SearchState {
   if (best.neighbours.share === 0) return single(best);
   const step = strengthBy(COARSE);

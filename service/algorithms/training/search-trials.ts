@@ -6,7 +6,7 @@ import type { TrialBench } from "./trial";
 /** Epochs of a trial. */
 export const TRIAL_EPOCHS = 5;
 
-/** Factor by which a more complex model must be better than a simpler one. */
+/** Factor by which a more complex model must be better than a simpler one to be chosen. */
 export const WORTHWHILE = 1.003;
 
 /** Typical number of trials, to report progress. */
@@ -15,7 +15,7 @@ const EXPECTED_TRIALS = 26;
 /** Returns the next point in a direction; null if there is none. */
 export type Step = (from: Point, direction: 1 | -1) => Point | null;
 
-/** A point at the end of a climb. Its NDCG is estimated, or measured when it is needed. */
+/** The point that a climb has reached. `ndcg` returns an estimate, or measures the point. */
 export interface Peak {
   readonly point: Point;
   ndcg(): number;
@@ -24,7 +24,7 @@ export interface Peak {
 /** Receives the progress of the search, the best quality so far, and the NDCG@20 of all trials so far. */
 export type OnTrial = (fraction: number, quality: Quality, trials: readonly number[]) => void;
 
-/** Multiplies the strength of a point by a factor, up to a strength of 1. */
+/** Returns a step that multiplies or divides the strength by a factor. The strength never exceeds 1. */
 export function strengthBy(factor: number): Step {
   return (from, direction) => {
     const strength = from.strength * factor ** direction;
@@ -52,7 +52,7 @@ export class SearchTrials {
     return found.ndcg20;
   }
 
-  /** Returns the best of several neighbour settings; of those that are nearly as good, the first one. */
+  /** Returns the best of several neighbour settings, or the first one that is nearly as good. */
   bestNeighbours(from: Point, settings: readonly NeighbourPoint[]): { best: NeighbourPoint; ndcg: number } {
     const found = this.bench.compareNeighbours(from, TRIAL_EPOCHS, settings);
     const at = firstNearlyBest(found);
@@ -60,7 +60,7 @@ export class SearchTrials {
     return { best: settings[at], ndcg: found[at].ndcg20 };
   }
 
-  /** Goes step by step in the direction that improves the NDCG, until it improves no more. */
+  /** Takes steps in the direction that improves the NDCG, until it no longer improves. */
   walk(from: Point, step: Step): Point {
     let reached = from;
     for (const direction of [1, -1] as const) {

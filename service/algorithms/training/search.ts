@@ -21,8 +21,9 @@ export interface SearchResult {
 const TYPICAL_EPOCHS = 8;
 
 /**
- * Chooses the parameters that are not given by their quality on held-out pairs, one after another. The report is
- * measured on users that no trial has used: on the users of the trials, the best of many looks better than it is.
+ * Chooses the parameters that are not given, one after another, by their quality on held-out pairs. The report is
+ * measured on users that no trial has used. On the users of the trials, the best of many trials would look better than
+ * it is.
  */
 export function searchParameters(
   interactions: Interactions,
@@ -73,7 +74,10 @@ export function searchParameters(
   };
 }
 
-/** Returns the epochs to try. A sample needs fewer epochs than all users do, so it cannot choose: the most are used. */
+/**
+ * Returns the numbers of epochs to try. A sample needs fewer epochs than all users do, so trials on a sample cannot
+ * choose. Then the highest affordable number is used.
+ */
 function epochsFor(
   { dimensions }: Point,
   { isSample }: TrialBench,

@@ -4,14 +4,14 @@ import { createRandom, DEFAULT_SEED, sample } from "../random";
 import { boundsOf, type FactorParameters, type Factors, ridgeOf, scratchLength } from "./ials";
 import type { Team } from "./team";
 
-/** Minimum of users of each item in the sample, if the item has as many. */
+/** Minimum number of users of each item in the sample. An item with fewer users keeps all of them. */
 const MIN_ITEM_USERS = 5;
-/** Pairs that are folded in at once, which limits the memory. */
+/** Number of pairs to fold in at once, which limits the memory. */
 const FOLDED_PAIRS = 1_000_000;
 
 /**
- * Draws users whose pairs are enough to learn the item vectors; null if all users are needed. Adds more users for items
- * that have too few in the sample.
+ * Draws a sample of users to learn the item vectors from. Adds users for items that have too few in the sample. Returns
+ * null if all users are needed.
  */
 export function usersToLearnFrom(of: Interactions, maxPairs: number): Uint32Array | null {
   const pairs = of.index.length;
@@ -82,7 +82,7 @@ export function foldInAll(
       solved: { ...chunk, rows: rows.length },
       fixed,
       base,
-      // Not read, because an exact solution does not start from earlier vectors.
+      // Not used, because an exact solution does not start from earlier vectors.
       matrix: base,
       bounds,
       steps: 0,

@@ -8,7 +8,7 @@ export interface Team {
   run(work: Work): void;
 }
 
-/** A team that consists of the calling thread. */
+/** A team that consists only of the calling thread. */
 export const singleThread: Team = {
   size: 1,
   run: (work) => {
@@ -17,7 +17,7 @@ export const singleThread: Team = {
   },
 };
 
-/** Copies an array to memory that all threads see. */
+/** Copies an array to memory that all threads can read. */
 export function toShared<T extends Uint32Array | Float32Array>(array: T): T {
   const ArrayType = array.constructor as new (buffer: SharedArrayBuffer) => T;
   const copy = new ArrayType(new SharedArrayBuffer(array.byteLength));

@@ -10,16 +10,18 @@ import type { NeighbourPoint, Point } from "./point";
 /** Settings of `TrialBench`. */
 export interface TrialOptions extends FoldOptions {
   readonly given: G1Parameters;
-  /** Longest vectors that will be tried. Memory is allocated for them once. */
+  /** Length of the longest vectors that will be tried. Memory is allocated for them once. */
   readonly maxDimensions: number;
 }
 
 /**
- * Measures the quality of points on held-out pairs, and remembers it. The quality in the report is measured on users
- * of the first fold that no trial has used.
+ * Measures the quality of points on held-out pairs, and caches the results. The quality in the report is measured on
+ * users that no trial has used, with the vectors of the first fold.
  */
 export class TrialBench {
-  /** NDCG@20 of each trial. A trial that compares several neighbour settings counts once, with the best of them. */
+  /**
+   * NDCG@20 of each trial. A trial that compares several neighbour settings counts once, with the highest NDCG of them.
+   */
   readonly trials: number[] = [];
   /** Which pairs are held out. */
   readonly kind: HoldOutKind;
@@ -47,7 +49,7 @@ export class TrialBench {
   /**
    * Returns the quality of a point after each of several numbers of epochs, given in ascending order. All are measured
    * during one training.
-   * @param reports if given, receives the quality on the users of the report, by epochs
+   * @param reports if given, receives the quality on the users of the report for each number of epochs
    */
   trace(point: Point, epochs: readonly number[], reports?: Map<number, Quality>): Quality[] {
     const keys = epochs.map((count) => keyOf(point, count, point.neighbours.share > 0));
@@ -77,7 +79,10 @@ export class TrialBench {
     return keys.map((key) => this.known.get(key) as Quality);
   }
 
-  /** Reports the quality of a point and of popularity, on users that no parameter was chosen on. */
+  /**
+   * Reports the quality of a point, and of recommending the most popular items, on users that were not used to choose
+   * parameters.
+   */
   report(point: Point, epochs: number, measured?: Quality): Omit<TrainingReport, "trials"> {
     const { train, excluded, reporting } = this.folds[0];
     const { test } = reporting;
@@ -92,7 +97,7 @@ export class TrialBench {
     };
   }
 
-  /** Measures the lists that users of the report would be shown, with diversity and popularity penalty. */
+  /** Measures the lists that users of the report would be shown, including diversity and popularity penalty. */
   private reportedQuality(point: Point, epochs: number): Quality {
     const { neighbours } = point;
     const [first] = this.folds;
@@ -119,7 +124,10 @@ export class TrialBench {
   }
 }
 
-/** Rounds the strength, because a step forth and back does not return to exactly the same number. */
+/**
+ * Returns the cache key of a measurement. Rounds the strength, because a step forward and back does not return to
+ * exactly the same number.
+ */
 function keyOf(point: Point, epochs: number, fewer: boolean): string {
   return JSON.stringify([{ ...point, strength: point.strength.toPrecision(6) }, epochs, fewer]);
 }

@@ -4,13 +4,13 @@ import type { KernelMemory } from "../kernel";
 import type { NeighbourRule } from "../neighbours";
 import type { ItemsByLength } from "./products";
 
-/** Rows that the kernel gathers at a time. */
+/** Number of rows that the kernel gathers at a time. */
 export const CHUNK = 64;
 
-/** Sparse rows: those of row r are `index[start[r]]` up to `index[start[r + 1]]`. */
+/** Sparse rows: the entries of row r are at start[r] up to, not including, start[r + 1] of `index`. */
 export type Rows = Pick<Interactions, "start" | "index">;
 
-/** Users or items with the data that their vectors are solved from. All arrays are in the kernel's memory. */
+/** Users or items, and the data from which their vectors are computed. All arrays are in the kernel's memory. */
 export interface Side {
   readonly rows: number;
   readonly start: Uint32Array;
@@ -25,13 +25,13 @@ interface Step {
   readonly memory: KernelMemory;
   readonly stride: number;
   readonly parts: number;
-  /** Multiplications, roughly. A small step is not worth a second thread. */
+  /** Approximate number of multiplications. A small step is not worth a second thread. */
   readonly size: number;
   /** One array for each thread. */
   readonly scratch: readonly Float32Array[];
 }
 
-/** Computes the Gram matrix of the vectors, one sum for each part. */
+/** A step that computes the Gram matrix of vectors, as one sum per part. */
 export interface GramWork extends Step {
   readonly kind: "gram";
   readonly of: Pick<Side, "vectors" | "rows">;
@@ -39,20 +39,20 @@ export interface GramWork extends Step {
   readonly grams: Float32Array;
 }
 
-/** Multiplies all vectors by a rotation matrix. */
+/** A step that multiplies all vectors by a rotation matrix. */
 export interface RotateWork extends Step {
   readonly kind: "rotate";
   readonly of: Pick<Side, "vectors" | "rows">;
   readonly matrix: Float32Array;
 }
 
-/** Solves all rows of one side against the other side. */
+/** A step that computes all vectors of one side from the fixed vectors of the other side. */
 export interface SolveWork extends Step {
   readonly kind: "solve";
   readonly solved: Side;
   readonly fixed: Float32Array;
   readonly base: Float32Array;
-  /** The rotation of the fixed side since the rows were solved last. */
+  /** Rotation that was applied to the fixed side since the rows were last solved. */
   readonly matrix: Float32Array;
   /** First row of each part, and the end of the last part. */
   readonly bounds: Uint32Array;
@@ -60,13 +60,13 @@ export interface SolveWork extends Step {
   readonly steps: number;
 }
 
-/** One way to add the scores of neighbours to the products of vectors. */
+/** One way to add neighbour scores to the dot products of vectors. */
 export interface Blend {
   readonly scale: number;
   readonly popularityExponent: number;
 }
 
-/** Measures how many held-out items the vectors find, with each of several blends. */
+/** A step that measures how well the vectors rank held-out items, with each of several blends. */
 export interface MeasureWork extends Step {
   readonly kind: "measure";
   readonly userVectors: Float32Array;
@@ -79,14 +79,14 @@ export interface MeasureWork extends Step {
   /** The items of each user and the users of each item, in the kernel's memory. */
   readonly itemsOf: Rows;
   readonly usersOf: Rows;
-  /** How neighbours count; null if they do not. */
+  /** How neighbours add to the scores; null if they do not. */
   readonly neighbours: Omit<NeighbourRule, "scale" | "popularityExponent"> | null;
   readonly blends: readonly Blend[];
   readonly exposure: ExposureRule | undefined;
-  /** Allows a faster search for the best items. Null if scores depend on more than the vectors. */
+  /** Items by vector length, for a faster search. Null if scores depend on more than the vectors. */
   readonly byLength: ItemsByLength | null;
   readonly itemCounts: Uint32Array;
-  /** Recall and NDCG of each blend, user after user. */
+  /** For each user and each blend: recall and NDCG. */
   readonly out: Float64Array;
 }
 

@@ -9,7 +9,7 @@ export interface Refused {
   readonly reason: string;
 }
 
-/** Number of records of a dataset that were rejected for a reason, and the last few of them. */
+/** Number of a dataset's records that were rejected for one reason, and the last few of them. */
 export interface Refusals {
   readonly reason: string;
   readonly records: number;
@@ -19,7 +19,7 @@ export interface Refusals {
 
 /** How long rejected records are remembered. */
 export const refusalsKeptDays = 30;
-/** Distinct reasons of a dataset per day. Further reasons are counted together. */
+/** Maximum number of distinct reasons per dataset and day. Further reasons are counted together. */
 const maxReasons = 20;
 const maxLast = 5;
 const maxCharacters = 300;
@@ -39,7 +39,7 @@ export async function countRefusals(
     .where("dataset", "=", dataset)
     .where("day", "=", day)
     .orderBy("reason");
-  // Without the lock, this could write back records of a user who is forgotten meanwhile.
+  // Without the lock, this could restore records of a user who is forgotten at the same time.
   const known = await ofDay.$if(isPostgres(db), (rows) => rows.forUpdate()).execute();
   const reasons = new Map(known.map(({ reason, last }) => [reason, JSON.parse(last) as Refused[]]));
   const groups = new Map<string, Refused[]>();
@@ -100,7 +100,9 @@ export async function refusalsOf(db: Db, { number }: Dataset, now: number): Prom
   return [...byReason.values()].sort((a, b) => b.records - a.records || b.lastTs - a.lastTs);
 }
 
-/** Counts the records that datasets rejected since yesterday, with the most frequent reason, by dataset number. */
+/**
+ * Returns how many records each dataset rejected yesterday and today, and the most frequent reason, by dataset number.
+ */
 export async function newRefusals(
   db: Db,
   datasets: readonly Pick<Dataset, "number">[],
@@ -110,7 +112,7 @@ export async function newRefusals(
   const rows = await db
     .selectFrom("refusals")
     .select((of) => ["dataset", "reason", of.fn.sum<number>("records").as("records")])
-    // Uses the primary key. Without this condition, the whole table would be scanned.
+    // Lets the database use the primary key. Without this condition, it would scan the whole table.
     .where(
       "dataset",
       "in",
@@ -129,8 +131,8 @@ export async function newRefusals(
 }
 
 /**
- * Removes a user from the rejected records of datasets. Ids often contain the id of a user, and a rejected record need not
- * have a user id. So all stored records are removed, and only their number stays.
+ * Removes a user from the rejected records of datasets. Record ids often contain a user id, and a rejected record may
+ * lack its user id. So all stored records are removed, and only their counts are kept.
  */
 export async function forgetRefused(db: Db, datasets: readonly number[], userId: string): Promise<void> {
   if (datasets.length === 0) return;
@@ -173,7 +175,10 @@ function kindOf(reason: string): string {
   );
 }
 
-/** Shortens a text and replaces characters that a database cannot store. Reasons quote names of fields as they were sent. */
+/**
+ * Shortens a text and replaces characters that a database cannot store. Reasons quote field names exactly as they were
+ * sent.
+ */
 function cut(text: string): string {
   return toUSVString(text.slice(0, maxCharacters).replaceAll("\0", "\ufffd"));
 }
