@@ -76,7 +76,10 @@ export class Pool {
   readonly share: Share;
 
   constructor(
-    private readonly context: Pick<ServiceContext, "options" | "store" | "files" | "closing" | "clock">,
+    private readonly context: Pick<
+      ServiceContext,
+      "options" | "store" | "files" | "closing" | "clock" | "log"
+    >,
   ) {
     this.lanes = lanesOf(context.options);
     this.share = shareOf(context.options.threads);

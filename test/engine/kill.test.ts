@@ -7,7 +7,7 @@ import { spread, type Width } from "./window";
 import { installPlugin } from "./workspace";
 
 const atLength = process.env.KILLS !== undefined;
-const kills = Number(process.env.KILLS ?? (process.env.RECOMMENDER_TESTS === "short" ? 4 : 8));
+const kills = Number(process.env.KILLS ?? 8);
 const seed = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000_000);
 /** Number of stacks that are tested concurrently. */
 const lanes = 2;
