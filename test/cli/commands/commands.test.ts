@@ -248,7 +248,7 @@ test("invalid arguments write and send nothing", async () => {
     [["events", "prune", "--dataset", "d", "--before", "soon"], /Expected a date/],
     [["events", "prune", "--dataset", "d", "--before", "2026-02-30"], /there is no day 2026-02-30/],
     [["events", "prune", "--dataset", "d", "--older-than", "90"], /with a unit, such as 90d/],
-    [["events", "prune", "--dataset", "d", "--before", "2020", "--start", "2021"], /the range is empty/],
+    [["events", "prune", "--dataset", "d", "--before", "2020", "--start", "2021"], /is not before/],
     [["query", ...shop.asked, "--where", "genre"], /Expected ATTRIBUTE=VALUE/],
     [["query", ...shop.asked, "--where", "genre=x:0.9..0.1"], /MIN 0.9 is greater than MAX 0.1/],
     [["query", ...shop.asked], /--where ATTRIBUTE=VALUE, or --file/],
