@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { routes, tolerant, userListQuery } from "../../contract";
+import { issuesText } from "../../contract/messages";
 import {
   type ResultJobOptions,
   resultJobCommand,
@@ -75,8 +76,7 @@ function queriesOf({ where, file }: QueryOptions): ListQuery[] {
   if (file === undefined) throw new Error("Choose the users with --where ATTRIBUTE=VALUE, or --file FILE.");
   const read = z.array(tolerant(userListQuery)).min(1).safeParse(readJsonFile(file));
   if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  throw new Error(`${file}: ${issue?.path.join(".") || "the file"}: ${issue?.message}`);
+  throw new Error(`${file}: ${issuesText(read.error.issues)}.`);
 }
 
 /** Result format of the service in this package. The API specification does not define one. */

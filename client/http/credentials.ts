@@ -44,7 +44,10 @@ export function commandToken(
         const value = stdout.trim();
         if (error) {
           const complaint = redactLongWords(stderr.trim().split("\n").at(-1) ?? "");
-          const how = error.killed ? `printed no token within ${timeoutMs} ms` : `exited with ${error.code}`;
+          const how =
+            error.killed && error.code == null
+              ? `printed no token within ${timeoutMs} ms`
+              : `exited with ${error.code}`;
           // The error of `exec` is not passed on as `cause`, because it quotes the command, which may contain a secret.
           reject(
             new TokenError(`${origin} ${how} for the scope ${scope}${complaint ? `: ${complaint}` : ""}`),
@@ -203,7 +206,8 @@ function jwtLifetimeMs(token: string): number | undefined {
   if (typeof exp !== "number") return undefined;
   const now = Date.now() / 1000;
   const issued = typeof iat === "number" ? iat : now;
-  return (exp - (issued <= now && now < exp ? now : issued)) * 1000;
+  const lifetimeMs = (exp - (issued <= now && now < exp ? now : issued)) * 1000;
+  return lifetimeMs > 0 ? lifetimeMs : undefined;
 }
 
 /** Removes the final punctuation, because the text becomes part of a sentence. */

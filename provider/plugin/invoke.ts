@@ -1,6 +1,6 @@
 import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import type { Client } from "../../client/client";
-import { truncate, unknownKeySentence } from "../../contract/messages";
+import { unknownKeySentence } from "../../contract/messages";
 import { knownFields } from "../lifecycle/arguments";
 import { lookUp, lookups } from "../lookups";
 import { log } from "../run/engine";
@@ -16,10 +16,8 @@ export async function invoke(
 ): Promise<InvokeResponse> {
   const token = request.getTok();
   const name = token.slice(token.lastIndexOf(":") + 1);
-  if (token !== pluginTypePrefix + name || !Object.hasOwn(lookups, name))
-    throw new NotFoundError(
-      `The function ${truncate(token)}: ${unknownKeySentence(name, Object.keys(lookups))}`,
-    );
+  const tokens = Object.keys(lookups).map((known) => pluginTypePrefix + known);
+  if (!tokens.includes(token)) throw new NotFoundError(`The function ${unknownKeySentence(token, tokens)}`);
   const args = knownFields(unsealed(fromStruct(request.getArgs())));
   const reply = new InvokeResponse();
   const warn = (text: string) => log.warn(undefined, text);

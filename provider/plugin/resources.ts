@@ -13,7 +13,7 @@ import {
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { Client } from "../../client/client";
-import { truncate, unknownKeySentence } from "../../contract/messages";
+import { unknownKeySentence } from "../../contract/messages";
 import { definitions } from "../definitions";
 import { stub } from "../dynamic/stub";
 import { knownFields } from "../lifecycle/arguments";
@@ -186,10 +186,8 @@ function lifecycleOf(urn: string): Lifecycle {
       `${component.type} is a component of two resources, ${component.job} and ${component.result}: ` +
         `import ${pluginTypePrefix}${component.result}`,
     );
-  const names = Object.keys(definitions);
-  throw new NotFoundError(
-    `The resource type ${truncate(type)}: ${unknownKeySentence(type.split(":").at(-1) ?? "", names)}`,
-  );
+  const types = Object.keys(definitions).map((known) => pluginTypePrefix + known);
+  throw new NotFoundError(`The resource type ${unknownKeySentence(type, types)}`);
 }
 
 /**

@@ -68,12 +68,12 @@ const service: Partial<IResourceProviderServer> = {
     const given = configurationOf(request);
     configuration = given;
     const get = (key: string) => given.get(key.replace(/^recommender:/, ""));
-    const [{ definitions }, { reportAddress: tellDoubts }] = await Promise.all([
+    const [{ definitions }, { reportAddress }] = await Promise.all([
       import("../definitions.js"),
       import("../run/configuration.js"),
     ]);
     for (const definition of Object.values(definitions)) await definition.configure({ config: { get } });
-    await tellDoubts(given.get);
+    await reportAddress(given.get);
     return configureResponse();
   }),
 

@@ -123,7 +123,7 @@ function kindOf(type: string): string {
  * Thrown by a create if the user has named the object that a lost call created. The lifecycle then adopts that object.
  */
 export class AdoptionByUser extends Error {
-  override readonly name = "NamedByUser";
+  override readonly name = "AdoptionByUser";
 
   constructor(
     readonly id: string,

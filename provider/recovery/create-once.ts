@@ -76,7 +76,7 @@ async function execute(attempt: Attempt): Promise<Created<Route>> {
       evidence = { call: "lost", isProven: true, sentNow: true };
     } else if (decision === "search") {
       found = await candidates(context, creation, begun, isEarlier);
-      evidence = { ...evidence, hasCandidates: true };
+      evidence = { ...evidence, hasSearched: true };
     } else if (decision === "resume") {
       const resumed = { reply: begun.reply, resumed: true };
       const outcome = begun.isUnchecked ? await checkReply(attempt, begun, resumed) : resumed;

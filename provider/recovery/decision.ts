@@ -43,7 +43,7 @@ export interface CreationEvidence {
   /** Whether the service still honours the key of the call, so a repeated call creates nothing new. */
   readonly keyHolds?: boolean;
   /** Whether this run has already searched for candidates. */
-  readonly hasCandidates?: boolean;
+  readonly hasSearched?: boolean;
 }
 
 /** Next step. `search` looks for candidates, `ask` fails with a question to the user. */
@@ -51,14 +51,13 @@ export type Decision = "create" | "repeat" | "resume" | "adopt" | "search" | "as
 
 /** Returns the next step of a create. */
 export function decide(evidence: CreationEvidence): Decision {
-  const { call, isProven, isStored, exists, sentNow, isNamed, createAgain, keyHolds, hasCandidates } =
-    evidence;
+  const { call, isProven, isStored, exists, sentNow, isNamed, createAgain, keyHolds, hasSearched } = evidence;
   if (call === "none") return "create";
   const isInDoubt = call === "lost" || !isProven;
   if (isInDoubt && isNamed && !sentNow) return "adopt";
   if (isInDoubt && createAgain && !sentNow) return "create";
-  if (!isProven) return hasCandidates ? "ask" : "search";
+  if (!isProven) return hasSearched ? "ask" : "search";
   if (call === "acknowledged") return exists && !isStored ? "resume" : "create";
   if (keyHolds && !sentNow) return "repeat";
-  return hasCandidates ? "ask" : "search";
+  return hasSearched ? "ask" : "search";
 }

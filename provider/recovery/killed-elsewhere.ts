@@ -28,8 +28,8 @@ export async function entryOfNote(
   if (!same) {
     await run.warnOnce(
       urn,
-      `a run that was killed on another machine may have created an object with different arguments (${call.path}); ` +
-        "if so, that object is orphaned",
+      `a run that was killed on another machine may have called ${call.path} with different arguments; ` +
+        "if so, the object that it created is orphaned",
     );
     return undefined;
   }

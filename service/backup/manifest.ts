@@ -78,7 +78,7 @@ export function readManifest(dir: string): Manifest {
   } catch (error) {
     throw new Error(`Cannot read ${path} (${(error as Error).message}). Use another backup.`);
   }
-  const { version: written = formatVersion } = content as { version?: unknown };
+  const { version: written = formatVersion } = (content ?? {}) as { version?: unknown };
   if (Number(written) > formatVersion)
     throw new Error(`${path} was written by a newer version of recommender. Update pulumi-recommender.`);
   const read = schema.safeParse(content);

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 
 /** Histogram buckets in seconds. They cover calls from a cached response to a large upload. */
 const callSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Histogram buckets in seconds. They cover jobs from a deployment to a long training. */
+/** Histogram buckets in seconds. They cover jobs from a deployment to a long training run. */
 const jobSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400];
 
 /** Prometheus metrics of this process. */

@@ -31,7 +31,7 @@ export function sqlite(file: string, { writes = false, hasLogThread = false }: S
   return new TransactionalDialect({ database: withCachedStatements(database, writes) });
 }
 
-/** Runs each migration in a transaction. Kysely assumes that SQLite cannot roll back changes of tables, but it can. */
+/** Runs each migration in a transaction. Kysely assumes that SQLite cannot roll back schema changes, but it can. */
 class TransactionalDialect extends SqliteDialect {
   override createAdapter(): SqliteAdapter {
     return new (class extends SqliteAdapter {

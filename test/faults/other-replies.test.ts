@@ -66,7 +66,7 @@ describe.each(bindingNames)("with the %s binding,", (binding) => {
     const name = `replayed ${binding}`;
     proxy.on("POST /create-event-dataset", withFields({ event_dataset_id: eventDatasetId }));
     const message = await messageOf(stack.up("EventDataset", name, { name, numShards: 1 }));
-    expect(message).toContain(`names ${eventDatasetId}, which EventDataset theirs of stack other holds`);
+    expect(message).toContain(`names ${eventDatasetId}, which EventDataset theirs of stack other uses`);
     expect(message).toMatch(asks);
     await stack.destroy("EventDataset", name);
     await expect(stage.observed.call(routes.getEventDataset, { eventDatasetId })).resolves.toMatchObject({

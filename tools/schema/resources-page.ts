@@ -125,7 +125,7 @@ function known<T>(value: T | undefined, type: string): T {
 
 /** Returns the effect of changing an argument, according to the rules of the resource and its job. */
 function consequence(key: string, type: string, job: string | undefined): string {
-  if (key === "existingId") return "replaced, unless it is the id it has";
+  if (key === "existingId") return "replaced, unless it is the current id";
   const bearers = [job, type].flatMap((name) => (name && definitions[name]) || []);
   const own = bearers.filter(({ argumentNames }) => argumentNames.includes(key));
   if (own.some(({ replaceOn }) => replaceOn.includes(key))) return "replaced";

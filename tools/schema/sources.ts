@@ -51,7 +51,10 @@ export class Sources {
       .getTypeOfSymbolAtLocation(symbol, symbol.valueDeclaration as ts.Node)
       .getConstructSignatures();
     const args = declaration?.parameters[1];
-    if (!args) throw new Error(`The constructor of class ${name} has no arguments.`);
+    if (!args)
+      throw new Error(
+        `The constructor of class ${name} has no second parameter for the arguments of the resource.`,
+      );
     return {
       ...this.#wordsOf(symbol),
       args: this.fieldsOf(this.#checker.getTypeOfSymbol(args)),

@@ -195,8 +195,8 @@ function checkedHeader(given: Readonly<Record<string, unknown>>): Header {
   const { version } = given;
   if (typeof version === "number" && version > newestVersion)
     throw new FormatError(
-      `has format version ${version}, but this release reads only versions up to ${newestVersion}; ` +
-        "install a newer release",
+      `has format version ${version}, but this release reads only versions up to ${newestVersion}`,
+      "Update pulumi-recommender.",
     );
   if (version !== 1 && version !== 2 && version !== 3 && version !== 4)
     throw new FormatError("has a header without a known version");

@@ -92,10 +92,10 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s ends the plugin without an error",
 
 test("an unknown resource, function or method is rejected with the existing ones", async () => {
   await expect(plugin.check("EventDatset", {})).rejects.toThrow(
-    /EventDatset is unknown; did you mean EventDataset\?/,
+    /EventDatset is unknown; did you mean recommender:index:EventDataset\?/,
   );
   await expect(plugin.invoke("getModl", {})).rejects.toThrow(
-    /getModl is unknown; did you mean getModel\? Known: getEventDataset, /,
+    /getModl is unknown; did you mean recommender:index:getModel\? Known: recommender:index:getEventDataset, /,
   );
   const ofOther = new provider.InvokeRequest();
   ofOther.setTok("other:index:listEventDatasets");

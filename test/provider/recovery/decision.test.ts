@@ -12,7 +12,7 @@ const rows: readonly (readonly [string, CreationEvidence, Decision])[] = [
   ["the call was answered, but its object is gone", { ...answered, exists: false }, "create"],
   ["the state holds the answer already", { ...answered, isStored: true }, "create"],
   ["the answer may be another stack's", { ...answered, isProven: false }, "search"],
-  ["the same, and the user is to be asked", { ...answered, isProven: false, hasCandidates: true }, "ask"],
+  ["the same, and the user is to be asked", { ...answered, isProven: false, hasSearched: true }, "ask"],
   ["the same, and the user has decided", { ...answered, isProven: false, createAgain: true }, "create"],
   ["the user has decided", { ...lost, createAgain: true, keyHolds: true }, "create"],
   [
@@ -40,8 +40,8 @@ const rows: readonly (readonly [string, CreationEvidence, Decision])[] = [
   ["this run has repeated it under its key", { ...calledNow, keyHolds: true }, "search"],
   ["the user has decided, and this run's own call is lost", { ...calledNow, createAgain: true }, "search"],
   ["no key proves anything", lost, "search"],
-  ["no key proves anything, and the candidates are known", { ...lost, hasCandidates: true }, "ask"],
-  ["this run's own call is lost, and the candidates are known", { ...calledNow, hasCandidates: true }, "ask"],
+  ["no key proves anything, and the candidates are known", { ...lost, hasSearched: true }, "ask"],
+  ["this run's own call is lost, and the candidates are known", { ...calledNow, hasSearched: true }, "ask"],
 ];
 
 test.each(rows)("if %s", (_, evidence, decision) => {
@@ -57,7 +57,7 @@ test("a lost call leads to a second object or to an adoption only with proof or 
     isNamed: flag,
     createAgain: flag,
     keyHolds: flag,
-    hasCandidates: flag,
+    hasSearched: flag,
   });
   const isProven = (evidence: CreationEvidence) => evidence.isProven && evidence.keyHolds;
   fc.assert(

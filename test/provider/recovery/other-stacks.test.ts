@@ -204,7 +204,7 @@ describe("RECOMMENDER_ADOPT", () => {
     expect(refused.message).toContain(`of stack ${stack} uses it`);
     expect(refused.message).toContain("RECOMMENDER_CREATE_AGAIN=users pulumi up");
     expect(refused.message).toContain(`pulumi state delete '${holder}' --stack ${stack}`);
-    await expect(create()).rejects.toMatchObject({ name: "NamedByUser", id: userDatasetId });
+    await expect(create()).rejects.toMatchObject({ name: "AdoptionByUser", id: userDatasetId });
   });
 });
 

@@ -45,7 +45,7 @@ describe("a data directory", () => {
       for (const text of ["", "\n", "short"]) {
         writeFileSync(file, text);
         await expect(startService({ dataDir, log: "none" })).rejects.toThrow(
-          new RegExp(`^${file} contains ${text.trim().length} characters.* delete the file`),
+          new RegExp(`secret in ${file} is too short: it has ${text.trim().length} of .* delete the file`),
         );
       }
       expect(openFiles()).not.toContain(dataDirectoryAt(dataDir).database);

@@ -129,7 +129,7 @@ describe("records", () => {
     };
     const reasons = (bytes: number) => [
       expect.stringContaining(`${limits.attributeDepth} levels`),
-      expect.stringContaining(`${bytes} is the most`),
+      expect.stringContaining(`at most ${bytes} are allowed`),
       expect.stringContaining(String(limits.idCharacters)),
     ];
     expect(

@@ -89,7 +89,7 @@ test("records are listed page by page, searched, and rejected ones are reported 
       records: 2,
       last: [
         { id: "one" },
-        { id: "two", reason: expect.stringContaining(`${limits.recordBytes} is the most`) },
+        { id: "two", reason: expect.stringContaining(`at most ${limits.recordBytes} are allowed`) },
       ],
     },
   ]);
