@@ -139,9 +139,9 @@ export function isUncertain(heldOutPairs: number | null | undefined): boolean {
 const metric = (text: string) => maybe(z.number()).describe(text);
 const count = (text: string) => maybe(z.int()).describe(text);
 
-/** Quality that a training measured on held-out pairs. Their users were not used to choose parameters. */
+/** Quality that a training measured on held-out pairs, which were not used to choose parameters. */
 export const quality = z.object({
-  recallAt20: metric("Share of held-out items among the top 20 recommendations."),
+  recallAt20: metric("Share of the held-out items that are among the top 20 recommendations."),
   ndcgAt20: metric(
     "NDCG of the top 20 recommendations. Like recall, but counts items more if they rank higher.",
   ),
@@ -150,7 +150,9 @@ export const quality = z.object({
   heldOutPairs: count(
     `Number of held-out user-item pairs. The metrics are uncertain if it is below ${certainPairs}.`,
   ),
-  heldOutUsers: count("Number of users with held-out pairs. None of them was used to choose parameters."),
+  heldOutUsers: count(
+    "Number of users with held-out pairs. None of these pairs was used to choose parameters.",
+  ),
   holdOut: maybe(z.string()).describe(
     "Which pairs were held out: `latest` (the latest of each user), or `random` if events have no time.",
   ),

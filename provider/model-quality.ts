@@ -3,8 +3,7 @@ import { knownFields } from "./lifecycle/arguments";
 import type { Context } from "./run/context";
 
 /**
- * Quality figures that the training measured on held-out user-item pairs. Their users were not used to choose
- * parameters.
+ * Quality figures that the training measured on held-out user-item pairs, which were not used to choose parameters.
  */
 export interface Quality {
   /** Share of the held-out items that are among the top 20 recommendations. */
@@ -17,7 +16,7 @@ export interface Quality {
   readonly popularityRecallAt20?: number;
   /** Number of held-out user-item pairs. With few pairs, the figures are uncertain. */
   readonly heldOutPairs?: number;
-  /** Number of users with held-out pairs. None of them was used to choose parameters. */
+  /** Number of users with held-out pairs. None of these pairs was used to choose parameters. */
   readonly heldOutUsers?: number;
   /** Which pairs were held out: `latest` (the latest of each user), or `random` if events have no time. */
   readonly holdOut?: string;

@@ -207,7 +207,7 @@ async function waitFor(
   if (hasSucceeded(job)) return job;
   if (hasFailed(job, settings)) {
     const retries = job.retryCount
-      ? ` after ${job.retryCount} ${job.retryCount === 1 ? "retry" : "retries"} of the service`
+      ? ` after ${job.retryCount} ${job.retryCount === 1 ? "retry" : "retries"} by the service`
       : "";
     throw new Error(
       `${kind.name} job ${jobId} failed${retries}: ${failureReason(job)}. The next \`pulumi up\` submits it again.`,

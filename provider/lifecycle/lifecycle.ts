@@ -70,8 +70,8 @@ class ResourceLifecycle implements Steps {
 
   async check(olds: Properties, news: Properties) {
     const { definition } = this;
-    // Read the engine's notes of a killed run now. The engine drops them with the first change of this run, even if the
-    // run then fails.
+    // Read the pending operations that the engine recorded for a killed run now.
+    // The engine drops them at the first change of this run, even if the run then fails.
     await initialStateOf(() => this.#settings()).load({ urn: news.__urn ?? "" });
     const declaration = this.#declaration(news.__urn);
     const { run, urn } = declaration;

@@ -100,7 +100,7 @@ function sourceOf(source: unknown, format: Format | undefined): string {
   if (text === undefined)
     throw new Error("expected a file, a glob, a FileAsset, a StringAsset or an array of records");
   if (format && format !== "parquet") return storeInline(Buffer.from(text), format);
-  throw new Error("the format of a StringAsset is not known: set format to ndjson, json or csv");
+  throw new Error("a StringAsset needs a text format: set format to ndjson, json or csv");
 }
 
 function pathOf(url: string): string {

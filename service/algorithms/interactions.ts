@@ -70,7 +70,7 @@ export class InteractionsBuilder {
   pairs(users = this.users, items = this.items): Pairs {
     if (users < this.users || items < this.items) {
       throw new RangeError(
-        `Events refer to ${this.users} users and ${this.items} items, more than ${users} and ${items}.`,
+        `Events refer to ${this.users} users and ${this.items} items, but only ${users} users and ${items} items were expected.`,
       );
     }
     const order = byColumn(this.itemOf.subarray(0, this.length), items);

@@ -18,7 +18,7 @@ export interface Preferences {
   readonly chosen: ArrayLike<number>;
 }
 
-/** Recommends items with a trained model. Items that were added after the training follow the items of the model. */
+/** Recommends items with a trained model. Items added later have higher indices than the model's own. */
 export class Recommender {
   readonly model: ServableModel;
   /** Number of items, including those added after the training. */

@@ -29,7 +29,7 @@ export interface FoldOptions {
    * `others`.
    */
   readonly pairs?: number | undefined;
-  /** Users that the report is measured on. They are never used to choose parameters. */
+  /** Users that the report is measured on. Their latest pairs are never used to choose parameters. */
   readonly reportUsers?: ReportUsers | undefined;
 }
 

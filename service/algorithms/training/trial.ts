@@ -80,7 +80,7 @@ export class TrialBench {
   }
 
   /**
-   * Reports the quality of a point, and of recommending the most popular items, on users that were not used to choose
+   * Reports the quality of a point, and of recommending the most popular items, on pairs that were not used to choose
    * parameters.
    */
   report(point: Point, epochs: number, measured?: Quality): Omit<TrainingReport, "trials"> {

@@ -78,7 +78,7 @@ describe("a training", () => {
     const job = await submit("broken");
     observed.calls();
     await expect(finish("broken", job.id)).rejects.toThrow(
-      /Model broken: training job \S+ failed after 3 retries of the service: out of luck.*next `pulumi up` submits it again/,
+      /Model broken: training job \S+ failed after 3 retries by the service: out of luck.*next `pulumi up` submits it again/,
     );
     expect(submissions()).toEqual([]);
   });

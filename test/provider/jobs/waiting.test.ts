@@ -101,7 +101,7 @@ describe("waiting for a job", () => {
     const failed = job(word, { job_result: { message: "no space" }, retry_count: 3 });
     const { outcome } = await wait([job("RUNNING"), failed], "training", config);
     expect((outcome as Error).message).toMatch(
-      /training job j failed after 3 retries of the service: no space/,
+      /training job j failed after 3 retries by the service: no space/,
     );
   });
 
