@@ -48,8 +48,8 @@ export async function applyChange<Found, Sent extends object>(change: Change<Fou
   const keys = differing(found);
   if (keys.length === 0) return found;
   const which = keys.join(" and ");
-  const verb = keys.length > 1 ? "have" : "has";
+  const values = keys.length > 1 ? "still have different values" : "still has a different value";
   throw new Error(
-    `the service accepted the change of ${object}, but did not apply it: ${which} ${verb} another value. ${fix(which)}`,
+    `the service accepted the change to ${object}, but did not apply it: ${which} ${values}. ${fix(which)}`,
   );
 }

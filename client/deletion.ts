@@ -35,7 +35,7 @@ export async function deleteObject({ send, isGone, meansGone = meansAbsent }: De
     } else if (!isUndecided(error)) throw error;
     if (seen !== false) throw error;
     const reply = error.message.replace(/\.$/, "");
-    throw new Error(`${reply}; a read shows that it still exists`, { cause: error });
+    throw new Error(`${reply}; but a read shows that the object still exists`, { cause: error });
   }
 }
 

@@ -137,7 +137,7 @@ async function begin({ context, creation, identity, earlier }: Attempt): Promise
  */
 function call(attempt: Attempt, entry: JournalEntry, isEarlier: boolean): Promise<Outcome> {
   return trackCreate(async () => {
-    // Start to read the states of all stacks while the service works.
+    // Start reading the states of all stacks while the service handles the call.
     void attempt.context.run.entriesOfAllStacks();
     const outcome = await send(attempt, entry, isEarlier);
     return "lost" in outcome ? outcome : checkReply(attempt, entry, outcome);

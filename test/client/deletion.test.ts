@@ -64,7 +64,9 @@ test.each(undecided)("%s is followed by another call if the object still exists"
 
 test.each(undecided)("%s fails the deletion if the object continues to exist", async (_, answer) => {
   const { error } = await deleting({ deletes: [answer], reads: [reply(200, dataset)] });
-  expect(error).toMatch(/^DELETE \/delete-event-dataset: .*gave up.*; a read shows that it still exists$/);
+  expect(error).toMatch(
+    /^DELETE \/delete-event-dataset: .*gave up.*; but a read shows that the object still exists$/,
+  );
 });
 
 test.each(undecided)("%s fails the deletion if a gateway answers the read too", async (_, answer) => {

@@ -123,7 +123,7 @@ describe("a change whose reply has the old value", () => {
     const { client } = clientOf(server);
     await client.call(routes.listEventDatasets, {});
     await expect(rename(client)).rejects.toThrow(
-      "the service accepted the change of model m1, but did not apply it: name has another value. Run it again.",
+      "the service accepted the change to model m1, but did not apply it: name still has a different value. Run it again.",
     );
   });
 });
@@ -162,7 +162,7 @@ describe("a 409 that says that nothing is deployed", () => {
   test("fails a shutdown if it names no object and a read shows the deployment", async () => {
     const { shown } = await shutDown("application is not deployed", false);
     expect(shown).toMatch(
-      /409 NOT_DEPLOYED: application is not deployed.*; a read shows that it still exists$/,
+      /409 NOT_DEPLOYED: application is not deployed.*; but a read shows that the object still exists$/,
     );
   });
 });

@@ -140,7 +140,9 @@ describe.each(bindingNames)("with the %s binding,", (binding) => {
     await stack.begin(binding);
     const body = { error: { code: "NOT_DEPLOYED", message: "application is not deployed" } };
     const heal = proxy.on(scene.call, instead(409, JSON.stringify(body), { taken: false }), always);
-    expect(await messageOf(act.act())).toMatch(/NOT_DEPLOYED.*; a read shows that it still exists$/);
+    expect(await messageOf(act.act())).toMatch(
+      /NOT_DEPLOYED.*; but a read shows that the object still exists$/,
+    );
     expect(await act.done()).toBe(0);
     heal();
     await stack.begin(binding);

@@ -65,7 +65,7 @@ describe("a deletion is not complete after", () => {
         const { messages, ...rest } = await playTwice(scene, `${what} ${binding}`, binding, fault);
         expect({ ...rest, messages }).toEqual({
           ...{ call: scene.call, done: 0, next: completed },
-          messages: expect.stringMatching(/DELETE \S+: .*; a read shows that it still exists$/),
+          messages: expect.stringMatching(/DELETE \S+: .*; but a read shows that the object still exists$/),
         });
       }
   });
@@ -96,7 +96,7 @@ describe("a change whose reply is the old object", () => {
         expect(played).toEqual({
           ...{ call: scene.call, done: 0, next: completed },
           messages: expect.stringMatching(
-            /: the service accepted the change of (event dataset|model) \S+, but did not apply it: (name|attributeSchema) has another value\. Run `pulumi up` again\./,
+            /: the service accepted the change to (event dataset|model) \S+, but did not apply it: (name|attributeSchema) still has a different value\. Run `pulumi up` again\./,
           ),
         });
       }

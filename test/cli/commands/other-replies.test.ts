@@ -42,7 +42,7 @@ test.each<[string, RegExp, string[]]>([
   ],
   [
     "models rename",
-    /did not apply it: name has another value|the response is about name old, not new/,
+    /did not apply it: name still has a different value|the response is about name old, not new/,
     ["models", "rename", "m1", "new", "--project", "p1"],
   ],
   ["recommend", /the response is about another user_id than the request/, ["recommend", "ada"]],
