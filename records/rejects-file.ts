@@ -68,7 +68,7 @@ export async function assertRejectsFile(path: string, sources: readonly Source[]
   }
   if (!(await hasOnlyRejectLines(path)))
     throw new Error(
-      `${path} exists and has content that is not from an upload, so it is not overwritten. ` +
+      `${path} exists and is not an unchanged rejects file, so it is not overwritten. ` +
         "Move or delete it, or choose a different file (rejectsFile, --rejects).",
     );
   if (dirname(real) !== (await realpath(dirname(path))))

@@ -32,7 +32,7 @@ Examples:
   recommender jobs get ID --stack dev --json
   recommender jobs get ID --stack dev --download result.json`;
 
-/** Resource types whose ids are job ids. */
+/** Types of the resources that submit jobs. Their ids are job ids. */
 const jobTypes = ["TrainingJob", "DeploymentJob", "QueryingJob", "ClusteringJob"];
 
 /** Adds `recommender jobs`. */

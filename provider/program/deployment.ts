@@ -68,9 +68,10 @@ export class Deployment extends Resource {
   constructor(name: string, args: DeploymentArgs, options?: pulumi.CustomResourceOptions) {
     const { check, rollback, existingId, ...asked } = args;
     const submitted = withoutModels(asked, pinnedModels(name));
-    const ownOptions = jobOptions(options, "Deployment", "DeploymentJob");
     const submittedJobId =
-      existingId === undefined ? new DeploymentJob(name, submitted, ownOptions).jobId : undefined;
+      existingId === undefined
+        ? new DeploymentJob(name, submitted, jobOptions(options, "Deployment", "DeploymentJob")).jobId
+        : undefined;
     super(Deployment.lifecycle, name, { ...submitted, check, rollback, existingId, submittedJobId }, options);
   }
 

@@ -100,7 +100,7 @@ export function jobOptions(
   const { hooks: _, aliases, additionalSecretOutputs: __, ...rest } = options ?? {};
   if (rest.import !== undefined && currentBinding() === "plugin") {
     throw new pulumi.RunError(
-      `${type}: with the option import, set existingId too. Otherwise a ${sibling} would be submitted.`,
+      `${type}: if you use the import option, also set existingId. Otherwise a ${sibling} would be submitted.`,
     );
   }
   const own = new RegExp(`(recommender:(?:index:)?)${type}(?=::|$)`, "g");

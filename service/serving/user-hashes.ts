@@ -7,7 +7,7 @@ const atOnce = 2000;
 export class UserHashes {
   private numbers: Float64Array | undefined;
 
-  /** @param users the number of ids to search, from the first on */
+  /** @param users how many of the ids to search, starting with the first */
   constructor(
     private readonly ids: readonly string[],
     private readonly users: number,

@@ -73,7 +73,7 @@ describe("an existing file that an upload has not written", () => {
     for (const lines of [content, userLines(0, 2)]) {
       const source = loading.directory.write("source.ndjson", lines);
       await expect(loading.upload("users", id, source, { rejectsFile: notes })).rejects.toThrow(
-        /notes\.txt exists and has content that is not from an upload, .*Move or delete it/,
+        /notes\.txt exists and is not an unchanged rejects file, .*Move or delete it/,
       );
       expect(readFileSync(notes, "utf8")).toBe(text);
     }

@@ -37,7 +37,7 @@ const text = `// Generated from kernel.as by build.mjs: do not edit.
 export const wasm =
   "${await compiled()}";
 
-/** The compiled kernel for a memory that threads share, in base64. */
+/** The compiled kernel for shared memory, in base64. */
 export const sharedWasm =
   "${await compiled("--enable", "threads", "--sharedMemory", "--maximumMemory", "65536")}";
 `;

@@ -61,7 +61,8 @@ export class LocalCopies {
       await rm(part, { force: true });
       const { message } = error as Error;
       throw new Error(
-        `Cannot copy ${basename(copy)} to ${this.directory} (${message}). Check the disk space there and the storage.`,
+        `Cannot copy ${basename(copy)} from the storage to ${this.directory} (${message}). ` +
+          "Check the disk space in that directory, and whether the storage can be reached.",
         { cause: error },
       );
     }
