@@ -56,7 +56,7 @@ describe("recommendations, queries and clusterings", () => {
     const wrong = await shop.run("query", ...shop.asked, "--file", "queries.json");
     expect(wrong).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^queries\.json: 0\.conditions\.0\.attr/),
+      err: expect.stringMatching(/^queries\.json: \[0\]\.conditions\[0\]\.attribute: missing/),
     });
     const none = await shop.run("query", ...shop.asked, "--where", "genre=westen:..0.1");
     expect(none).toMatchObject({ code: 1, out: "" });

@@ -77,7 +77,7 @@ describe("a model file", () => {
     expect(error).toBeInstanceOf(JobError);
     const { message } = error as Error;
     expect(message).toMatch(
-      /^Cannot use the file models\/read in .*: it .* Restore it from a backup, or train /s,
+      /^Cannot use the file models\/read in .*: it .* (Restore it from a backup, or train |Update )/s,
     );
     return message;
   };
