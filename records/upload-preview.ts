@@ -43,7 +43,7 @@ export interface UploadPreview {
   /** Number of valid records. Undefined if columns are missing, because then no row is read. */
   readonly recordCount?: number;
   readonly failedCount?: number;
-  readonly rejects?: readonly RejectGroup[];
+  readonly refusals?: readonly RejectGroup[];
   /** Time of the earliest event, in milliseconds. */
   readonly firstTs?: number;
   readonly lastTs?: number;
@@ -103,7 +103,7 @@ async function countRecords(files: readonly SourceFile[], kind: RecordKind, mapp
   return {
     recordCount,
     failedCount,
-    rejects: sorted,
+    refusals: sorted,
     ...(Number.isFinite(firstTs) ? { firstTs, lastTs } : {}),
   };
 }

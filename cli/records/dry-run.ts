@@ -35,7 +35,7 @@ function problemOf({ source }: ImportPlan, found: UploadPreview, { maxFailures }
 }
 
 function describe({ kind, files, mapping, source }: ImportPlan, found: UploadPreview): string {
-  const { columns, proposed, missing, recordCount, failedCount = 0, rejects = [], firstTs, lastTs } = found;
+  const { columns, proposed, missing, recordCount, failedCount = 0, refusals = [], firstTs, lastTs } = found;
   const fieldSource = (field: string): string | undefined => {
     const given = mapping[field];
     if (missing.some((one) => one.field === field)) return "no column";
@@ -53,7 +53,7 @@ function describe({ kind, files, mapping, source }: ImportPlan, found: UploadPre
     ["first", formatTime(firstTs)],
     ["last", formatTime(lastTs)],
   ]);
-  const reasons = rejects.map(({ count, reason, source: file, line }) => {
+  const reasons = refusals.map(({ count, reason, source: file, line }) => {
     const place = count === 1 ? `${file}:${line}` : `first ${file}:${line}`;
     return `- ${formatNumber(count)}: ${reason} (${place})\n`;
   });
