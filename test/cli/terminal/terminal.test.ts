@@ -143,7 +143,7 @@ test("whoami gets tokens from the service if only an address and a key are set, 
 
 test("every command fails soon if the service is down, and reports its address and the reason once", async () => {
   const address = "http://127.0.0.1:9";
-  const nobody = { RECOMMENDER_BASE_URL: address, RECOMMENDER_TOKEN_URL: "" };
+  const nobody = { RECOMMENDER_BASE_URL: address, RECOMMENDER_TOKEN_URL: "", RECOMMENDER_CLIENT_SECRET: "" };
   for (const words of [
     ["recommend", "u1"],
     ["models", "list", "--project", "p"],
