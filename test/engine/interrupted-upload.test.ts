@@ -76,7 +76,7 @@ const failures: [string, Record<string, string>][] = [
   ["the program throws an error", { BOOM: "1" }],
   [
     "the service cannot be reached",
-    { RECOMMENDER_BASE_URL: "http://127.0.0.1:9", RECOMMENDER_TOKEN_URL: "", RECOMMENDER_CLIENT_ID: "" },
+    { RECOMMENDER_BASE_URL: "http://127.0.0.1:9", RECOMMENDER_TOKEN_URL: "", RECOMMENDER_CLIENT_SECRET: "" },
   ],
 ];
 
