@@ -99,7 +99,7 @@ const overPostgres = {
 /** @type {import("jest").Config} */
 module.exports = {
   // Ends a test that hangs. Slower tests set their own limit.
-  testTimeout: 300_000,
+  testTimeout: 1_800_000,
   // Tests wait for half of their time, so two more workers than cores keep all cores busy. Each needs 1.5 GB of memory.
   maxWorkers: Math.max(1, Math.min(availableParallelism() + 2, Math.floor(totalmem() / 1.5e9))),
   globalSetup: "<rootDir>/tools/jest/global-setup.js",

@@ -252,7 +252,7 @@ describe("recommender drift, through the real engine", () => {
     );
     const { models } = await observed.call(routes.listModels, { projectId: ids.shop });
     expect(models.map(({ name }) => name).sort()).toEqual(["extra", "shop"]);
-  }, 600_000);
+  });
 
   test("orphans delete --all with a stack keeps the orphans of other stacks", async () => {
     const orphanOf = async (stack: string) => {

@@ -6,7 +6,6 @@ import type { LocalStack } from "./runs";
 import type { Scene, World } from "./scenes";
 import { messageOf, Stage } from "./stage";
 
-jest.setTimeout(300_000);
 const always = { times: Number.POSITIVE_INFINITY };
 let stage: Stage;
 let proxy: FaultProxy;

@@ -15,7 +15,7 @@ import { World } from "./world";
 const { SEQUENCES, SEED = "-546949215" } = process.env;
 const runs = Number(SEQUENCES ?? 60);
 const longestMs = 2 * 3_600_000;
-jest.setTimeout(SEQUENCES ? 2 * longestMs : 1_800_000);
+jest.setTimeout(2 * longestMs);
 
 let observed: ObservedService;
 let proxy: FaultProxy;

@@ -16,7 +16,6 @@ import { type Trouble, troubles } from "./troubles";
  */
 const isShort = process.env.RECOMMENDER_TESTS === "short";
 const rounds = Number(process.env.ROUNDS ?? (isShort ? 1 : 2));
-jest.setTimeout(rounds * 300_000);
 const isTried = (trouble: string, scene: Scene, keys: boolean) =>
   !isShort || (Object.keys(troubles).indexOf(trouble) + all.indexOf(scene)) % 8 === (keys ? 4 : 0);
 

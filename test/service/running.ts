@@ -15,9 +15,6 @@ import { connect } from "../../service/store/database";
 import { newDatabase, testStore, testTwoApis } from "./database";
 import { startElsewhere } from "./other-process";
 
-// Trainings and new processes may take long on a busy machine.
-jest.setTimeout(600_000);
-
 /** An error response, whose body has been checked against the contract. */
 export class Refusal extends Error {
   constructor(

@@ -27,7 +27,7 @@ export function python(): { readonly bin: string; readonly missing?: string } {
     [join(making, "bin/python"), ["-m", "pip", "install", "--quiet", ...packages]],
   ];
   for (const [program, args] of steps) {
-    const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8", timeout: 300_000 });
+    const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8", timeout: 900_000 });
     if (status === 0) continue;
     rmSync(making, { recursive: true, force: true });
     const fault = `${program} ${args.slice(0, 3).join(" ")} failed: ${error ?? stderr.trim()}`;

@@ -12,7 +12,7 @@ process.env.XDG_STATE_HOME = fs.mkdtempSync(path.join(process.env.XDG_STATE_HOME
  * Time limit for a command that a test starts. It is shorter than the time limit of a test, whose error would not name
  * the command.
  */
-const limitMs = Number(process.env.RECOMMENDER_COMMAND_LIMIT_MS ?? 240_000);
+const limitMs = Number(process.env.RECOMMENDER_COMMAND_LIMIT_MS ?? 900_000);
 
 /** On a new machine, Go and Maven first compile or download all dependencies. @param {string} program */
 const limitOf = (program) => (/(^|\/)(go|mvn)$/.test(program) ? 5 * limitMs : limitMs);

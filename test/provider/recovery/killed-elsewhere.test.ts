@@ -112,7 +112,9 @@ test("a secret argument of the killed create may be equal, so the run asks", asy
 
 test("a killed create with certainly different arguments causes a warning, and the object is created", async () => {
   await create([note({ numShards: 2 })]);
-  expect(warnings).toEqual([expect.stringMatching(/different arguments; if so, the object that it created is orphaned/)]);
+  expect(warnings).toEqual([
+    expect.stringMatching(/different arguments; if so, the object that it created is orphaned/),
+  ]);
 });
 
 test("a killed update that submits a job asks once more in every run, because its placeholder is in the state", async () => {

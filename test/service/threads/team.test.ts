@@ -8,7 +8,6 @@ import { ThreadTeam } from "../../../service/threads/team";
 import { createWorld } from "../algorithms/world";
 
 // Starting threads may take long on a busy machine.
-jest.setTimeout(600_000);
 
 const { interactions } = createWorld({ users: 90, items: 70 });
 const given = { neighbours: 0.5, alpha: 0.4, damping: 0 };
