@@ -7,8 +7,6 @@ import { shareOf } from "../../../service/threads/share";
 import { ThreadTeam } from "../../../service/threads/team";
 import { createWorld } from "../algorithms/world";
 
-// Starting threads may take long on a busy machine.
-
 const { interactions } = createWorld({ users: 90, items: 70 });
 const given = { neighbours: 0.5, alpha: 0.4, damping: 0 };
 const train = (team?: Team): G1Model => trainG1({ interactions }, given, undefined, team);
