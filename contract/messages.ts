@@ -85,8 +85,8 @@ export function unknownKey(key: string, known: readonly string[]): string {
 }
 
 /** Reports an unknown key in a full sentence, and lists the known keys. */
-export function unknownKeySentence(key: string, known: readonly string[]): string {
-  return `${unknownKey(key, known).replace(/[^?]$/, "$&.")} Known: ${known.join(", ")}.`;
+export function unknownKeySentence(key: string, known: readonly string[], shown = known): string {
+  return `${unknownKey(key, known).replace(/[^?]$/, "$&.")} Known: ${shown.join(", ")}.`;
 }
 
 /** Cuts a text to a maximum length, without splitting a surrogate pair, and appends "…". */

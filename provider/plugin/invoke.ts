@@ -16,8 +16,10 @@ export async function invoke(
 ): Promise<InvokeResponse> {
   const token = request.getTok();
   const name = token.slice(token.lastIndexOf(":") + 1);
-  const tokens = Object.keys(lookups).map((known) => pluginTypePrefix + known);
-  if (!tokens.includes(token)) throw new NotFoundError(`The function ${unknownKeySentence(token, tokens)}`);
+  const names = Object.keys(lookups);
+  const tokens = names.map((known) => pluginTypePrefix + known);
+  if (!tokens.includes(token))
+    throw new NotFoundError(`The function ${unknownKeySentence(token, tokens, names)}`);
   const args = knownFields(unsealed(fromStruct(request.getArgs())));
   const reply = new InvokeResponse();
   const warn = (text: string) => log.warn(undefined, text);

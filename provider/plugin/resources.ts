@@ -186,8 +186,9 @@ function lifecycleOf(urn: string): Lifecycle {
       `${component.type} is a component of two resources, ${component.job} and ${component.result}: ` +
         `import ${pluginTypePrefix}${component.result}`,
     );
-  const types = Object.keys(definitions).map((known) => pluginTypePrefix + known);
-  throw new NotFoundError(`The resource type ${unknownKeySentence(type, types)}`);
+  const names = Object.keys(definitions);
+  const types = names.map((known) => pluginTypePrefix + known);
+  throw new NotFoundError(`The resource type ${unknownKeySentence(type, types, names)}`);
 }
 
 /**

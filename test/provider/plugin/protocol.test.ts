@@ -95,7 +95,7 @@ test("an unknown resource, function or method is rejected with the existing ones
     /EventDatset is unknown; did you mean recommender:index:EventDataset\?/,
   );
   await expect(plugin.invoke("getModl", {})).rejects.toThrow(
-    /getModl is unknown; did you mean recommender:index:getModel\? Known: recommender:index:getEventDataset, /,
+    /getModl is unknown; did you mean recommender:index:getModel\? Known: getEventDataset, /,
   );
   const ofOther = new provider.InvokeRequest();
   ofOther.setTok("other:index:listEventDatasets");
