@@ -4,14 +4,24 @@
  * of the tree.
  */
 const layers = {
-  ".": ["cli", "provider", "records", "client", "console", "service", "contract"],
-  provider: ["index", "program plugin", "dynamic", "*", "jobs records", "lifecycle", "recovery", "run"],
+  ".": ["cli", "provider", "records", "client", "console", "service", "expressions", "telemetry contract"],
+  provider: [
+    "index",
+    "program plugin policy",
+    "dynamic",
+    "*",
+    "jobs records",
+    "lifecycle",
+    "recovery",
+    "run",
+  ],
   service: [
     "*",
     "http",
     "console",
     "handlers",
     "jobs",
+    "batch",
     "serving",
     "threads",
     "backup",
@@ -19,7 +29,7 @@ const layers = {
     "store",
     "base algorithms",
   ],
-  "service/algorithms": ["index", "inference", "training", "ranking", "*", "kernel"],
+  "service/algorithms": ["index", "inference", "training", "ranking", "order", "*", "kernel"],
 };
 
 const forbidden = [
@@ -36,6 +46,12 @@ const forbidden = [
     to: { pathNot: ["^contract/", "node_modules/zod/"] },
   },
   {
+    name: "telemetry-imports-node-only",
+    comment: "Every process loads this directory, so it may import only modules of Node.",
+    from: { path: "^telemetry/" },
+    to: { pathNot: ["^telemetry/", "^package\\.json$"], dependencyTypesNot: ["core"] },
+  },
+  {
     name: "algorithms-are-mathematics",
     comment: "Algorithms are pure math, without HTTP, SQL or files.",
     from: { path: "^service/algorithms/.*\\.ts$" },
@@ -44,7 +60,7 @@ const forbidden = [
   {
     name: "pulumi-in-provider-only",
     comment: "This code must work without Pulumi. Only provider/ and cli/ may import it.",
-    from: { path: "^(contract|client|records|service)/" },
+    from: { path: "^(contract|expressions|client|records|service)/" },
     to: { path: "(node_modules/|^)@pulumi/" },
   },
   {
@@ -62,7 +78,10 @@ const forbidden = [
   {
     name: "protocol-in-plugin-only",
     comment: "Only provider/plugin may use Pulumi's gRPC protocol.",
-    from: { path: "^(cli|provider|records|client|service|contract)/", pathNot: "^provider/plugin/" },
+    from: {
+      path: "^(cli|provider|records|client|service|expressions|contract)/",
+      pathNot: "^provider/plugin/",
+    },
     to: { path: "(node_modules/|^)(@grpc/|google-protobuf/|@pulumi/pulumi/proto/)" },
   },
   {
@@ -96,6 +115,19 @@ const forbidden = [
     comment: "The console is bundled for browsers, so no other code may import it.",
     from: { pathNot: "^console/" },
     to: { path: "^console/" },
+  },
+  {
+    name: "web-alone",
+    comment:
+      "The client for web pages is a separate package without dependencies, so it may only import its own files.",
+    from: { path: "^web/" },
+    to: { pathNot: "^web/" },
+  },
+  {
+    name: "web-is-a-package",
+    comment: "Programs get the client for web pages from its package.",
+    from: { pathNot: "^(web|test)/" },
+    to: { path: "^web/" },
   },
   ...Object.entries(layers).flatMap(([tree, lines]) => rulesOf(tree, lines)),
 ];

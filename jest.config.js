@@ -9,7 +9,7 @@ const shared = {
   // In jest's sandbox, each access to a global is slow. With these two, trainings in tests take a fraction of the time.
   sandboxInjectedGlobals: ["Math", "Number"],
   // `npm test -- --changed` follows imports into these directories.
-  roots: ["test", "tools", ...sourceDirectories].map((directory) => `<rootDir>/${directory}`),
+  roots: ["test", "tools", "web", ...sourceDirectories].map((directory) => `<rootDir>/${directory}`),
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   setupFilesAfterEnv: ["<rootDir>/tools/jest/test-file-setup.js"],
   moduleNameMapper: {
@@ -20,8 +20,10 @@ const shared = {
     // In TypeScript, `import("./file.js")` refers to file.ts.
     "^(\\.{1,2}/.+)\\.js$": "$1",
   },
+  // Jest cannot load ES modules, so this one is compiled too.
+  transformIgnorePatterns: ["/node_modules/(?!@marcbachmann/cel-js/)"],
   transform: {
-    "^.+\\.ts$": [
+    "^.+\\.ts$|/@marcbachmann/cel-js/.+\\.js$": [
       "@swc/jest",
       { jsc: { parser: { syntax: "typescript" }, target: "es2022" }, module: { type: "commonjs" } },
     ],
@@ -35,6 +37,7 @@ const isShort = process.env.RECOMMENDER_TESTS === "short";
 const slowTests = [
   // Stacks with the real engine. The short run has a first start and one stack with all resources.
   "engine/(?!recommender|start).*",
+  "pipelines/.*",
   "provider/(deployment|jobs/jobs|lifecycle/location|plugin/(bindings|config|jobs))",
   // Random sequences of faults. The short run has a part of the fault table and the sequences of uploads.
   "faults/(recovery|undecided|walk)",
@@ -44,7 +47,7 @@ const slowTests = [
   "cli/terminal/.*",
   "console/screens",
   // Kills and outages of the service, exports and restores, load, and large data.
-  "service/(attacks|chaos|console-scans|kill|lease)",
+  "service/(attacks|chaos|console-scans|kill|lease|recommendation-kill)",
   "service/backup/.*",
   "service/algorithms/(cold-start|kernel|ranker|training)",
   "service/files/(full-disk|storage|stored-files)",
@@ -53,6 +56,8 @@ const slowTests = [
   "service/jobs/(threads|trainer)",
   "service/store/(erased|event-types|forgotten.*)",
   "service/threads/training-data",
+  // Installs the client for web pages, and opens a page in Chromium.
+  "web/package",
   // Releases and SDKs in all languages.
   "tools/(engine-build|engine-download|schema|sdk)",
 ];
@@ -67,7 +72,8 @@ const twoApisTests = ["concurrency", "serving/live", "http/idempotency", "http/t
 if (!isShort)
   twoApisTests.push(
     ...["handlers/*", "http/{audit,clients,console*,operations}", "store/forgotten"],
-    "jobs/{result,runner,same-model,trainer}",
+    "jobs/{recommendation,result,runner,same-model,trainer}",
+    "serving/{choice,filter,similar}",
   );
 
 /** Tests of the data directory, or of code that uses no database. They do not run on PostgreSQL. */

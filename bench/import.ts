@@ -63,7 +63,9 @@ function bare(file: string, { url, key }: ServiceProcess, datasetId: string): Pr
 function importEvents(directory: string, { url, key }: ServiceProcess, file: string) {
   const peakFile = join(directory, "peak");
   const preload = join(directory, "peak.cjs");
-  const write = `require("fs").writeFileSync(${JSON.stringify(peakFile)}, String(process.resourceUsage().maxRSS))`;
+  // Not maxRSS, which includes the memory that the parent process had when it started this one.
+  const peak = `/VmHWM:\\s+(\\d+)/.exec(require("fs").readFileSync("/proc/self/status", "utf8"))[1]`;
+  const write = `require("fs").writeFileSync(${JSON.stringify(peakFile)}, ${peak})`;
   writeFileSync(preload, `process.on("exit", () => ${write});`);
   const env = {
     ...process.env,

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { coldItems, coldUsers } from "./quality/cold";
 import { ease, graphFilter, implicitAls } from "./quality/contenders";
 import { type DataSet, movieLens, otherSets } from "./quality/data";
+import { givenFiles } from "./quality/files";
+import { measureGiven } from "./quality/given";
 import { cut, definitions, mean, popularity, type Quality, quality } from "./quality/measure";
 import { ranked } from "./quality/ranker";
 import { Recommender } from "./quality/recommender";
@@ -19,6 +21,8 @@ async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "recommender-bench-"));
   const service = await startProcess("--data", join(directory, "data"), "--plan-shards", "10000");
   try {
+    const files = givenFiles(process.argv.slice(2));
+    if (files) return await measureGiven(files, service);
     const films = await movieLens();
     const recommender = await Recommender.of(films, service);
     const warm = await compare(films, recommender, splits);

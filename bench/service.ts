@@ -7,6 +7,7 @@ import { type Api, connect, type ServiceProcess, startProcess, watched } from ".
 import { inChild, startChild } from "./service/child";
 import { newDatabase } from "./service/database";
 import { generateEvents, type WireEvent } from "./service/events";
+import { firstAnswers } from "./service/first-answers";
 import { gainOfWorker, memoryOfApi } from "./service/growth";
 import { type Answered, ask } from "./service/load";
 import { Project, uploaded } from "./service/project";
@@ -44,7 +45,7 @@ async function main(): Promise<void> {
     const few = events.filter((_, at) => at % fewer === 0);
     const [ofFew = 0, ofAll = 0] = await memoryOfApi(postgres.url, [few, events], shape);
     const gain = await gainOfWorker(postgres.url, few, shape);
-    conclude(embedded, shared, { few: ofFew, all: ofAll }, gain);
+    conclude(embedded, shared, { few: ofFew, all: ofAll }, gain, await firstAnswers());
   } finally {
     await postgres.stop();
     rmSync(directory, { recursive: true, force: true });
@@ -137,6 +138,7 @@ function conclude(
   shared: Figures,
   memory: { readonly few: number; readonly all: number },
   workerGain: number,
+  first: Awaited<ReturnType<typeof firstAnswers>>,
 ): void {
   const memoryGrowth = memory.all / memory.few;
   const answersOverBare = (figures: Figures) => figures.answersPerSecond / figures.bareAnswersPerSecond;
@@ -167,6 +169,7 @@ function conclude(
     goal(`PostgreSQL: p99 at ${rounded(shared)} per second (ms)`, "<", 50, shared.p99Ms),
     goal(`PostgreSQL: memory of an API with ${fewer} times the events`, "≤", 1.1, memoryGrowth),
     goal("PostgreSQL: training jobs of two workers with a thread each / of one", "≥", 1.6, workerGain),
+    ...first.goals,
   ];
   report("service", {
     ratios: {
@@ -176,9 +179,10 @@ function conclude(
       answersOverBareInPostgres: answersOverBare(shared),
       memoryGrowth,
       workerGain,
+      firstAnswerWithMoreUsers: first.ratio,
     },
     goals,
-    absolute: { embedded, postgres: shared, apiMemoryBytes: memory },
+    absolute: { embedded, postgres: shared, apiMemoryBytes: memory, firstAnswers: first.figures },
     shape,
   });
 }

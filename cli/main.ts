@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 import { Command, Help } from "commander";
 import { version } from "../package.json";
+import { addBatch } from "./commands/batch";
 import { addClients } from "./commands/clients";
 import { addCluster } from "./commands/cluster";
+import { addComment } from "./commands/comment";
 import { addCompletion } from "./commands/completion";
 import { addDatasets } from "./commands/datasets";
 import { addDistribution } from "./commands/distribution";
@@ -20,18 +22,23 @@ import { addPromote } from "./commands/promote";
 import { addQuery } from "./commands/query";
 import { addRecommend } from "./commands/recommend";
 import { addRelease } from "./commands/release";
+import { addReleases } from "./commands/releases";
 import { addReset } from "./commands/reset";
 import { addRestore } from "./commands/restore";
+import { addRetrain } from "./commands/retrain";
+import { addReview } from "./commands/review";
 import { addRollback } from "./commands/rollback";
 import { addServe } from "./commands/serve";
 import { addShutdown } from "./commands/shutdown";
 import { addStatus } from "./commands/status";
 import { addStop } from "./commands/stop";
 import { addUsers } from "./commands/users";
+import { addWatch } from "./commands/watch";
 import { addWhoami } from "./commands/whoami";
 import { serviceGroup } from "./stack/service";
 import { exitWithError, handleWriteError } from "./terminal/exit";
 import { wrapLines } from "./terminal/layout";
+import { tracedCommand } from "./terminal/tracing";
 
 const help = `
 Every command has --help with examples. The service and its credentials come
@@ -43,8 +50,20 @@ const groups = {
   "The embedded service": [addServe, addStatus, addOpen, addStop, addReset, addClients],
   "Backup, and moving to another store": [addExport, addRestore],
   Data: [addDatasets, addImport, addEvents, addUsers, addOrphans],
-  Models: [addModels, addJobs, addRecommend, addQuery, addDistribution, addCluster, addShutdown],
-  Stacks: [addDrift, addInterrupted, addRelease, addPromote, addRollback, addPlugin],
+  Models: [addModels, addJobs, addRecommend, addBatch, addQuery, addDistribution, addCluster, addShutdown],
+  Stacks: [
+    addDrift,
+    addReview,
+    addComment,
+    addInterrupted,
+    addRelease,
+    addReleases,
+    addPromote,
+    addRollback,
+    addRetrain,
+    addWatch,
+    addPlugin,
+  ],
 };
 
 /** Creates the `recommender` command. */
@@ -87,6 +106,6 @@ if (require.main === module) {
     if (name.startsWith("RECOMMENDER_") && value === "") delete process.env[name];
   for (const stream of [process.stdout, process.stderr]) stream.on("error", handleWriteError);
   createProgram()
-    .then((program) => program.parseAsync())
+    .then((program) => tracedCommand(program, () => program.parseAsync()))
     .catch(exitWithError);
 }

@@ -1,9 +1,9 @@
-import type { Agent, Dispatcher } from "undici";
-import { type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
+import type { Dispatcher } from "undici";
+import { extensionName, type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
 import { canonicalAddress } from "./address";
 import { abortable, type Clock, systemClock } from "./clock";
 import { ApiError, isOutage, OutcomeUnknownError } from "./errors";
-import { fetchExtensions, healthBudgetMs, healthFailure, isGranted, UnsupportedError } from "./extensions";
+import { fetchExtensions, healthBudgetMs, healthFailure, isGranted, requireSupport } from "./extensions";
 import { isFinal, isForeign, isRecognised, isUndecided, kindsIn, namesObject } from "./finality";
 import { redactSecret, TokenCache } from "./http/credentials";
 import { readErrorBody } from "./http/error-body";
@@ -23,6 +23,7 @@ import {
   retryRead,
   thrownFailure,
 } from "./http/retry";
+import { traceRequests } from "./http/tracing";
 import { ServingAddresses } from "./serving-address";
 
 export type { Clock } from "./clock";
@@ -46,7 +47,7 @@ export class Client {
   /** Serving addresses to which the credentials may be sent. */
   readonly serving: ServingAddresses;
   readonly #options: ClientOptions;
-  readonly #agent: Agent;
+  readonly #agent: Dispatcher;
   readonly #tokens: TokenCache;
   readonly #clock: Clock;
   readonly #timeouts: Timeouts;
@@ -54,7 +55,6 @@ export class Client {
   readonly #honoursKeys = new Map<string, boolean>();
   /** Addresses at which the service itself has responded, even with an error. */
   readonly #responded = new Set<string>();
-  readonly #waitNotice: WaitNotice;
   readonly #requests: Requests;
   readonly #limits: ReadLimits;
   #keysProbe: Promise<unknown> | undefined;
@@ -71,25 +71,23 @@ export class Client {
       policy: { ...defaultRetry, ...options.retry },
       clock: this.#clock,
       random: options.random ?? Math.random,
+      notice: new WaitNotice(this.#clock, options.onWait),
       stop: options.stop,
       whoami: this.whoami,
     };
-    this.#waitNotice = new WaitNotice(this.#clock, options.onWait);
     this.#timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000, ...options.timeouts };
     // Loaded lazily: most programs only declare resources, and undici is a third of the import time of this package.
     const { Agent } = require("undici") as typeof import("undici");
-    this.#agent = new Agent({
-      connections: options.connections ?? 64,
-      connect: { timeout: this.#timeouts.connectMs },
-      headersTimeout: this.#timeouts.headersMs,
-      bodyTimeout: this.#timeouts.bodyMs,
-    });
+    const connect = { timeout: this.#timeouts.connectMs };
+    const { headersMs: headersTimeout, bodyMs: bodyTimeout } = this.#timeouts;
+    const { connections = 64 } = options;
+    this.#agent = traceRequests(new Agent({ connections, connect, headersTimeout, bodyTimeout }));
     this.#tokens = new TokenCache(options.token, this.#agent, this.#clock);
   }
 
   /** Calls an operation of the API and returns the reply. */
   async call<R extends Route>(route: R, input: Input<R>, options: CallOptions = {}): Promise<Reply<R>> {
-    if (!(await this.supports(route))) throw new UnsupportedError(route, this.baseUrl);
+    await requireSupport(this, route, input);
     return this.#callWithRetries<R>(route, await this.#requests.fromInput(route, input, options), options);
   }
 
@@ -103,7 +101,7 @@ export class Client {
     prepared: PreparedRequest,
     options: CallOptions,
   ): Promise<Reply<R>> {
-    const { policy, random } = this.#limits;
+    const { policy, random, notice } = this.#limits;
     const began = this.#clock.now();
     const { origin } = prepared.url;
     const waitSignal = prepared.signal ?? this.#options.stop;
@@ -111,7 +109,7 @@ export class Client {
     let mayHaveRun = false;
     for (let attempt = 0; ; attempt++) {
       const silence = `no response to ${route.method} ${route.path} yet (${origin})`;
-      const failure = await this.#waitNotice.during(this.#attempt(prepared), silence, policy.budgetMs);
+      const failure = await notice.during(this.#attempt(prepared), silence, policy.budgetMs);
       if ("reply" in failure) return failure.reply as Reply<R>;
       mayHaveRun =
         !route.repeatable &&
@@ -141,7 +139,7 @@ export class Client {
         throw finalError(giveUpError(failure.error, attempt + 1, spent, this.whoami));
       options.onRetry?.(failure.error);
       this.#options.onRetry?.(`${failure.error.message}; retrying in ${Math.ceil(delay)} ms`);
-      this.#waitNotice.report(failure.error.message, spent + delay, budget);
+      notice.report(failure.error.message, spent + delay, budget);
       await this.#clock.sleep(delay, waitSignal).catch((reason) => {
         if (waitSignal === this.#options.stop) throw finalError(stoppedError(failure.error, reason));
         throw mayHaveRun ? finalError() : reason;
@@ -160,12 +158,13 @@ export class Client {
     return isUndecided(await this.call(routes.listEventDatasets, {}, { signal }).catch((error) => error));
   }
 
-  /** Whether the service supports an operation. For extensions of the specification, this reads `/healthz` once. */
-  async supports(route: Route): Promise<boolean> {
-    if (!route.extension) return true;
+  /** Whether the service supports an operation or a field. For extensions, this reads `/healthz` once. */
+  async supports(route: Route, field?: string): Promise<boolean> {
+    if (!route.extension && field === undefined) return true;
     const { origin } = new URL(this.baseUrl);
     this.#extensions ??= retryRead(
       () => fetchExtensions(this.baseUrl, this.#agent, () => this.#mayHaveExtensions()),
+      `no response to GET /healthz yet (${origin})`,
       (error) => healthFailure(route, origin, error),
       this.#limits,
       (failure) => healthBudgetMs(this.#limits.policy, failure, this.#responded.has(origin)),
@@ -173,7 +172,7 @@ export class Client {
       this.#extensions = undefined;
       throw error;
     });
-    return (await this.#extensions).has(route.path);
+    return (await this.#extensions).has(extensionName(route, field));
   }
 
   /** Whether the service may be the one in this package, which honours idempotency keys. */
@@ -206,7 +205,7 @@ export class Client {
 
   /** Gets a token for a later call, to fail early if no token is issued. */
   async getToken(route: Route): Promise<void> {
-    await retryRead(() => this.#tokens.get(route.path), thrownFailure, this.#limits);
+    await retryRead(() => this.#tokens.get(route.path), "no access token yet", thrownFailure, this.#limits);
   }
 
   /** Waits for calls in progress, then closes the connections. */
@@ -245,8 +244,7 @@ export class Client {
         ...(signal ? { signal } : {}),
       });
       // Any response can show that keys are honoured. Only a success without the header shows that they are not.
-      if (/\bPOST\b/i.test(header(response, idempotencyHeader) ?? ""))
-        this.#honoursKeys.set(url.origin, true);
+      if (hasKeysHeader(response)) this.#honoursKeys.set(url.origin, true);
       text = await readBody(response, this.#timeouts.bodyMs);
     } catch (error) {
       if (signal?.aborted) return { error: error as Error, transient: false, mayHaveRun: true };
@@ -273,7 +271,9 @@ export class Client {
     const { statusCode: status } = response;
     const errorBody = readErrorBody(text, (shown) => this.#redact(shown));
     const asked = { kinds: kindsIn(route), ids: Object.values(ids) };
-    const isOwn = isRecognised(status, errorBody, asked);
+    // A service that honours keys says so in each response, which gateways do not.
+    const isForeignReply = this.#honoursKeys.get(url.origin) === true && !hasKeysHeader(response);
+    const isOwn = !isForeignReply && isRecognised(status, errorBody, asked);
     if (isOwn) this.#responded.add(url.origin);
     const hint = hintOf(
       {
@@ -284,7 +284,7 @@ export class Client {
       },
       { origin: url.origin, ids, tokensFrom: this.#tokens.source.origin, whoami: this.whoami },
     );
-    const evidence = { status, isRecognised: isOwn, namesObject: namesObject(errorBody, asked) };
+    const evidence = { status, isRecognised: isOwn, namesObject: isOwn && namesObject(errorBody, asked) };
     const error = new ApiError(route, { ...errorBody, requestId, ...evidence }, hint);
     // A date in Retry-After is relative to the clock of the service, not to ours.
     const now = Date.parse(header(response, "date") ?? "") || this.#clock.now();
@@ -296,4 +296,9 @@ export class Client {
     const redacted = this.#tokens.redact(redactSecret(text, this.#options.apiKey));
     return this.#options.redact?.(redacted) ?? redacted;
   }
+}
+
+/** Whether a response says that the service honours idempotency keys. */
+function hasKeysHeader(response: Dispatcher.ResponseData): boolean {
+  return /\bPOST\b/i.test(header(response, idempotencyHeader) ?? "");
 }

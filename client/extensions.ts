@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { z } from "zod";
-import { idempotencyHeader, type Route } from "../contract";
+import { idempotencyHeader, type Route, wireName } from "../contract";
 import { ApiError, isOutage, TokenError } from "./errors";
 import { readErrorBody } from "./http/error-body";
 import { budgetMs, connectionFailure, type Failure, type RetryPolicy } from "./http/retry";
@@ -9,12 +9,37 @@ import { parseJson } from "./parse";
 const healthPath = "/healthz";
 const health = z.object({ extensions: z.array(z.string()) });
 
-/** The service does not support an operation that extends the specification. The call was not sent. */
+/**
+ * The service does not support an operation, or fields of a request, that extend the specification. The call was not
+ * sent.
+ */
 export class UnsupportedError extends Error {
-  constructor({ path }: Route, baseUrl: string) {
-    super(`The service at ${baseUrl} does not support ${path}, which is not part of the specification.`);
+  /** @param fix what a user can do, as the end of the sentence */
+  constructor({ path }: Route, baseUrl: string, fields: readonly string[] = [], fix?: string) {
+    const [what, is] =
+      fields.length > 0
+        ? [`${fields.map(wireName).join(", ")} in ${path}`, fields.length > 1 ? "are" : "is"]
+        : [path, "is"];
+    const end = fix === undefined ? "" : `; ${fix}`;
+    super(
+      `The service at ${baseUrl} does not support ${what}, which ${is} not part of the specification${end}.`,
+    );
     this.name = "UnsupportedError";
   }
+}
+
+/** Throws if the service does not support an operation, or one of the fields that a call uses. */
+export async function requireSupport(
+  client: { readonly baseUrl: string; supports(route: Route, field?: string): Promise<boolean> },
+  route: Route,
+  input: unknown,
+): Promise<void> {
+  if (!(await client.supports(route))) throw new UnsupportedError(route, client.baseUrl);
+  const given = new Map(Object.entries(input ?? {}));
+  const missing: string[] = [];
+  for (const field of route.extensionFields ?? [])
+    if ((given.get(field) ?? null) !== null && !(await client.supports(route, field))) missing.push(field);
+  if (missing.length > 0) throw new UnsupportedError(route, client.baseUrl, missing);
 }
 
 /**
@@ -28,7 +53,7 @@ export async function fetchExtensions(
   dispatcher: Dispatcher,
   mayHaveExtensions: () => Promise<boolean>,
 ): Promise<ReadonlySet<string>> {
-  const { origin, pathname } = new URL(`${baseUrl}/healthz`);
+  const { origin, pathname } = new URL(`${baseUrl}${healthPath}`);
   const response = await dispatcher.request({ origin, path: pathname, method: "GET" });
   const text = await response.body.text();
   const status = response.statusCode;
@@ -65,8 +90,8 @@ export function healthBudgetMs(policy: RetryPolicy, failure: Failure, hasRespond
  */
 export function healthFailure(route: Route, origin: string, error: Error): Failure {
   if (error instanceof ApiError) return { error, transient: true, mayHaveRun: false };
-  // This error comes from a call in `mayHaveExtensions`, which has already been retried.
-  if (isOutage(error)) return { error, transient: false, mayHaveRun: false };
+  // These errors come from a call in `mayHaveExtensions`, which has already been retried.
+  if (isOutage(error) || error instanceof TokenError) return { error, transient: false, mayHaveRun: false };
   return connectionFailure(route, origin, error);
 }
 

@@ -3,8 +3,12 @@ import { type Route, routes } from "../contract";
 import { ApiError, ReplyError } from "./errors";
 import type { ErrorBody } from "./http/error-body";
 
-/** Matches paths in a text. Gateways quote the path of the request, whose words must not count as names of objects. */
+/** Matches paths in a text. Gateways quote the path of the request, whose ids must not count. */
 const quotedPath = /\S*\/\S*/g;
+/** Matches words such as `get-event-dataset` or `dataset-service`, by which gateways call a path or a backend. */
+const hyphenated = /\S*-\S*/g;
+/** Matches a code that is only a number, such as a status. */
+const numericCode = /^\d+$/;
 
 /** The ids in a request, and the kinds of objects that its fields refer to. */
 export interface Asked {
@@ -21,7 +25,11 @@ export function kindsIn({ path, request }: Pick<Route, "path" | "request">): str
   const kinds = shapes
     .flatMap((shape) => Object.keys(shape))
     .flatMap((key) => /([A-Z]?[a-z]+)Id$/.exec(key)?.[1]?.toLowerCase() ?? []);
-  return [...new Set(path === routes.recommendItemsToUser.path ? [...kinds, "model"] : kinds)];
+  return [...new Set(needsModel(path) ? [...kinds, "model"] : kinds)];
+}
+
+function needsModel(path: string): boolean {
+  return path === routes.recommendItemsToUser.path || path === routes.recommendItemsToItem.path;
 }
 
 const shapeOf = (option: unknown): object => (option as z.ZodObject).shape;
@@ -46,21 +54,32 @@ export function namesObject(
   { code = "", message }: Pick<ErrorBody, "code" | "message">,
   { kinds, ids }: Asked,
 ): boolean {
-  const text = `${code} ${message}`.replace(quotedPath, " ").replaceAll("_", " ");
-  if (ids.some((id) => id !== "" && text.includes(id.replaceAll("_", " ")))) return true;
+  const text = `${numericCode.test(code) ? "" : code} ${message}`.replace(quotedPath, " ");
+  if (ids.some((id) => id !== "" && new RegExp(`(?<![\\w-])${escaped(id)}(?![\\w-])`).test(text)))
+    return true;
   const words = text
+    .replace(hyphenated, " ")
+    .replaceAll("_", " ")
     .replace(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase()
     .replaceAll("data set", "dataset");
   return kinds.some((kind) => new RegExp(`\\b${kind}s?\\b`).test(words));
 }
 
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
 /** Statuses that mean that a call did not run, even if a gateway sent them. */
 const notRunStatuses = [401, 403, 407, 425, 429];
 /** Statuses that mean that a call did not run if a gateway sent them, because they concern the gateway's own limits. */
 const proxyLimitStatuses = [413, 414, 415, 417, 426, 431];
-/** Error text of a 409 while the first call with the same idempotency key is still running. */
-const keyInProgress = /in[ _-]progress|being processed|still processing|already processing|concurrent/i;
+/**
+ * Error text of a 409 that may be a consequence of this call: the first call with the same idempotency key is still
+ * running, or a gateway has sent the call twice, and the second one found the object of the first.
+ */
+const ofSameCall =
+  /in[ _-]progress|being processed|still processing|already processing|concurrent|already[ _]exist|duplicate|^\W*conflict\W*$/i;
 
 /**
  * What an error reply says about the call.
@@ -87,7 +106,7 @@ export function outcomeOf(
   if (notRunStatuses.includes(status) || (!isRecognised && proxyLimitStatuses.includes(status)))
     return "not run";
   if (!isRecognised || status === 408 || status >= 500) return "unknown";
-  if (status === 409 && keyInProgress.test(`${code} ${reason}`)) return "unknown";
+  if (status === 409 && [code, reason].some((text) => ofSameCall.test(text))) return "unknown";
   return mayHaveRun && (status === 404 || status === 409) ? "unknown" : "rejected";
 }
 

@@ -1,4 +1,5 @@
 import type { Reply, routes } from "../contract";
+import { traced, untraced } from "../telemetry/tracing";
 import { isOnThisMachine } from "./address";
 import type { Clock } from "./clock";
 import type { Settings } from "./settings";
@@ -9,16 +10,26 @@ export type Job = Reply<typeof routes.getJob>;
 /** A type of job, with the name of its timeout setting and its usual duration. */
 export interface JobKind {
   readonly name: string;
-  readonly limit: "trainingTimeout" | "deploymentTimeout" | "queryingTimeout" | "clusteringTimeout";
+  readonly limit:
+    | "trainingTimeout"
+    | "deploymentTimeout"
+    | "queryingTimeout"
+    | "clusteringTimeout"
+    | "recommendationTimeout";
   readonly usually: string;
 }
 
-/** The four types of jobs. */
+/** The types of jobs. */
 export const jobKinds = {
   training: { name: "training", limit: "trainingTimeout", usually: "10 to 300 minutes" },
   deployment: { name: "deployment", limit: "deploymentTimeout", usually: "10 to 60 minutes" },
   querying: { name: "querying", limit: "queryingTimeout", usually: "10 to 60 minutes" },
   clustering: { name: "clustering", limit: "clusteringTimeout", usually: "10 to 60 minutes" },
+  recommendation: {
+    name: "recommendation",
+    limit: "recommendationTimeout",
+    usually: "1 to 60 minutes",
+  },
 } as const satisfies Record<string, JobKind>;
 
 /** Returns the usual duration of a job, or undefined for a service on this machine, which is much faster. */
@@ -86,10 +97,16 @@ export interface Watch {
 
 /** Polls a job with growing intervals until it ends or the time limit is reached. Returns its last state. */
 export async function watchJob(first: Job, watch: Watch): Promise<Job> {
+  const [type, id] = [first.jobType ?? undefined, first.jobId ?? undefined];
+  const attributes = { "recommender.job.type": type, "recommender.job.id": id };
+  return traced({ name: `wait for job ${type ?? ""}`.trimEnd(), attributes }, () => poll(first, watch));
+}
+
+async function poll(first: Job, watch: Watch): Promise<Job> {
   const { settings, clock, limitMs, signal, readJob, onPoll } = watch;
   const began = clock.now();
   let intervalMs: number = Math.min(settings.jobPollMs, maxPollIntervalMs);
-  for (let job = first; ; job = await readJob()) {
+  for (let job = first; ; job = await untraced(readJob)) {
     const elapsedMs = clock.now() - began;
     if (hasEnded(job, settings) || elapsedMs >= limitMs) return job;
     await onPoll(job, elapsedMs);

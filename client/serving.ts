@@ -1,4 +1,4 @@
-import { type Input, type Reply, routes } from "../contract";
+import { type Input, type Reply, type Route, routes } from "../contract";
 import { ApiError, type Client, ReplyError } from "./client";
 import type { Clock } from "./clock";
 import { meansNotServing } from "./error-meaning";
@@ -11,31 +11,56 @@ export type RecommendationInput = Input<typeof routes.recommendItemsToUser>;
 /** Reply of the recommendation call. */
 export type Recommendation = Reply<typeof routes.recommendItemsToUser>;
 
+/** Input of the call for similar items. */
+export type SimilarityInput = Input<typeof routes.recommendItemsToItem>;
+
+/** Reply of the call for similar items. */
+export type Similar = Reply<typeof routes.recommendItemsToItem>;
+
 /**
  * Gets recommendations from a project.
  * The specification does not define how serving_uri relates to the address of the call. So the call is first sent to
  * serving_uri, if the credentials may be sent there. If the service does not respond there, the call is sent to the
  * base address.
  */
-export async function recommendItems(
+export function recommendItems(
   client: Client,
   input: RecommendationInput,
   servingUri?: string | null,
   headers?: Readonly<Record<string, string>>,
 ): Promise<Recommendation> {
+  return callDeployment(client, routes.recommendItemsToUser, input, servingUri, headers);
+}
+
+/** Gets items that are similar to given ones, from the same addresses as `recommendItems`. */
+export function similarItems(
+  client: Client,
+  input: SimilarityInput,
+  servingUri?: string | null,
+): Promise<Similar> {
+  return callDeployment(client, routes.recommendItemsToItem, input, servingUri);
+}
+
+async function callDeployment<R extends Route>(
+  client: Client,
+  route: R,
+  input: Input<R>,
+  servingUri?: string | null,
+  headers?: Readonly<Record<string, string>>,
+): Promise<Reply<R>> {
   const { path } = routes.recommendItemsToUser;
   const address = servingUri ? client.serving.addressOf(servingUri) : undefined;
   if (address) {
     const baseUrl = address.endsWith(path) ? address.slice(0, -path.length) : address;
     try {
       const options = { baseUrl, headers, hasFallback: true };
-      return await client.call(routes.recommendItemsToUser, input, options);
+      return await client.call(route, input, options);
     } catch (error) {
       if (!(error instanceof ReplyError) && !mayBeWrongAddress(error)) throw error;
     }
   }
   try {
-    return await client.call(routes.recommendItemsToUser, input, { headers });
+    return await client.call(route, input, { headers });
   } catch (error) {
     const notice = withheldNotice(client, servingUri);
     if (notice && mayBeWrongAddress(error)) error.message += ` ${notice}`;
@@ -76,12 +101,14 @@ export async function currentServingUri(
 }
 
 /**
- * Users for whom a deployment must return recommendations, with the minimum number of results and the maximum latency.
+ * Users for whom a deployment must return recommendations, with the minimum number of results, the maximum latency, and
+ * an expression that the results must match.
  */
 export interface ServingCheck {
   readonly userIds: readonly string[];
   readonly minResults: number;
   readonly maxLatencyMs?: number | undefined;
+  readonly filterQuery?: string | undefined;
 }
 
 /**
@@ -134,7 +161,8 @@ export async function runCheck(
   isRefresh = false,
 ): Promise<CheckFailure | undefined> {
   if (!check) return undefined;
-  const { userIds, minResults = 1, maxLatencyMs } = check;
+  const { userIds, minResults = 1, maxLatencyMs, filterQuery } = check;
+  const filtered = filterQuery !== undefined && { filterQuery };
   for (const [index, userId] of userIds.entries()) {
     // Stay within the deployment's qps. Otherwise the waiting time for its rate limit would count as latency.
     if (index > 0) await clock.sleep(1000 / qps);
@@ -143,7 +171,7 @@ export async function runCheck(
     try {
       const { results } = await recommendItems(
         client,
-        { userId, limit: Math.max(minResults, 1) },
+        { userId, limit: Math.max(minResults, 1), ...filtered },
         servingUri,
       );
       const tookMs = Math.round(performance.now() - began);

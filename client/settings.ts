@@ -69,6 +69,8 @@ const schema = z.object({
   queryingTimeout: duration("3h"),
   /** How long to wait for a clustering, such as 90m or 5h. */
   clusteringTimeout: duration("3h"),
+  /** How long to wait for recommendations for many users, such as 90m or 5h. */
+  recommendationTimeout: duration("10h"),
   /** Additional values of job_status that mean that a job has failed, separated by commas. */
   failedJobStatuses: z
     .string()

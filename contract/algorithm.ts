@@ -47,6 +47,14 @@ export const g1Parameters = z.strictObject({
   popularity_exponent: optionalShare.describe(
     "How much popular items are demoted in the scores from users with the same items.",
   ),
+  order: z
+    .number()
+    .min(0)
+    .max(1000)
+    .optional()
+    .describe(
+      "Weight of what users chose after the user's last items, relative to the vectors. 0 ignores the order of events.",
+    ),
   event_weights: withTolerant(
     mapOf(eventWeight, { key: eventType, most: limits.eventWeights }),
     mapOf(eventWeight, { key: eventType }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { id, maybe, recordId } from "./field";
 import { route } from "./route";
+import { rules } from "./rules";
 
 export const shutdownDeployment = route({
   method: "DELETE",
@@ -22,6 +23,7 @@ export const getDeployment = route({
     generatorModelId: id,
     rankerModelId: maybe(id),
     qps: maybe(z.int()),
+    rules: maybe(rules),
     servingUri: maybe(z.string()),
   }),
 });

@@ -18,10 +18,11 @@ import {
   submitQueryingJob,
   submitTrainingJob,
 } from "./job";
-import { deleteModel, getModel, listModels, updateModel } from "./model";
+import { countModelEvents, deleteModel, getModel, listModels, updateModel } from "./model";
 import { deleteOrphan, listOrphans, markOrphaned } from "./orphan";
-import { createProject, getProject } from "./project";
-import { recommendItemsToUser } from "./recommendation";
+import { createProject, getProject, listRecentUsers } from "./project";
+import { recommendItemsToItem, recommendItemsToUser } from "./recommendation";
+import { submitRecommendationJob } from "./recommendation-job";
 import {
   countDatasetRecords,
   deleteDatasetEventsBeforeTs,
@@ -33,6 +34,7 @@ import {
 } from "./record";
 
 import type { Route } from "./route";
+import { wireName } from "./wire";
 
 /** All operations of the API by name. */
 export const routes = {
@@ -68,13 +70,27 @@ export const routes = {
   getAlgorithm,
   getDeployment,
   countDatasetRecords,
+  countModelEvents,
+  listRecentUsers,
   markOrphaned,
   listOrphans,
   deleteOrphan,
+  recommendItemsToItem,
+  submitRecommendationJob,
 } as const;
 
 /** Operations that are not in the specification. */
 export const extensions: readonly Route[] = Object.values(routes).filter((route: Route) => route.extension);
+
+/** Returns the name under which a service lists an operation, or a field of its request, as an extension. */
+export function extensionName({ path }: Route, field?: string): string {
+  return field === undefined ? path : `${path}#${wireName(field)}`;
+}
+
+/** Request fields that are not in the specification, as a service lists them. */
+export const extensionFields: readonly string[] = Object.values(routes).flatMap((route: Route) =>
+  (route.extensionFields ?? []).map((field) => extensionName(route, field)),
+);
 
 /** Name of an operation. */
 export type RouteName = keyof typeof routes;
@@ -88,7 +104,9 @@ export { limits } from "./limits";
 export { type OrphanType, orphanTypes } from "./orphan";
 export * from "./project";
 export { explainHeader } from "./recommendation";
+export * from "./recommendation-job";
 export * from "./record";
 export type { FullReply, Input, Reply, Request, Route } from "./route";
+export { type AppliedRule, expressionsIn, type Rules } from "./rules";
 export { tolerant } from "./tolerant";
 export { decode, encode, wireName, wireSchema } from "./wire";

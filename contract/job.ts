@@ -3,9 +3,10 @@ import { atMost, id, json, jsonMap, label, maybe, recordId, withTolerant } from 
 import { limits } from "./limits";
 import { originHeaders } from "./origin";
 import { route } from "./route";
+import { rules } from "./rules";
 
-/** Types of jobs. */
-export const jobTypes = ["TRAINING", "DEPLOYMENT", "QUERYING", "CLUSTERING"] as const;
+/** Types of jobs. RECOMMENDATION is an extension. */
+export const jobTypes = ["TRAINING", "DEPLOYMENT", "QUERYING", "CLUSTERING", "RECOMMENDATION"] as const;
 
 /** Statuses of a job in the service of this package. Only SUCCEED is in the specification. */
 export const jobStatuses = ["PENDING", "RUNNING", "SUCCEED", "FAILED"] as const;
@@ -31,6 +32,9 @@ export const deploymentFields = z.strictObject({
   qps: atMost(z.int().min(1), limits.qps)
     .default(limits.defaultQps)
     .describe("Maximum number of recommendation calls per second."),
+  rules: rules
+    .optional()
+    .describe("What the deployment may recommend, and what it prefers (extension). Default: no rules."),
 });
 
 export const submitDeploymentJob = route({
@@ -38,6 +42,7 @@ export const submitDeploymentJob = route({
   path: "/submit-deployment-job",
   summary: "Deploys a model, or a generator and a ranker, in a project.",
   request: deploymentFields,
+  extensionFields: ["rules"],
   headers: originHeaders,
   reply: submitted,
 });
@@ -204,7 +209,9 @@ const replyQuery = z.object({
   bins: maybe(z.int()).describe("Number of histogram bins."),
 });
 
-/** Fields of all four job types. A job has only the fields of its type. */
+const ids = z.array(z.string());
+
+/** Fields of all job types. A job has only the fields of its type. */
 const jobData = z.object({
   algorithmType: maybe(z.string()).describe("Training: type of the algorithm."),
   algorithmParameters: maybe(jsonMap).describe("Training: parameters of the algorithm."),
@@ -214,16 +221,29 @@ const jobData = z.object({
   ),
   quality: maybe(quality).describe("Training: measured quality, if the service reports it."),
   progress: maybe(progress).describe("Training: progress, if the service reports it."),
-  generatorModelId: maybe(z.string()).describe("Deployment: the model that generates the candidates."),
+  generatorModelId: maybe(z.string()).describe(
+    "Deployment: the model that generates the candidates. Recommendation: the one that was deployed.",
+  ),
   rankerModelId: maybe(z.string()).describe("Deployment: the model that reorders the candidates."),
   qps: maybe(z.int()).describe("Deployment: maximum number of recommendation calls per second."),
-  modelId: maybe(z.string()).describe("Querying and clustering: the model."),
+  rules: maybe(rules).describe("Deployment: what it may recommend, and what it prefers."),
+  modelId: maybe(z.string()).describe(
+    "Querying and clustering: the model. Recommendation: the model, unless it uses those that were deployed.",
+  ),
   queryType: maybe(z.string()).describe("Querying: user_list or user_distribution."),
   queries: maybe(z.array(replyQuery)).describe("Querying: the queries."),
   clusterType: maybe(z.string()).describe("Clustering: what is clustered."),
   parameters: maybe(
     z.object({ minUserNum: maybe(z.int()).describe("Clusters with fewer users are dropped.") }),
   ).describe("Clustering: the parameters."),
+  userIds: maybe(ids).describe("Recommendation: the users, without forgotten ones. Null for all."),
+  query: maybe(replyQuery).describe("Recommendation: the conditions that the users meet."),
+  limit: maybe(z.int()).describe("Recommendation: maximum number of items per user."),
+  attributes: maybe(ids).describe("Recommendation: item attributes in the file."),
+  filterQuery: maybe(z.string()).describe("Recommendation: the filter."),
+  excludeItemIds: maybe(ids).describe("Recommendation: items that are not recommended."),
+  includeItemIds: maybe(ids).describe("Recommendation: the only items that may be recommended."),
+  format: maybe(z.string()).describe("Recommendation: ndjson or parquet."),
 });
 
 const jobResult = z.object({
@@ -233,10 +253,11 @@ const jobResult = z.object({
     "Deployment: address that stays the same when the stack replaces the project (extension).",
   ),
   downloadUrl: maybe(z.string()).describe(
-    "Querying and clustering: address from which the result can be downloaded until it expires.",
+    "Querying, clustering and recommendation: address from which the result can be downloaded until it expires.",
   ),
   expiredAtSec: maybe(z.number()).describe("When downloadUrl expires, in seconds since 1970."),
   message: maybe(z.string()).describe("Message of the service about the result."),
+  userCount: maybe(z.int()).describe("Recommendation: number of users in the result."),
 });
 
 export const getJob = route({
@@ -250,7 +271,7 @@ export const getJob = route({
   reply: z.object({
     projectId: maybe(z.string()).describe("Id of the project."),
     jobId: maybe(z.string()).describe("Id of the job."),
-    jobType: maybe(z.string()).describe("TRAINING, DEPLOYMENT, QUERYING or CLUSTERING."),
+    jobType: maybe(z.string()).describe("TRAINING, DEPLOYMENT, QUERYING, CLUSTERING or RECOMMENDATION."),
     createdTs: maybe(z.int()).describe(
       "When the job was submitted, in milliseconds since 1970. Other services may use another unit.",
     ),

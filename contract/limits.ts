@@ -46,6 +46,20 @@ export const limits = {
   recommendedItems: 1000,
   /** Maximum number of attributes per recommended item. */
   recommendedAttributes: 50,
+  /** Maximum number of items that a recommendation call excludes or includes. */
+  listedItems: 1000,
+  /** Maximum number of users in the list of a recommendation job. */
+  batchUsers: 10_000,
+  /** Maximum number of items to find similar items for. */
+  similarTo: 100,
+  /** Maximum number of events of the current visit in a recommendation call. */
+  visitEvents: 200,
+  /** Maximum characters of a filter. */
+  filterCharacters: 10_000,
+  /** Maximum number of rules of each kind in a deployment. */
+  rules: 50,
+  /** Maximum factor of a boost. A bury has at least its inverse. */
+  boostFactor: 1000,
   /** Maximum number of queries in a querying job. */
   queries: 100,
   /** Maximum number of conditions in a query. */
@@ -58,11 +72,8 @@ export const limits = {
   upsertBytes: 1000 * (20 + 1) * 1024 + 1024 * 1024,
   /** Maximum bytes of any other body, compressed or not. */
   requestBytes: 1024 * 1024,
-  /**
-   * Maximum bytes of the body of a recommendation call. The longest id and attribute names fit, even if every character
-   * is escaped.
-   */
-  recommendationBytes: 128 * 1024,
+  /** Maximum bytes of the body of a recommendation call. Full lists of the longest ids fit. */
+  recommendationBytes: 768 * 1024,
   /** Maximum bytes of a token request. Small, because callers are not authenticated yet. */
   tokenRequestBytes: 4096,
   /** Maximum nesting of arrays and objects in a body. A record within its size limit cannot have more. */

@@ -45,6 +45,23 @@ export const listModels = route({
   reply: z.object({ models: z.array(model).describe("The models of the project.") }),
 });
 
+export const countModelEvents = route({
+  method: "GET",
+  path: "/count-model-events",
+  summary: "Counts the events of a model's project, and those since the model was trained (extension).",
+  extension: true,
+  request: modelRef,
+  reply: z.object({
+    projectId: id,
+    modelId: id,
+    createdTs: maybe(z.int()).describe("When the model was created, in milliseconds since 1970."),
+    eventCount: z.int().describe("Number of events in the event dataset of the project."),
+    newEventCount: maybe(z.int()).describe(
+      "Number of events that were written after the training had read the dataset. Null if it is unknown.",
+    ),
+  }),
+});
+
 export const deleteModel = route({
   method: "DELETE",
   path: "/delete-model",

@@ -36,6 +36,15 @@ export const createProject = route({
   reply: project,
 });
 
+export const listRecentUsers = route({
+  method: "GET",
+  path: "/list-recent-users",
+  summary: "Lists up to 100 users of a project with recent events, the most recent first (extension).",
+  extension: true,
+  request: z.strictObject({ projectId: recordId }),
+  reply: z.object({ projectId: id, userIds: z.array(z.string()) }),
+});
+
 export const getProject = route({
   method: "GET",
   path: "/get-project",

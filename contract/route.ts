@@ -15,6 +15,8 @@ export interface Route<Request extends RequestSchema = RequestSchema, Reply exte
   readonly headers?: z.ZodObject;
   /** Whether the operation is not in the specification. A service lists its extensions in `/healthz`. */
   readonly extension?: true;
+  /** Fields of the request that are not in the specification, by their names in programs. */
+  readonly extensionFields?: readonly string[];
   /** Whether running the call twice has the same effect as running it once. */
   readonly repeatable: boolean;
 }

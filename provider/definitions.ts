@@ -12,6 +12,7 @@ import { trainingJob } from "./training-job";
 import { clusteringJob, userClustering } from "./user-clustering";
 import { userDataset } from "./user-dataset";
 import { queryingJob, userQuery } from "./user-query";
+import { recommendationJob, userRecommendations } from "./user-recommendations";
 import { userRecords } from "./user-records";
 
 const all: readonly Lifecycle[] = [
@@ -30,6 +31,8 @@ const all: readonly Lifecycle[] = [
   userDataset,
   queryingJob,
   userQuery,
+  recommendationJob,
+  userRecommendations,
   userRecords,
 ];
 

@@ -7,6 +7,7 @@ import { id } from "../contract/field";
 import { readBack, submitJob } from "./jobs/jobs";
 import { ownJob } from "./jobs/other-project";
 import { lifecycle } from "./lifecycle/lifecycle";
+import { rulesFault } from "./rules";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 import { type Pinned, pinnedIn } from "./run/pinned";
@@ -21,14 +22,30 @@ export function submitDeployment(args: DeploymentState, context: Context, follow
   return submitJob(context, routes.submitDeploymentJob, requestOf(args), { follows });
 }
 
-/** Replaces the program's models with the pinned ones. */
-export function withPinned({ rankerModelId, ...given }: Properties, pinned: Pinned | undefined): Properties {
-  return { ...given, ...(pinned ?? (rankerModelId !== undefined && { rankerModelId })) };
+/** Replaces the program's models and rules with the pinned ones. */
+export function withPinned(given: Properties, pinned: Pinned | undefined): Properties {
+  if (!pinned) return given;
+  const { rankerModelId: _, rules, ...others } = given;
+  const { rules: kept, ...models } = pinned;
+  // A pin without rules keeps those of the program.
+  const live = kept === undefined ? rules : kept;
+  return { ...others, ...models, ...(live != null && { rules: live }) };
 }
 
 /** Returns the request that submits a deployment job. */
-export function requestOf({ projectId, name, generatorModelId, rankerModelId, qps }: DeploymentState) {
-  return { projectId, name, generatorModelId, qps, ...(rankerModelId && { rankerModelId }) };
+export function requestOf({
+  projectId,
+  name,
+  generatorModelId,
+  rankerModelId,
+  qps,
+  rules,
+}: DeploymentState): DeploymentState {
+  return {
+    ...{ projectId, name, generatorModelId, qps },
+    ...(rankerModelId && { rankerModelId }),
+    ...(rules && { rules }),
+  };
 }
 
 /**
@@ -46,7 +63,12 @@ export const deploymentJob = lifecycle({
 
   complete: async (given, { urn, config }) => withPinned(given, pinnedIn(config, logicalName(urn))),
 
-  calls: () => ({ create: [routes.submitDeploymentJob], update: [routes.submitDeploymentJob] }),
+  validate: ({ rules, projectId }, declaration) => rulesFault(rules, projectId, declaration),
+
+  calls({ rules }) {
+    const submit = [{ ...routes.submitDeploymentJob, uses: rules === undefined ? [] : ["rules"] }];
+    return { create: submit, update: submit };
+  },
 
   async create(args, context) {
     const jobId = await submitDeployment(args, context);

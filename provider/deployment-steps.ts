@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { isUnreachable } from "../client/errors";
 import { runCheck } from "../client/serving";
@@ -15,6 +16,7 @@ const checkArgs = z.strictObject({
   userIds: z.array(id).min(1),
   minResults: atMost(z.int().min(0), limits.recommendedItems).default(1),
   maxLatencyMs: z.number().positive().optional(),
+  filterQuery: atMost(z.string().min(1), limits.filterCharacters).optional(),
 });
 
 /** Schema of a deployment's arguments. */
@@ -81,10 +83,12 @@ export async function deploy(
 
 /** Throws if the job's record shows other values than the arguments. */
 function checkRecord({ id: jobId, jobData }: Job & { id: string }, args: State, { run, urn }: Context): void {
-  const { generatorModelId, rankerModelId = null, qps } = args;
-  const differing = Object.entries({ generatorModelId, rankerModelId, qps }).flatMap(([key, value]) => {
+  const { generatorModelId, rankerModelId = null, qps, rules = null } = args;
+  const declared = { generatorModelId, rankerModelId, qps, rules };
+  const differing = Object.entries(declared).flatMap(([key, value]) => {
     const recorded = jobData?.[key as "qps"];
-    return recorded === undefined || (recorded ?? null) === value ? [] : changeTexts(key, recorded, value);
+    const isSame = recorded === undefined || isDeepStrictEqual(recorded ?? null, value);
+    return isSame ? [] : changeTexts(key, recorded, value);
   });
   if (differing.length === 0) return;
   const jobUrn = urn?.replace(":Deployment::", ":DeploymentJob::");

@@ -21,10 +21,13 @@ import {
 } from "./deployment-steps";
 import { missingJobError } from "./jobs/jobs";
 import { containsUnknown } from "./lifecycle/arguments";
+import type { Declaration } from "./lifecycle/definition";
 import { lifecycle } from "./lifecycle/lifecycle";
+import { filterFault, rulesFault } from "./rules";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
-import { pinnedIn } from "./run/pinned";
+import { pinnedIn, pinWarning } from "./run/pinned";
+import { isSecret } from "./run/secrecy";
 import { logicalName, partsOf, titleOf } from "./run/urn";
 
 /** Live deployment of a project. A project has at most one. */
@@ -39,39 +42,38 @@ export const deployment = lifecycle({
   async complete(given, { urn, run, config }) {
     const pinned = pinnedIn(config, logicalName(urn));
     if (pinned) {
-      await run.warnOnce(
-        urn,
-        `recommender:pinnedModels keeps ${Object.values(pinned).join(" and ")} live instead of the program's models. ` +
-          "Remove the pin with " +
-          `\`recommender rollback ${partsOf(urn).stack} --undo --yes\`.`,
-      );
+      await run.warnOnce(urn, pinWarning(pinned, partsOf(urn).stack));
     }
     return withPinned(given, pinned);
   },
 
-  validate(args, { run: { deployers, inState }, urn }) {
-    const { projectId } = args;
-    const noJob = missingJobError("DeploymentJob", "DeployedModel", args);
-    if (noJob) return noJob;
-    if (typeof projectId !== "string" || containsUnknown(projectId)) return undefined;
-    const other = deployers.get(projectId) ?? urn;
-    deployers.set(projectId, other);
-    if (other === urn) return undefined;
-    const [one, two] = [other, urn].map((each) => titleOf(partsOf(each)));
-    // The error names the added resource, because the engine may check it first and report the error for the existing
-    // one.
-    const added = inState.has(urn) === inState.has(other) ? "one of the two" : inState.has(urn) ? one : two;
-    return `project ${projectId} can have only one Deployment, and ${one} and ${two} are declared: remove ${added}`;
+  async validate(args, declaration) {
+    const { projectId, rules, check } = args;
+    const fault =
+      missingJobError("DeploymentJob", "DeployedModel", args) ?? otherDeployment(projectId, declaration);
+    if (fault) return fault;
+    // The job checks its rules itself.
+    const ruleFault = isWithoutJob(args) && (await rulesFault(rules, projectId, declaration));
+    return ruleFault || filterFault(check?.filterQuery, projectId, declaration);
   },
 
   // If the engine forces the replacement, the project stays the same and continues to serve.
   replacementWarning: ({ title, id, changes }) =>
     changes.length > 0 ? `${title} moves to another project: project ${id} stops serving.` : undefined,
 
-  calls({ check }) {
-    const tried = check ? [routes.recommendItemsToUser] : [];
+  calls(args) {
+    const { check, rules } = args;
+    const uses = check?.filterQuery === undefined ? [] : ["filterQuery"];
+    const tried = check ? [{ ...routes.recommendItemsToUser, uses }] : [];
     const deployed = [routes.getJob, ...tried];
-    return { create: deployed, adopt: tried, update: deployed, delete: [routes.shutdownDeployment] };
+    const ruled =
+      rules !== undefined && isWithoutJob(args) ? [{ ...routes.submitDeploymentJob, uses: ["rules"] }] : [];
+    return {
+      create: deployed,
+      adopt: [...tried, ...ruled],
+      update: [...deployed, ...ruled],
+      delete: [routes.shutdownDeployment],
+    };
   },
 
   async create(args, context) {
@@ -102,7 +104,9 @@ export const deployment = lifecycle({
     if (live === "not serving") throw new Error(`${shown}: nothing is deployed in this project`);
     const others = live ? liveDifferences(args, live) : [];
     if (others.length === 0) return;
-    const actual = others.map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+    const actual = others.map(([key, value]) =>
+      isSecret(key) ? `other ${key}` : `${key}: ${JSON.stringify(value)}`,
+    );
     throw new Error(
       `${shown}: the live deployment differs from the declaration; declare ${actual.join(", ")}`,
     );
@@ -197,6 +201,25 @@ export const deployment = lifecycle({
   },
 });
 
+/** Whether the deployment is adopted, so it submits the jobs of later changes itself. */
+function isWithoutJob({ submittedJobId }: Pick<State, "submittedJobId">): boolean {
+  return submittedJobId === undefined;
+}
+
+/** Returns an error if another resource deploys to the same project. */
+function otherDeployment(projectId: unknown, { run, urn }: Declaration): string | undefined {
+  if (typeof projectId !== "string" || containsUnknown(projectId)) return undefined;
+  const { deployers, inState } = run;
+  const other = deployers.get(projectId) ?? urn;
+  deployers.set(projectId, other);
+  if (other === urn) return undefined;
+  const [one, two] = [other, urn].map((each) => titleOf(partsOf(each)));
+  // The error names the added resource, because the engine may check it first and report the error for the existing
+  // one.
+  const added = inState.has(urn) === inState.has(other) ? "one of the two" : inState.has(urn) ? one : two;
+  return `project ${projectId} can have only one Deployment, and ${one} and ${two} are declared: remove ${added}`;
+}
+
 type Live = Reply<typeof routes.getDeployment>;
 
 /** Reads the live deployment of a project. Undefined if the service does not report it. */
@@ -208,16 +231,25 @@ async function liveAt(projectId: string, { client }: Context): Promise<Live | "n
 
 /** Returns the arguments whose values in the live deployment differ, with those values. */
 function liveDifferences(
-  { generatorModelId, rankerModelId, qps }: Pick<State, "generatorModelId" | "rankerModelId" | "qps">,
+  {
+    generatorModelId,
+    rankerModelId,
+    qps,
+    rules,
+  }: Pick<State, "generatorModelId" | "rankerModelId" | "qps" | "rules">,
   live: Live,
 ): [string, unknown][] {
-  const known = { generatorModelId, rankerModelId: rankerModelId ?? null, qps };
+  const known = { generatorModelId, rankerModelId: rankerModelId ?? null, qps, rules: rules ?? null };
   const actual = {
     generatorModelId: live.generatorModelId,
     rankerModelId: live.rankerModelId ?? null,
     qps: live.qps ?? qps,
+    // A service that does not support rules does not report any.
+    rules: live.rules === undefined ? known.rules : live.rules,
   };
-  return Object.entries(actual).filter(([key, value]) => value !== known[key as keyof typeof known]);
+  return Object.entries(actual).filter(
+    ([key, value]) => !isDeepStrictEqual(value, known[key as keyof typeof known]),
+  );
 }
 
 /**

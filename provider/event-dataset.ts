@@ -32,9 +32,9 @@ export const eventDataset = lifecycle({
   outputs: datasetOutputs,
   replaceOn: ["numShards"],
 
-  replacementWarning: ({ title, reason }) =>
+  replacementWarning: ({ title, reason, prevention }) =>
     `Replacing ${title} deletes its events, unless retainOnDelete is set: ${reason}. ` +
-    "The new dataset is empty until its records are uploaded again. To prevent the replacement, set protect.",
+    `The new dataset is empty until its records are uploaded again. ${prevention}`,
 
   async complete(given, { urn, run }) {
     run.trainingData.declareDataset(urn, given.existingId !== undefined);

@@ -17,4 +17,5 @@ export * from "./program/training-job";
 export * from "./program/user-clustering";
 export * from "./program/user-dataset";
 export * from "./program/user-query";
+export * from "./program/user-recommendations";
 export * from "./program/user-records";

@@ -10,4 +10,9 @@ export const itemDataset = writeOnce({
   create: routes.createItemDataset,
   get: routes.getItemDataset,
   consequence: "Its records must be loaded into the new one.",
+
+  async complete(given, { urn, run }) {
+    run.attributeSchemas.declare("item", urn, given.attributeSchema);
+    return given;
+  },
 });

@@ -1,6 +1,14 @@
 import type { Client } from "../client/client";
-import { type RecommendationInput, recommendItems, withheldNotice } from "../client/serving";
-import { routes } from "../contract";
+import { recommendItems, withheldNotice } from "../client/serving";
+import { type Input, routes } from "../contract";
+
+const { request } = routes.recommendItemsToUser;
+
+/** Visitors without an id come from web pages. A program recommends to users, so it must name one. */
+const recommendToUser = {
+  ...routes.recommendItemsToUser,
+  request: request.extend({ userId: request.shape.userId.unwrap().describe("Id of the user.") }),
+};
 
 /** Lookup functions for programs, and the operation that each one calls. */
 export const lookups = {
@@ -9,11 +17,11 @@ export const lookups = {
   getModel: routes.getModel,
   listModels: routes.listModels,
   getJob: routes.getJob,
-  recommend: routes.recommendItemsToUser,
+  recommend: recommendToUser,
 };
 
 /** Arguments of `recommend`. */
-export type RecommendArgs = RecommendationInput & {
+export type RecommendArgs = Input<typeof recommendToUser> & {
   /** Address for the project's recommendation calls. Required if several projects serve recommendations. */
   readonly servingUri?: string | undefined;
 };

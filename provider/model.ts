@@ -38,6 +38,7 @@ const modelOutputs = z.object({
   algorithmParameters: jsonMap.optional(),
   quality: (quality as z.ZodType as z.ZodType<Quality>).optional(),
   __trainedMs: z.number().optional(),
+  __createdTs: z.number().optional(),
 });
 
 type Found = Reply<typeof routes.getModel>;
@@ -197,8 +198,8 @@ async function rename(
   run.models.forget();
 }
 
-function described({ algorithmType, algorithmParameters }: Partial<Found> = {}) {
-  return knownFields({ algorithmType, algorithmParameters });
+function described({ algorithmType, algorithmParameters, createdTs }: Partial<Found> = {}) {
+  return knownFields({ algorithmType, algorithmParameters, __createdTs: createdTs });
 }
 
 /** Explains which deployment uses a model that cannot be deleted, and what to do. */

@@ -10,4 +10,9 @@ export const userDataset = writeOnce({
   create: routes.createUserDataset,
   get: routes.getUserDataset,
   consequence: "Its records must be loaded into the new one.",
+
+  async complete(given, { urn, run }) {
+    run.attributeSchemas.declare("user", urn, given.attributeSchema);
+    return given;
+  },
 });

@@ -41,18 +41,14 @@ export interface BatchSource {
 
 /** Splits a source into batches by count and size. The same content always gives the same batches. */
 export async function* batchesOf(source: BatchSource): AsyncIterable<Batch> {
-  const { before, after } = source.kind.envelope(source.datasetId);
+  const body = new BodyWriter(source.kind.envelope(source.datasetId));
   let index = 0;
   let entries: Entry[] = [];
-  let texts: string[] = [];
-  let bytes = 0;
   const takeBatch = (): Batch => {
-    const body = Buffer.from(before + texts.join(",") + after);
-    const hash = createHash("sha256").update(body).digest("base64url").slice(0, 22);
-    const batch = { index: index++, entries, ids: new Set(entries.map(({ id }) => id)), body, hash };
+    const bytes = body.take();
+    const hash = createHash("sha256").update(bytes).digest("base64url").slice(0, 22);
+    const batch = { index: index++, entries, ids: new Set(entries.map(({ id }) => id)), body: bytes, hash };
     entries = [];
-    texts = [];
-    bytes = 0;
     return batch;
   };
   for (const file of source.files) {
@@ -65,15 +61,54 @@ export async function* batchesOf(source: BatchSource): AsyncIterable<Batch> {
           continue;
         }
         const size = Buffer.byteLength(read.text);
-        if (entries.length === limits.recordsPerUpsert || (entries.length > 0 && bytes + size > batchBytes))
-          yield takeBatch();
+        const isFull = entries.length === limits.recordsPerUpsert || body.textBytes + size > batchBytes;
+        if (entries.length > 0 && isFull) yield takeBatch();
         entries.push({ source: file.displayName, line: row.line, id: read.id });
-        texts.push(read.text);
-        bytes += size;
+        body.add(read.text, size);
       }
     }
   }
   if (entries.length > 0) yield takeBatch();
+}
+
+/**
+ * Writes the body of a batch record by record, in memory that all batches share. Texts that waited for the rest of
+ * their batch would outlive several garbage collections, and the heap would grow.
+ */
+class BodyWriter {
+  #memory = Buffer.alloc(0);
+  #end = 0;
+  /** Bytes of the records, without separators. */
+  textBytes = 0;
+
+  constructor(private readonly envelope: { readonly before: string; readonly after: string }) {}
+
+  /** Adds the text of a record, which has `size` bytes. */
+  add(text: string, size: number): void {
+    this.#write(this.#end === 0 ? this.envelope.before : ",");
+    this.#write(text, size);
+    this.textBytes += size;
+  }
+
+  /** Returns a copy of the body and begins the next one. */
+  take(): Buffer {
+    this.#write(this.envelope.after);
+    const body = Buffer.from(this.#memory.subarray(0, this.#end));
+    this.#end = 0;
+    this.textBytes = 0;
+    return body;
+  }
+
+  #write(text: string, size = Buffer.byteLength(text)): void {
+    const end = this.#end + size;
+    if (end > this.#memory.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(end, 2 * this.#memory.length));
+      this.#memory.copy(larger, 0, 0, this.#end);
+      this.#memory = larger;
+    }
+    this.#memory.write(text, this.#end);
+    this.#end = end;
+  }
 }
 
 type ReadRecord = { readonly id: string; readonly text: string } | Pick<Reject, "reason" | "record">;

@@ -161,10 +161,11 @@ function rejectedRecords(
   { succeedIds, failedIds, failures }: Reply<RecordKind["route"]>,
   kind: RecordKind,
 ): RejectedRecord[] {
-  if (failedIds.length === 0 && !failures?.length && succeedIds.length >= batch.ids.size) return [];
+  const accepted = new Set(succeedIds);
+  const areAllAccepted = batch.entries.every(({ id }) => accepted.has(id));
+  if (failedIds.length === 0 && !failures?.length && areAllAccepted) return [];
   const reasons = new Map((failures ?? []).map(({ index, reason }) => [batch.entries[index]?.id, reason]));
   const failed = new Set(failedIds);
-  const accepted = new Set(succeedIds);
   const records = JSON.parse(batch.body.toString())[`${kind.type}s`] as unknown[];
   // If a batch has an id twice, the last record counts.
   const last = new Map(batch.entries.map((entry, at) => [entry.id, { ...entry, record: records[at] }]));

@@ -25,9 +25,11 @@ export function rejectsFileFor(name: string): string {
 
 /**
  * Returns the default name of the rejects file of an import. Sources with the same file name in different directories
- * have different rejects files.
+ * have different rejects files. The name of a source that is not a file contains a digest of its address.
  */
-export function rejectsFileForSource(source: string): string {
+export function rejectsFileForSource(source: string, displayName = source): string {
+  if (displayName !== source || /^\w{2,}:\/\//.test(source))
+    return rejectsFileFor(`${basename(displayName).replace(/\W+/g, "-")}-${digestOf(source)}`);
   const path = relative(process.cwd(), resolve(source));
   const name = basename(path).replace(/\.ndjson$/i, "");
   return rejectsFileFor(basename(path) === path ? name : `${name}-${digestOf(path)}`);

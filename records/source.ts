@@ -8,6 +8,9 @@ import { bytesOf, type Readable } from "./formats/text";
 import { inlineFormat, isInline, readInline } from "./inline";
 import type { Mapping } from "./mapping/mapping";
 import { isLikeRejectsFile } from "./rejects-file";
+import { remoteSourceAt } from "./sources/address";
+import type { RemoteSource } from "./sources/remote-source";
+import { spool } from "./sources/spool";
 
 /** Prefix of the text that replaces the argument `source` if the source cannot be read. The reason follows. */
 export const unreadable = "unreadable: ";
@@ -25,11 +28,20 @@ export interface SourceFile extends Readable {
    * might go unnoticed.
    */
   readonly version?: string | undefined;
+  /** Whether the file is a copy of a remote source. */
+  readonly isCopy?: true;
+  /** For a copy of a remote source: the version of its content at the source, if known. */
+  readonly remoteVersion?: string | undefined;
 }
 
-/** Finds the files of a source: one file, or all that match a glob, sorted by name and without rejects files. */
+/**
+ * Finds the files of a source: one file, or all that match a glob, sorted by name and without rejects files. A remote
+ * source is first copied to a file, which this process deletes when it exits.
+ */
 export async function findFiles(source: string, format?: Format): Promise<SourceFile[]> {
   if (isInline(source)) return [inlineFile(readInline(source), inlineFormat(source) as Format)];
+  const remote = remoteSourceAt(source);
+  if (remote) return [await copyOf(remote, format)];
   const found = await stat(source).catch(() => undefined);
   if (found?.isFile()) return [await describeFile(resolve(source), displayPath(source), format)];
   if (found?.isDirectory()) {
@@ -56,6 +68,18 @@ export async function findFiles(source: string, format?: Format): Promise<Source
     throw new SourceError(source, `no file matches this pattern (current directory: ${process.cwd()})`);
   }
   return Promise.all(paths.map((path) => describeFile(path, displayPath(path), format)));
+}
+
+/** Copies a remote source to a file. */
+export async function copyOf(remote: RemoteSource, format?: Format): Promise<SourceFile> {
+  const { displayName, fileName } = remote;
+  if (remote.format && format && format !== remote.format)
+    throw new SourceError(displayName, `always has the format ${remote.format}; remove the format ${format}`);
+  // Checked first, so nobody waits for a long download to learn that the format is unknown.
+  const known = formatOf(fileName, displayName, remote.format ?? format);
+  const { path, result: remoteVersion } = await spool((file) => remote.copyTo(file));
+  // Every copy gets a new path and never changes, so the path can serve as its version.
+  return { ...(await describeFile(path, displayName, known)), version: path, isCopy: true, remoteVersion };
 }
 
 /** Returns inline records as a file of a source. */
@@ -152,12 +176,17 @@ async function describeFile(
   displayName: string,
   format: Format | undefined,
 ): Promise<SourceFile> {
+  const known = formatOf(path, displayName, format);
   const { size, mtimeMs, ctimeMs, ino } = await stat(path);
   const gzip = await isGzip(path);
-  const found = format ?? extensions[extname(path.replace(/\.gz$/i, "")).toLowerCase()];
   const version =
     Date.now() - ctimeMs > timestampStepMs ? [path, ino, size, mtimeMs, ctimeMs].join(" ") : undefined;
-  if (found) return { path, displayName, format: found, gzip, bytes: size, changedMs: mtimeMs, version };
+  return { path, displayName, format: known, gzip, bytes: size, changedMs: mtimeMs, version };
+}
+
+function formatOf(fileName: string, displayName: string, format: Format | undefined): Format {
+  const found = format ?? extensions[extname(fileName.replace(/\.gz$/i, "")).toLowerCase()];
+  if (found) return found;
   const known = Object.keys(extensions).join(", ");
   throw new SourceError(displayName, `unknown file extension; use one of ${known}, or set the format`);
 }

@@ -50,14 +50,27 @@ export class UploadJournal {
     return this.#open;
   }
 
-  /** Begins or resumes an upload. @returns its token */
+  /**
+   * Begins or resumes an upload. If another machine has uploaded the same content since, the resumed upload gets a new
+   * token, because the service rejects the batches of an upload that a later one has replaced.
+   *
+   * @returns its token
+   */
   begin(contentHash: string, mode: SkipMode, basis: string | undefined): string {
-    const isCareful = mode === "same content";
-    if (this.#open && (mode === "open" || isCareful)) {
-      this.#current = { ...this.#open, isCareful: this.#open.isCareful || isCareful };
+    if (this.#open && mode === "open") {
+      this.#current = this.#open;
+    } else if (this.#open && mode === "same content") {
+      this.#current = { ...this.#open, token: randomUUID(), isCareful: true };
     } else {
       const base = mode === "nothing" ? undefined : this.#finished?.token;
-      this.#current = { token: randomUUID(), contentHash, basis, base, isCareful, batches: new Map() };
+      this.#current = {
+        token: randomUUID(),
+        contentHash,
+        basis,
+        base,
+        isCareful: mode === "same content",
+        batches: new Map(),
+      };
     }
     return this.#current.token;
   }

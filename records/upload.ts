@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Client } from "../client/client";
 import { ignoreHint } from "../client/git-ignore";
+import { digest } from "../client/state-directory";
 import { formatUpload, uploadHeader } from "../contract/upload";
 import { assertFits } from "./capacity";
 import { LastWriter } from "./last-writer";
@@ -31,7 +32,8 @@ export async function upload(options: UploadOptions): Promise<UploadResult> {
   const mode = options.force ? "nothing" : skipModeOf(known);
   const token = journal.begin(contentHash, mode, history.recorded);
   const writer = new Writer(options, journal, token);
-  const headers = options.isAnnounced ? announcement(history.recorded, token) : undefined;
+  const basis = history.recorded ?? firstBasis(options.owner);
+  const headers = options.isAnnounced ? announcement(basis, token) : undefined;
   const pass = (plan: Plan) => Pass.run({ ...options, headers }, plan, () => writer.begin());
   try {
     let plan = new Plan(journal, bytesIn(files));
@@ -56,11 +58,18 @@ export async function upload(options: UploadOptions): Promise<UploadResult> {
 }
 
 /**
- * Returns the header that announces an upload with every batch. Undefined if no earlier upload is recorded, or if this
- * upload is already recorded.
+ * Returns the header that announces an upload with every batch. Undefined if this upload is already recorded.
  */
-function announcement(basis: string | undefined, token: string): Record<string, string> | undefined {
-  return basis && basis !== token ? { [uploadHeader]: formatUpload({ basis, token }) } : undefined;
+function announcement(basis: string, token: string): Record<string, string> | undefined {
+  return basis === token ? undefined : { [uploadHeader]: formatUpload({ basis, token }) };
+}
+
+/**
+ * Returns the basis of a first upload of a source. It is the same in every run, so an upload after a killed first one
+ * replaces it, and the service rejects the batches of the killed upload that arrive late.
+ */
+function firstBasis(owner: string): string {
+  return `first-${digest([owner])}`;
 }
 
 /** Returns the last complete upload of a source, if nothing else on this machine has changed the dataset since. */

@@ -10,6 +10,7 @@ import type { ServiceContext } from "./files/service-context";
 import type { Files } from "./files/storage/files";
 import type { ServerContext } from "./http/context";
 import { Idempotency } from "./http/idempotency";
+import { PublicKeys } from "./http/public-keys";
 import { Tokens } from "./http/token";
 import { Jobs } from "./jobs/runner";
 import { requireKey, resolveOptions, type StartOptions } from "./options";
@@ -36,6 +37,7 @@ export async function open(
   files: Files,
   options: StartOptions,
 ): Promise<Opened> {
+  const resolved = resolveOptions(options);
   const stop = new AbortController();
   const clock = options.clock ?? systemClock;
   const role = options.role ?? "all";
@@ -50,7 +52,7 @@ export async function open(
     : { hasLogThread: true };
   const store = await openStore(options.store ?? dataDirectory.database, opening);
   const context = {
-    options: resolveOptions(options),
+    options: resolved,
     clock,
     log,
     metrics: new Metrics(),
@@ -92,6 +94,7 @@ export async function compose(
     walks: new Walks(clock),
     sweep: () => sweeper.sweep(),
     tokens: new Tokens(context),
+    publicKeys: new PublicKeys(servingContext),
     idempotency: new Idempotency(store, () => clock.now()),
     startedTs: clock.now(),
   };

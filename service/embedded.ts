@@ -23,7 +23,7 @@ export {
   refuseForeign,
 } from "./files/data-directory";
 export { instanceIn } from "./files/instance";
-export { isLocked, lockDataDirectory, readRunning, runningFileDelayMs } from "./files/lock";
+export { isLocked, lockDataDirectory, lockFile, readRunning, runningFileDelayMs } from "./files/lock";
 export { statusReply } from "./http/status";
 
 /** Address, key and process of the service that runs on a data directory. */
@@ -174,9 +174,12 @@ function startDetached(dataDirectory: DataDirectory, idleMinutes: number) {
   };
 }
 
-/** Names of the environment variables that are passed to the service. Credentials are not passed on. */
+/**
+ * Names of the environment variables that are passed to the service. Credentials are not passed on, except those of the
+ * collector of traces. The name in OTEL_SERVICE_NAME is that of this process.
+ */
 const passedOn =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TEMP|TMP|TZ|LANG|LANGUAGE|LC_\w+|LD_LIBRARY_PATH|DYLD_LIBRARY_PATH|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA)$/i;
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TEMP|TMP|TZ|LANG|LANGUAGE|LC_\w+|LD_LIBRARY_PATH|DYLD_LIBRARY_PATH|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA|OTEL_(?!SERVICE_NAME$)\w+)$/i;
 
 function childEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.test(name)));

@@ -6,6 +6,7 @@ import { removeForgottenUsers } from "./serving/forgetting";
 import { cleanUpTombstones, modelsWithForgotten } from "./store/forgotten";
 import { dropRefusals } from "./store/history/refusals";
 import { createIndexes } from "./store/indexes";
+import { dropJobUsers } from "./store/job-users";
 import { timeIn } from "./store/time";
 import { logBytes, longLogBytes } from "./store/write-ahead-log";
 import { emptyLog } from "./threads/write-ahead-log";
@@ -66,12 +67,13 @@ export async function cleanUp(context: ServerContext): Promise<void> {
 }
 
 async function removeOldJobs({ store }: ServerContext, now: number): Promise<void> {
-  await store.exclusively((db) =>
-    db
+  await store.exclusively(async (db) => {
+    await db
       .deleteFrom("jobs")
       .where("finished_ts", "<=", now - jobsKeptMs)
       .where((of) => of.not(of.and([of("job_type", "=", "TRAINING"), of("status", "=", "SUCCEED")])))
       .where("id", "not in", db.selectFrom("deployments").select("job_id"))
-      .execute(),
-  );
+      .execute();
+    await dropJobUsers(db);
+  });
 }

@@ -14,3 +14,4 @@ export type { StartOptions } from "./options";
 export { type Seed, seed } from "./seed";
 export { type Service, startService } from "./start";
 export type { Client, Clients } from "./store/clients";
+export type { PageSettings } from "./store/page-access";

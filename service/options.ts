@@ -1,6 +1,8 @@
 import { availableParallelism } from "node:os";
 import { isLoopback } from "./base/addresses";
 import type { Clock } from "./base/clock";
+import { trustedProxies } from "./base/network";
+import { webOrigin } from "./base/web-origin";
 import type { LogTarget } from "./files/log";
 import type { Options } from "./files/service-context";
 import type { Role } from "./store/processes";
@@ -50,6 +52,13 @@ export interface StartOptions {
   readonly faults?: boolean;
   /** Whether to serve the console; by default only if `host` and `publicUrl` are addresses of this machine. */
   readonly console?: boolean;
+  /** Origins whose pages may use every public key, in addition to the origins of each key. Default: none. */
+  readonly allowOrigin?: readonly string[];
+  /**
+   * Addresses or networks of proxies whose `X-Forwarded-For` header names the caller. By default, the address of the
+   * connection counts, because everybody can send this header.
+   */
+  readonly trustProxy?: readonly string[];
   /** Minutes without a call or a job after which the service closes; by default it never closes when idle. */
   readonly idleMinutes?: number;
   /** Called after the service has closed because it was idle. */
@@ -73,6 +82,8 @@ export function resolveOptions(options: StartOptions): Options {
     console: options.console ?? isPrivate,
     trainer,
     threads,
+    allowedOrigins: (options.allowOrigin ?? []).map(webOrigin),
+    trustedProxies: trustedProxies(options.trustProxy ?? []),
   };
 }
 

@@ -62,7 +62,7 @@ export async function startService(options: StartOptions = {}): Promise<Service>
     const { code, message } = error as NodeJS.ErrnoException;
     if (!/^(ENOSPC|EDQUOT|EFBIG|EROFS)$/.test(code ?? "")) throw error;
     throw new Error(
-      `The service cannot write to ${dataDirectory.path} (${message}). Check the disk space and the permissions.`,
+      `The service cannot write to ${dataDirectory.path} (${message}). Check the disk space and the quota, and that the file system is not read-only.`,
       {
         cause: error,
       },

@@ -20,7 +20,7 @@ async function check({ withPackage = true } = {}) {
     {
       name: "import rules",
       bin: ["dependency-cruiser", "depcruise"],
-      args: ["--output-type", "err-long", ...sourceDirectories, "console", "tools"],
+      args: ["--output-type", "err-long", ...sourceDirectories, "console", "web", "tools"],
     },
     { name: "unused code", bin: ["knip", "knip"], args: types.then(() => ["--no-progress"]) },
   ];

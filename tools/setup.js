@@ -38,7 +38,16 @@ function lockedPackages(file) {
 
 const dist = path.join(root, "dist");
 /** The directories that are compiled to dist/. */
-const sourceDirectories = ["contract", "client", "records", "provider", "service", "cli"];
+const sourceDirectories = [
+  "contract",
+  "expressions",
+  "telemetry",
+  "client",
+  "records",
+  "provider",
+  "service",
+  "cli",
+];
 const sources = [
   ...sourceDirectories,
   "console",

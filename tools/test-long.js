@@ -11,6 +11,14 @@ const randomSeed = String(Date.now() & 0xffffffff);
 const tests = {
   /** `npm run test:kill [KILLS [SEED]]`: kills the engine at random moments. */
   kill: { files: ["test/engine/kill.test.ts"], numbers: [["KILLS", "100"], ["KILL_SEED"]] },
+  /** `npm run test:promotions [KILLS [SEED]]`: kills promotions of a bad model, and their watch, at random moments. */
+  promotions: {
+    files: ["test/engine/watched-kills.test.ts"],
+    numbers: [
+      ["RELEASE_KILLS", "20"],
+      ["RELEASE_SEED", randomSeed],
+    ],
+  },
   /** `npm run test:chaos [KILLS [SEED]]`: causes faults in services, connections and PostgreSQL at random moments. */
   chaos: {
     files: ["test/service/chaos.test.ts"],
@@ -43,6 +51,11 @@ const tests = {
   backup: { files: ["test/service/backup/broken-off.test.ts"], numbers: [["KILLS", "20"]] },
   /** `npm run test:files [MEGABYTES]`: writes and reads a model of this size. */
   files: { files: ["test/service/files/model-format.test.ts"], numbers: [["MODEL_MEGABYTES", "2200"]] },
+  /** `npm run test:source [MEGABYTES]`: imports a remote source of this size. */
+  source: {
+    files: ["test/records/sources/import-remote.test.ts"],
+    numbers: [["SOURCE_MEGABYTES", "5000"]],
+  },
   /** `npm run fuzz [CASES [SEED]]`: sends malformed and unusual requests to the service. */
   fuzz: {
     files: ["test/service/http/fuzz.test.ts"],

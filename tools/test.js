@@ -1,4 +1,5 @@
-const { CommandFailed, run, runCommand } = require("./command.js");
+const { run, runCommand } = require("./command.js");
+const { jest, runTests, runTestsTwice } = require("./jest/attempts.js");
 const { installPackages, root } = require("./setup.js");
 
 /**
@@ -16,21 +17,13 @@ runCommand(async () => {
   const failed = checks.filter(({ passed }) => !passed).length;
 
   // The tests run even if a check failed. The last line counts both.
-  const short = isShort ? { RECOMMENDER_TESTS: "short" } : {};
-  const env = { ...process.env, ...short, RECOMMENDER_CHECKS: `${checks.length - failed} ${failed}` };
-  const named = first === "--all" ? rest : process.argv.slice(2);
-  try {
-    await run(process.execPath, [jest(), ...named], { cwd: root, env });
-  } catch (error) {
-    if (!(error instanceof CommandFailed)) throw error;
-    // Jest has printed the failures, and its last line must stay the last.
-    process.exitCode = error.exitCode;
-  }
-  if (failed > 0) process.exitCode = 1;
+  const counted = { passed: checks.length - failed, failed };
+  const testsPassed =
+    first === "--all"
+      ? await runTestsTwice(rest, counted)
+      : await runTests(process.argv.slice(2), counted, isShort ? { RECOMMENDER_TESTS: "short" } : {});
+  if (failed > 0 || !testsPassed) process.exitCode = 1;
 });
-
-/** Resolved late, because the packages may not be installed yet. */
-const jest = () => require.resolve("jest/bin/jest");
 
 /**
  * Runs the tests that import a file which differs from the last commit or from the given one. Leaves out the checks and

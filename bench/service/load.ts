@@ -21,8 +21,8 @@ const secondsEach = 10;
 /** Warm-up calls, after which all code is compiled, and the number of users that they are for. */
 const [callsBefore, usersBefore] = [5000, 100];
 
-function bodyFor(user: number): string {
-  return JSON.stringify({ user_id: `u${user}`, attributes: ["title", "genre"], limit: 10 });
+function bodyFor(user: number, more: object = {}): string {
+  return JSON.stringify({ user_id: `u${user}`, attributes: ["title", "genre"], limit: 10, ...more });
 }
 
 /** Returns the path of the recommendations of a user at a deployment. */
@@ -34,7 +34,7 @@ export function ask(api: Api, serving: string, user: number): Promise<unknown> {
 type Asking = (user: number) => Promise<void>;
 
 /** Sends requests for all users of an iterator, 16 at a time. Returns the seconds and the number of requests. */
-async function asked(ask: Asking, next: () => number | undefined) {
+export async function asked(ask: Asking, next: () => number | undefined) {
   const began = performance.now();
   let count = 0;
   await Promise.all(
@@ -48,11 +48,16 @@ async function asked(ask: Asking, next: () => number | undefined) {
   return { count, seconds: (performance.now() - began) / 1000 };
 }
 
-/** Measures throughput without pauses, for users whose data is not in memory yet and for all users. */
-async function answerRates(api: Api, ask: Asking, users: number) {
+/** Sends requests for a few users until all code is compiled. Returns the first user of whom nothing is in memory. */
+export async function warmUp(ask: Asking): Promise<number> {
   let calls = 0;
   await asked(ask, () => (calls < callsBefore ? calls++ % usersBefore : undefined));
-  let user = usersBefore;
+  return usersBefore;
+}
+
+/** Measures throughput without pauses, for users whose data is not in memory yet and for all users. */
+async function answerRates(api: Api, ask: Asking, users: number) {
+  let user = await warmUp(ask);
   const first = await asked(ask, () => (user < users ? user++ : undefined));
   const cpuBefore = (await api.status()).cpu_sec;
   const until = performance.now() + secondsEach * 1000;
@@ -70,7 +75,7 @@ function anyOf(users: number): number {
 }
 
 /** Measures latencies at a constant rate, from the time when each call was due, even if it was sent late. */
-async function latencies(ask: Asking, users: number, rate: number) {
+export async function latencies(ask: Asking, next: () => number, rate: number) {
   const took: number[] = [];
   const late: number[] = [];
   const pending: Promise<void>[] = [];
@@ -81,7 +86,7 @@ async function latencies(ask: Asking, users: number, rate: number) {
       const from = began + (sent / rate) * 1000;
       late.push(performance.now() - from);
       pending.push(
-        ask(anyOf(users)).then(() => {
+        ask(next()).then(() => {
           took.push(performance.now() - from);
         }),
       );
@@ -103,18 +108,31 @@ function quantile(values: number[], share: number): number {
   return values[Math.floor(values.length * share)] as number;
 }
 
+/**
+ * Returns a function that requests the recommendations of one of the first `users` users at a deployment.
+ * @param more additional fields of each request
+ */
+export async function asking(
+  api: Api,
+  serving: string,
+  users: number,
+  more: (user: number) => object = () => ({}),
+): Promise<Asking> {
+  const bodies = Array.from({ length: users }, (_, user) => bodyFor(user, more(user)));
+  const headers = { ...(await api.headers(path)), "content-type": "application/json" };
+  return (user) => api.post(`${serving}${path}`, headers, bodies[user] as string);
+}
+
 /** Measures latencies at half of the target rate `goal`, or at half of the highest rate if that is lower. */
 async function main([servingUri = "", key = "", count, goal = "3000"]: string[]): Promise<void> {
   const { origin, pathname } = new URL(servingUri);
   const api = connect({ url: origin, key });
   const users = Number(count);
-  const bodies = Array.from({ length: users }, (_, user) => bodyFor(user));
-  const headers = { ...(await api.headers(path)), "content-type": "application/json" };
-  const ask = (user: number) => api.post(`${pathname}${path}`, headers, bodies[user] as string);
+  const ask = await asking(api, pathname, users);
   const rates = await answerRates(api, ask, users);
   const turns: Awaited<ReturnType<typeof latencies>>[] = [];
   while (turns.length < 3)
-    turns.push(await latencies(ask, users, Math.min(rates.answersPerSecond, Number(goal)) / 2));
+    turns.push(await latencies(ask, () => anyOf(users), Math.min(rates.answersPerSecond, Number(goal)) / 2));
   // The median, because a short pause of the machine delays all calls of that moment.
   const [, paced] = turns.sort((a, b) => a.p99Ms - b.p99Ms);
   process.send?.({ ...rates, ...(paced as (typeof turns)[number]) } satisfies Answered);

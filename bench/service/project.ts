@@ -27,9 +27,15 @@ export class Project {
   private constructor(
     private readonly api: Api,
     readonly id: unknown,
+    readonly userDatasetId: unknown,
   ) {}
 
-  static async create(api: Api, eventDatasetId: string, { items: count }: Shape): Promise<Project> {
+  static async create(
+    api: Api,
+    eventDatasetId: string,
+    { items: count }: Shape,
+    attributesOf: (item: number) => object = (item) => ({ genre: [`g${item % 18}`], title: `Title ${item}` }),
+  ): Promise<Project> {
     const { user_dataset_id } = await api.call("/create-user-dataset", {
       name: "users",
       num_shards: 1,
@@ -40,7 +46,7 @@ export class Project {
     });
     const items = Array.from({ length: count }, (_, item) => ({
       item_id: `i${item}`,
-      attributes: { genre: [`g${item % 18}`], title: `Title ${item}` },
+      attributes: attributesOf(item),
     }));
     for (let from = 0; from < items.length; from += 1000) {
       await api.call("/upsert-dataset-items", {
@@ -56,7 +62,7 @@ export class Project {
       event_dataset_id: eventDatasetId,
       target_event_type: "watch",
     });
-    return new Project(api, project_id);
+    return new Project(api, project_id, user_dataset_id);
   }
 
   /** Creates an algorithm with these parameters. */

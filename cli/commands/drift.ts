@@ -1,9 +1,10 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { type FailCondition, failConditions, shouldFail } from "../drift/fail-on";
 import type { Format } from "../drift/render/formats";
+import { addReportOptions } from "../drift/report-options";
 import { exitCodes } from "../terminal/exit";
 import { wrapLines } from "../terminal/layout";
-import { commaSeparated } from "../terminal/option-values";
+import { note } from "../terminal/output";
 
 interface DriftOptions {
   readonly stack?: string[];
@@ -12,6 +13,8 @@ interface DriftOptions {
   readonly json?: true;
   readonly output?: string[];
   readonly failOn: readonly FailCondition[];
+  readonly since?: string;
+  readonly notify?: string;
   readonly schema?: true;
 }
 
@@ -23,34 +26,43 @@ Runs two comparisons, which change nothing:
 With --output, the file's extension selects the format (.txt, .md, .json,
 .sarif, .html) unless --format is given. It may be repeated.
 
+Findings that recommender.yaml accepts are listed, but do not count. An expired
+entry counts as found, unless --fail-on is none.
+
+--notify posts new and resolved findings once: compared with the report of
+--since or, without it, with what this user has posted to the same webhook.
+
 Exit codes:
   0  nothing that --fail-on selects was found
-  1  the comparison failed
+  1  the comparison or the notification failed
   2  something that --fail-on selects was found
 
 Examples:
   recommender drift --stack dev
   recommender drift --stack dev prod --json
   recommender drift --stack prod --output drift.md --output drift.sarif
-  recommender drift --stack prod --fail-on drift,replace`;
+  recommender drift --stack prod --fail-on drift,replace
+  recommender drift --stack prod --since drift.json --fail-on new`;
 
 const formats: readonly Format[] = ["text", "markdown", "json", "sarif", "html"];
 
 /** Adds `recommender drift`. */
 export function addDrift(program: Command): void {
-  program
+  const command = program
     .command("drift")
     .description("Show drift, and what the program would change.")
-    .option("--stack <name...>", "stacks to compare (default: the selected stack)")
-    .option("--cwd <dir>", "project directory", ".")
-    .addOption(new Option("--format <name>", "format of the report (default: text)").choices(formats))
-    .option("--json", "the same as --format json")
-    .option("--output <file>", "write the report to a file; may be repeated", collect)
-    .option(
-      "--fail-on <what>",
-      "drift, changes, replace, unmanaged, orphans or none, comma-separated",
-      failOn,
-      ["drift", "changes"],
+    .option("--stack <name...>", "stacks to compare (default: the selected stack)");
+  addReportOptions(command, {
+    what: "report",
+    formats,
+    conditions: failConditions,
+    failOn: ["drift", "changes"],
+  })
+    .option("--since <report>", "earlier JSON report; show what is new or resolved")
+    .addOption(
+      new Option("--notify <url>", "post new and resolved findings to this Slack-compatible webhook").env(
+        "RECOMMENDER_NOTIFY_URL",
+      ),
     )
     .option("--schema", "only print the JSON schema of the report")
     .addHelpText("after", help)
@@ -68,31 +80,23 @@ async function drift(options: DriftOptions): Promise<void> {
     return;
   }
   const { formatOf, renderers } = await import("../drift/render/formats.js");
-  const { compareStacks } = await import("../drift/compare.js");
-  const { OpenStack, selectedStack } = await import("../stack/open.js");
+  const { reportDrift } = await import("../drift/report.js");
   const { summaryLine } = await import("../drift/render/wording.js");
   const { assertOutputFile, projectFiles, writeOutputFile } = await import("../terminal/output-file.js");
   const chosen = options.json ? "json" : options.format;
   // Check the file extensions before the comparison, which takes a while.
   const files = (options.output ?? []).map((file) => ({ file, format: chosen ?? formatOf(file) }));
-  const { cwd } = options;
+  const { cwd, failOn } = options;
+  if (failOn.includes("new") && options.since === undefined)
+    throw new Error("--fail-on new needs --since REPORT, the earlier report to compare with.");
   for (const { file } of files) assertOutputFile(file, projectFiles(cwd));
-  const names = new Set(options.stack ?? [await selectedStack(cwd)]);
-  const stacks = await Promise.all([...names].map((stack) => OpenStack.open({ cwd, stack })));
-  const report = await compareStacks(cwd, stacks);
+  const { report, failure } = await reportDrift(options);
   for (const { file, format } of files) writeOutputFile(file, renderers[format](report));
   if (files.length > 0)
     process.stdout.write(wrapLines(`${report.stacks.map(summaryLine).join("\n")}\n`, process.stdout));
   else process.stdout.write(renderers[chosen ?? "text"](report));
-  process.exitCode = shouldFail(report, options.failOn) ? exitCodes.found : 0;
-}
-
-function collect(file: string, earlier: string[] = []): string[] {
-  return [...earlier, file];
-}
-
-function failOn(text: string): readonly FailCondition[] {
-  const conditions = commaSeparated(text) as FailCondition[];
-  if (conditions.every((condition) => failConditions.includes(condition))) return conditions;
-  throw new InvalidArgumentError(`Expected one or more of ${failConditions.join(", ")}, comma-separated.`);
+  process.exitCode = shouldFail(report, failOn) ? exitCodes.found : 0;
+  if (failure === undefined) return;
+  note(`The webhook of --notify did not get the findings: ${failure}. The next run posts them again.`);
+  process.exitCode = exitCodes.failed;
 }

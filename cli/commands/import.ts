@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { Argument, type Command, Option } from "commander";
 import type { UploadOptions, UploadResult } from "../../records/upload-options";
 import { dryRun } from "../records/dry-run";
@@ -28,6 +27,10 @@ import aborts after 1,000 rejected records beyond --max-failures.
 columns, how they map to fields, which records would be rejected and why, and
 the times of the first and last event.
 
+A source can also be an address. https:// uses a bearer token from
+RECOMMENDER_SOURCE_TOKEN_HOST, s3:// the credentials of the AWS tools, and
+postgres://user@host/database?query=SELECT... the password in PGPASSWORD.
+
 Exit codes:
   0  all records are in the dataset, except up to --max-failures rejected ones
   1  the import failed; run the same command again to continue
@@ -39,15 +42,19 @@ Examples:
   recommender import events 'logs/*.ndjson.gz' --dataset ID \\
     --map ts=time --set eventType=purchase
   recommender import items items.parquet --stack dev --attributes genre,year
+  recommender import items s3://my-bucket/items.csv.gz --dataset ID
   recommender import events orders.csv --dry-run`;
 
 const formats = ["ndjson", "json", "csv", "parquet"];
 
 /** Adds `recommender import`. */
 export function addImport(program: Command): void {
-  serviceCommand(program, "import", "Import records from a file or a glob into a dataset.", help)
+  serviceCommand(program, "import", "Import records from files, a web server, a bucket or a database.", help)
     .addArgument(new Argument("<kind>", "kind of records").choices(["users", "items", "events"]))
-    .argument("<source>", "file or quoted glob: NDJSON, JSON, CSV or Parquet, plain or gzip")
+    .argument(
+      "<source>",
+      "file, quoted glob, https://, s3:// or postgres:// address, or - for standard input",
+    )
     .option("--dataset <id>", "target dataset; with --stack its name, or the only one")
     .addOption(new Option("--format <name>", "format of the files (default: by extension)").choices(formats))
     .option("--map <field=column>", "column of a field, as in ts=time; repeatable", keyValue("field=column"))
@@ -87,25 +94,35 @@ async function importRecords(
   const { finishedUpload, upload } = await import("../../records/upload.js");
   const { LastWriter } = await import("../../records/last-writer.js");
   const { contentHash } = await import("../../records/source.js");
+  const { currentVersionKey, hashOfVersion, rememberHash, versionKey } = await import(
+    "../../records/sources/version-key.js"
+  );
   const { rejectsFileForSource } = await import("../../records/rejects.js");
   const { shardsOf } = await import("../../records/capacity.js");
   const { accountOf } = await import("../../provider/run/account.js");
 
   const datasetId = resolveId(datasetTypes[kindName], options.dataset, "--dataset");
-  const { kind, files, mapping } = await planImport(settings.baseUrl, kindName, source, options);
-  for (const warning of await assertColumns(files, kind, mapping, mappingFlags)) note(warning);
-  const hash = await contentHash(files, mapping);
+  const plan = await planImport(settings.baseUrl, kindName, source, options);
+  const { kind, mapping } = plan;
   // Include the account, because another account may have a dataset with the same id at the same address.
   const account = accountOf(settings);
-  const owner = [kindName, resolve(source), ...(account ? [account] : [])].join(" ");
-  const rejectsFile = options.rejects ?? rejectsFileForSource(source);
-  const report = new ImportReport(kindName, datasetId, hash, rejectsFile, options);
+  const owner = [kindName, plan.owner, ...(account ? [account] : [])].join(" ");
+  const rejectsFile = options.rejects ?? rejectsFileForSource(source, plan.displayName);
+  const report = (hash: string) => new ImportReport(kindName, datasetId, hash, rejectsFile, options);
   const finished = options.force ? undefined : finishedUpload(client, datasetId, owner);
   // If records were rejected before, run the upload again, because --max-failures may be lower now.
-  if (finished?.contentHash === hash && finished.totals.failedCount === 0)
-    return report.print({ ...finished.totals, sentCount: 0 });
+  const isDone = (hash: string | undefined) =>
+    hash !== undefined && finished?.contentHash === hash && finished.totals.failedCount === 0;
+  const key = finished && (await currentVersionKey(plan));
+  const known = key && hashOfVersion(key);
+  if (finished && known && isDone(known)) return report(known).print({ ...finished.totals, sentCount: 0 });
+  const files = await plan.files();
+  for (const warning of await assertColumns(files, kind, mapping, mappingFlags)) note(warning);
+  const hash = await contentHash(files, mapping);
+  rememberHash(versionKey(plan, files[0]?.remoteVersion), hash);
+  if (finished && isDone(hash)) return report(hash).print({ ...finished.totals, sentCount: 0 });
   const { parallel, maxFailures, shards, force = false } = options;
-  await report.during(async (callbacks) =>
+  await report(hash).during(async (callbacks) =>
     upload({
       client,
       kind,

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { type Job, progressText } from "../../client/job";
 import { routes } from "../../contract";
-import { fetchResult } from "../jobs/job-result";
+import { downloadResult } from "../jobs/job-result";
 import { waitForJob } from "../jobs/wait";
 import { type OpenService, type ServiceOptions, serviceCommand, usingService } from "../stack/service";
 import { propertyList } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
-import { examples, formatTime, note, print } from "../terminal/output";
-import { assertOutputFile, projectFiles, writeOutputFile } from "../terminal/output-file";
+import { examples, formatNumber, formatTime, note, print } from "../terminal/output";
+import { assertOutputFile, projectFiles } from "../terminal/output-file";
 import { exposureProperties, qualityText } from "../terminal/quality";
 
 interface JobOptions extends ServiceOptions {
@@ -33,7 +33,7 @@ Examples:
   recommender jobs get ID --stack dev --download result.json`;
 
 /** Types of the resources that submit jobs. Their ids are job ids. */
-const jobTypes = ["TrainingJob", "DeploymentJob", "QueryingJob", "ClusteringJob"];
+const jobTypes = ["TrainingJob", "DeploymentJob", "QueryingJob", "ClusteringJob", "RecommendationJob"];
 
 /** Adds `recommender jobs`. */
 export function addJobs(program: Command): void {
@@ -44,7 +44,7 @@ export function addJobs(program: Command): void {
   const command = (usage: string, description: string, help: string) =>
     serviceCommand(jobs, usage, description, help)
       .option("--project <id>", "project of the job; with --stack its name, or the only one")
-      .option("--download <file>", "write the result of a query or clustering to a file");
+      .option("--download <file>", "write the result of the job to a file");
 
   command("get <job>", "Show one job.", getHelp).action((given: string, options: JobOptions) =>
     usingService(options, async (opened) => {
@@ -71,7 +71,7 @@ function idsOf(given: string, { resolveId }: OpenService, { project }: JobOption
 async function report(job: Job, jobId: string, options: JobOptions): Promise<void> {
   if (options.download !== undefined) {
     assertOutputFile(options.download, projectFiles(options.cwd ?? "."));
-    writeOutputFile(options.download, (await fetchResult(job)).body);
+    await downloadResult({ ...job, jobId }, options.download);
     note(`The result is in ${options.download}`);
   }
   print(options, { ...job, jobId }, () => describe(job, jobId));
@@ -79,7 +79,7 @@ async function report(job: Job, jobId: string, options: JobOptions): Promise<voi
 
 function describe(job: Job, jobId: string): string {
   const { jobResult, jobData } = job;
-  const { modelId, servingUri, downloadUrl, expiredAtSec, message } = jobResult ?? {};
+  const { modelId, servingUri, downloadUrl, expiredAtSec, message, userCount } = jobResult ?? {};
   const until = expiredAtSec == null ? "" : `, until ${formatTime(expiredAtSec * 1000)}`;
   return propertyList([
     ["id", jobId],
@@ -94,6 +94,7 @@ function describe(job: Job, jobId: string): string {
     ["NDCG@20", qualityText(jobData?.quality ?? {})],
     ...exposureProperties(jobData?.quality ?? {}),
     ["serving address", servingUri ?? undefined],
+    ["users", userCount == null ? undefined : formatNumber(userCount)],
     // Anyone can use the download address without a key, so only --json prints it.
     ["result", downloadUrl ? `download it with --download FILE${until}` : undefined],
     ["message", message ?? undefined],

@@ -1,7 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { z } from "zod";
 import { routes, tolerant, userListQuery } from "../../contract";
 import { issuesText } from "../../contract/messages";
+import { type Condition, condition } from "../jobs/conditions";
 import {
   type ResultJobOptions,
   resultJobCommand,
@@ -12,10 +13,9 @@ import {
 import { exitCodes } from "../terminal/exit";
 import { readJsonFile } from "../terminal/json-file";
 import { escapeControls } from "../terminal/layout";
-import { defined, formatCount, formatNumber, print } from "../terminal/output";
+import { formatCount, formatNumber, print } from "../terminal/output";
 
 type ListQuery = z.input<typeof userListQuery>;
-type Condition = ListQuery["conditions"][number];
 
 interface QueryOptions extends ResultJobOptions {
   readonly where?: readonly Condition[];
@@ -104,24 +104,4 @@ function describe(users: readonly string[], query: ListQuery | undefined): strin
     ...(more > 0 ? [`  and ${formatNumber(more)} more; --out FILE or --json lists all`] : []),
     "",
   ].join("\n");
-}
-
-const conditionPattern =
-  /^(?<attribute>[^=]+)=(?<value>.*?)(?::(?<lower>-?[\d.]*?)\.\.(?<upper>-?[\d.]*))?$/s;
-
-function condition(text: string, earlier: readonly Condition[] = []): Condition[] {
-  const { attribute, value, lower, upper } = conditionPattern.exec(text)?.groups ?? {};
-  const [lowerBound, upperBound] = [bound(lower), bound(upper)];
-  if (!attribute || value === undefined || Number.isNaN(lowerBound) || Number.isNaN(upperBound)) {
-    throw new InvalidArgumentError(
-      "Expected ATTRIBUTE=VALUE or ATTRIBUTE=VALUE:MIN..MAX, as in genre=jazz:0.5..1.",
-    );
-  }
-  if (lowerBound !== undefined && upperBound !== undefined && lowerBound > upperBound)
-    throw new InvalidArgumentError(`MIN ${lowerBound} is greater than MAX ${upperBound}.`);
-  return [...earlier, { attribute, value, ...defined({ lowerBound, upperBound }) }];
-}
-
-function bound(text: string | undefined): number | undefined {
-  return text ? Number(text) : undefined;
 }

@@ -70,7 +70,7 @@ async function run(stack: string, options: ReleaseOptions): Promise<void> {
     print(options, latest, () => `Release ${latest.id} still matches ${stack}\n`);
     return;
   }
-  const began = startEntry(open, evidence.program);
+  const began = await startEntry(open, evidence.program);
   const release = await file.add({
     action: "release",
     status: "done",
@@ -94,12 +94,12 @@ export function releasesOption(): Option {
 }
 
 /** Option that lets a command continue despite a blocking issue. */
-export function allowOption(): Option {
+export function allowOption(codes: readonly BlockerCode[] = blockerCodes): Option {
   return new Option("--allow <reason>", "allow a blocking issue; may be repeated")
-    .choices([...blockerCodes])
+    .choices([...codes])
     .argParser((value: string, earlier: string[]) => {
-      if (!blockerCodes.some((code) => code === value)) {
-        throw new Error(`--allow ${value}: expected one of ${blockerCodes.join(", ")}`);
+      if (!codes.some((code) => code === value)) {
+        throw new Error(`--allow ${value}: expected one of ${codes.join(", ")}`);
       }
       return [...earlier, value];
     })

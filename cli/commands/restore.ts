@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type StorageOptions, storageOf, withStorage } from "../stack/data-directory";
 import { CommandError, exitCodes } from "../terminal/exit";
+import { readIdFile } from "../terminal/id-file";
 import { type OutputOptions, print, withJsonErrors } from "../terminal/output";
 import { rowProgress, withProgress } from "../terminal/progress";
 import { contentsOf, summaryOf } from "./export";
@@ -19,8 +19,9 @@ same command again to finish it; it skips models that are already copied. Jobs
 that were running at the time of the backup run again.
 
 A backup still contains users who were forgotten later. List their ids in a
-file, one per line, and pass it with --forget. Then results of queries and
-clusterings are not restored, because they contain users.
+file, one per line, and pass it with --forget. Then results of queries,
+clusterings and recommendation jobs are not restored, because they contain
+users.
 
 Exit codes:
   0  everything was restored, or with --check the backup is intact
@@ -70,16 +71,12 @@ async function check(dir: string, options: RestoreOptions, progress: Progress): 
   );
 }
 
-/** Reads the user ids in the file of `--forget`, one per line. Spaces are part of an id. */
-function forgottenIn({ forget }: RestoreOptions): string[] {
-  return forget === undefined ? [] : readFileSync(forget, "utf8").split(/\r?\n/).filter(Boolean);
-}
-
 async function restore(dir: string, options: RestoreOptions, progress: Progress): Promise<void> {
   const { restoreService } = await import("../../service/index.js");
   const place = await storageOf(options);
+  const forgotten = options.forget === undefined ? [] : readIdFile(options.forget);
   const began = performance.now();
-  const manifest = await restoreService(place, dir, progress.update, forgottenIn(options));
+  const manifest = await restoreService(place, dir, progress.update, forgotten);
   progress.end();
   const seconds = Math.round(performance.now() - began) / 1000;
   const outcome = { dir: resolve(dir), ...summaryOf(manifest), seconds };

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Rollback } from "../promote/rollback";
+import { ruleDiff } from "../release/rules-text";
 import { releaseFlags } from "../stack/flags";
 import { exitCodes } from "../terminal/exit";
 import { defined, note, print } from "../terminal/output";
@@ -16,9 +17,9 @@ interface RollbackOptions {
 }
 
 const help = `
-Only deployments change; nothing is trained or uploaded. The models are pinned
-in the stack's configuration (recommender:pinnedModels), so the next \`pulumi up\`
-keeps them. --undo, or the next promotion to the stack, deploys the models that
+Only deployments change; nothing is trained or uploaded. The models and rules
+are pinned in the stack's configuration (recommender:pinnedModels), so the next
+\`pulumi up\` keeps them. --undo, or the next promotion to the stack, deploys what
 the program declares. Commit Pulumi.STACK.yaml and releases/STACK.json.
 
 Exit codes:
@@ -70,10 +71,13 @@ async function run(stack: string, options: RollbackOptions): Promise<void> {
 function describe({ stack, to, before, after, release }: Rollback, options: RollbackOptions): string {
   const target = to ?? "the models that the program declares";
   if (release?.status === "failed") return `Cannot roll back ${stack} to ${target}: ${release.reason}\n`;
-  const lines = after.flatMap(({ name, generator, check }) => {
-    const former = before.find((served) => served.name === name)?.generator.modelId;
+  const lines = after.flatMap((served) => {
+    const { name, generator, check } = served;
+    const live = before.find((one) => one.name === name);
+    const former = live?.generator.modelId;
     const checked = release && check ? `, check ${check.result}` : "";
-    return [`  ${name}: ${generator.modelId}${checked}`, `    before: ${former ?? "none"}`];
+    const rules = ruleDiff(live?.rules, served.rules, "    ");
+    return [`  ${name}: ${generator.modelId}${checked}`, `    before: ${former ?? "none"}`, ...rules];
   });
   const head = release
     ? `Rolled back ${stack} to ${target} as ${release.id}`

@@ -3,10 +3,11 @@ import { type Command, Option } from "commander";
 import { ZodError } from "zod";
 import { ignoreHint } from "../../client/git-ignore";
 import type { StartOptions } from "../../service";
+import { enableTracing, flushTracing } from "../../telemetry/tracing";
 import { defaultDataDir, filesOption, storeOption } from "../stack/data-directory";
 import { exitCodes } from "../terminal/exit";
 import { readJsonFile } from "../terminal/json-file";
-import { httpUrl, wholeNumber } from "../terminal/option-values";
+import { commaSeparated, httpUrl, wholeNumber } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
 
 /** Most options have the names and types that the service uses. */
@@ -35,6 +36,22 @@ export function addServe(program: Command): void {
     )
     .option("--host <address>", "interface to listen on; traffic is not encrypted", "127.0.0.1")
     .option("--public-url <url>", "public address of the service, for addresses in responses", httpUrl)
+    .addOption(
+      new Option(
+        "--allow-origin <origins>",
+        "comma-separated origins whose web pages may use every public key",
+      )
+        .argParser(commaSeparated)
+        .env("RECOMMENDER_ALLOW_ORIGIN"),
+    )
+    .addOption(
+      new Option(
+        "--trust-proxy <addresses>",
+        "comma-separated addresses or networks of proxies whose X-Forwarded-For names the caller",
+      )
+        .argParser(commaSeparated)
+        .env("RECOMMENDER_TRUST_PROXY"),
+    )
     .option("--ephemeral", "use a temporary data directory, deleted at the end")
     .option("--seed <file>", "load users, items and events from a JSON file, then train and deploy")
     .option("--plan-shards <number>", "shards of all event datasets in total", wholeNumber(1), 100)
@@ -81,6 +98,9 @@ const closeTimeoutMs = 20_000;
 async function serve(options: ServeOptions): Promise<void> {
   if (options.role !== undefined && options.store === undefined)
     throw new Error("--role needs --store. Only one process can use a data directory, and it has all roles.");
+  // Calls and jobs continue the traces of their callers, not the one of the command that started this process.
+  const onProblem = (message: string) => note(message);
+  enableTracing({ name: "recommender-service", continues: false, onProblem });
   const { seed, startService } = await import("../../service/index.js");
   const content = options.seed === undefined ? undefined : readJsonFile(options.seed);
   const isNew = !options.ephemeral && options.store === undefined && !existsSync(options.data);
@@ -92,7 +112,7 @@ async function serve(options: ServeOptions): Promise<void> {
     log: verbose || options.store !== undefined ? "stderr" : "file",
     ...(options.store !== undefined && { role, key: process.env.RECOMMENDER_API_KEY ?? "" }),
     ...(options.store === undefined && !ephemeral && { dataDir: data }),
-    onIdle: () => process.exit(0),
+    onIdle: () => void flushTracing().then(() => process.exit(0)),
   });
   for (const warning of service.warnings) note(warning);
   const hint = isNew ? await ignoreHint(options.data, "the service's data") : undefined;
@@ -101,6 +121,7 @@ async function serve(options: ServeOptions): Promise<void> {
     // Acknowledged data is already stored, so it is safe to exit if closing takes too long.
     setTimeout(() => process.exit(exitCodes.failed), closeTimeoutMs).unref();
     await service.close();
+    await flushTracing();
     process.exit(0);
   };
   // A second Ctrl+C ends the process at once. A second SIGTERM from `recommender stop` does not.

@@ -91,6 +91,9 @@ async function compareOne(open: OpenStack): Promise<StackComparison> {
     unmanaged: [],
     orphans: [],
     unobservable,
+    accepted: [],
+    expired: [],
+    unused: [],
     warnings: [...new Set(warnings.map(({ text }) => text))],
     fixes: commands.all,
   };

@@ -69,10 +69,12 @@ const changeConsequences: Readonly<Record<string, Consequences>> = {
   },
   UserQuery: result("The query"),
   UserClustering: result("The clustering"),
+  UserRecommendations: result("The recommendation job"),
   TrainingJob: job("A training, which uses training hours,", "retrains"),
   DeploymentJob: job("A deployment", "redeploys"),
   QueryingJob: job("A query", "creates"),
   ClusteringJob: job("A clustering", "creates"),
+  RecommendationJob: job("A recommendation job", "creates"),
 };
 
 const otherChanges: Consequences = {
@@ -110,6 +112,11 @@ export function consequenceOfChange(
   if (type === "Deployment" && operation === "update" && properties.length === 0) {
     return ["in place", "Its check failed and runs again. Nothing is deployed."];
   }
+  const isRules =
+    properties.some(({ path }) => /^rules\b/.test(path)) &&
+    properties.every(({ path }) => /^(rules|name|submittedJobId)\b/.test(path));
+  if (type === "Deployment" && operation === "update" && isRules)
+    return ["redeploys", "Its rules change. It is deployed again, without a training or downtime."];
   const retained = retain ? retainedConsequences[type]?.[operation] : undefined;
   return retained ?? (changeConsequences[type] ?? otherChanges)[operation];
 }
@@ -137,6 +144,7 @@ export function consequenceOfDrift(
         return ["retrains", `Reverting trains again, which uses training hours.${affected}`];
       case "UserQuery":
       case "UserClustering":
+      case "UserRecommendations":
         return ["creates", "Its job no longer exists. Reverting runs a new one."];
       case "UserRecords":
       case "ItemRecords":

@@ -28,6 +28,7 @@ const property = z
     secret: z.literal(true).optional().describe("The values are masked"),
     unknown: z.literal(true).optional().describe("The value is known only after other changes"),
     replaces: z.literal(true).optional().describe("A change replaces the resource"),
+    accepted: z.literal(true).optional().describe("recommender.yaml accepts it, but not the whole finding"),
   })
   .meta({ id: "Property" });
 
@@ -73,6 +74,39 @@ const finding = z
     location: location.optional(),
   })
   .meta({ id: "Finding" });
+
+const acceptance = z
+  .object({
+    resource: z.string().describe("Resource, as in recommender.yaml"),
+    property: z.string().optional().describe("Accepted property; absent if the whole finding is accepted"),
+    reason: z.string(),
+    until: z.string().describe("Last day of the acceptance, in UTC, as 2027-01-31"),
+    location: location.describe("Where recommender.yaml contains the entry"),
+  })
+  .meta({ id: "Acceptance", description: "An entry of drift.accept in recommender.yaml" });
+
+const accepted = z
+  .object({
+    comparison: z.enum(["drift", "changes"]),
+    finding,
+    by: z.array(acceptance).min(1).describe("The entries that accept it"),
+  })
+  .meta({ id: "Accepted", description: "A finding that recommender.yaml accepts" });
+
+const announced = z
+  .object({
+    key: z.string().describe("Identifies the finding in later reports"),
+    title: z.string(),
+  })
+  .meta({ id: "Announced", description: "A finding by its identity" });
+
+const since = z
+  .object({
+    comparedAt: z.string().describe("Time of the earlier report"),
+    added: z.array(announced).describe("Findings that the earlier report does not contain"),
+    resolved: z.array(announced).describe("Findings that only the earlier report contains"),
+  })
+  .meta({ id: "Since", description: "Comparison with an earlier report" });
 
 const unmanaged = z
   .object({
@@ -122,6 +156,14 @@ const stackReport = z
     unmanaged: z.array(unmanaged),
     orphans: z.array(orphan).describe("Orphaned objects, if the service keeps a list of them"),
     unobservable: z.array(unobservable),
+    accepted: z.array(accepted).default([]).describe("Findings that recommender.yaml accepts"),
+    expired: z.array(acceptance).default([]).describe("Entries of recommender.yaml whose date has passed"),
+    unused: z.array(acceptance).default([]).describe("Entries of recommender.yaml that match no finding"),
+    since: since.optional().describe("With --since: what is new or resolved"),
+    announced: z
+      .array(announced)
+      .optional()
+      .describe("With --notify: the findings that the webhook knows and that are not resolved yet"),
     warnings: z.array(z.string()).describe("Warnings of the engine and the provider"),
     fixes: z
       .object({ apply: z.string(), accept: z.string() })
@@ -133,7 +175,7 @@ const stackReport = z
 export const reportSchema = z
   .object({
     version: z.literal(reportVersion),
-    verdict: z.enum(["clean", "found"]),
+    verdict: z.enum(["clean", "found"]).describe("Accepted findings do not count; expired entries do"),
     comparedAt: z.string().describe("Start of the comparison, as ISO 8601 in UTC"),
     commit: z.string().optional().describe("Git commit of the program, if there is one"),
     dirty: z.literal(true).optional().describe("The program has uncommitted changes"),
@@ -164,6 +206,12 @@ export type Unmanaged = z.output<typeof unmanaged>;
 export type Orphan = z.output<typeof orphan>;
 /** A resource that the API cannot read at all, or only in part. */
 export type Unobservable = z.output<typeof unobservable>;
+/** An entry of `drift.accept` in recommender.yaml. */
+export type Acceptance = z.output<typeof acceptance>;
+/** A finding that recommender.yaml accepts. */
+export type Accepted = z.output<typeof accepted>;
+/** A finding by its identity, for comparisons with other reports. */
+export type Announced = z.output<typeof announced>;
 /** Drift and pending changes of one stack. */
 export type StackReport = z.output<typeof stackReport>;
 /** Drift and pending changes of all given stacks. */

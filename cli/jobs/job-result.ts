@@ -1,3 +1,6 @@
+import { createWriteStream, rmSync, statSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { Job } from "../../client/job";
 import { parseJson } from "../../client/parse";
 
@@ -8,23 +11,51 @@ export interface JobResult {
   readonly body: Buffer;
 }
 
+/** Downloads the result of a query or clustering. Adds `parameters` to the query of its address. */
+export function fetchResult(job: Job, parameters: Readonly<Record<string, string>> = {}): Promise<JobResult> {
+  return openResult(job, parameters, async (body, type) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of body) pieces.push(piece as Buffer);
+    return { type, body: Buffer.concat(pieces) };
+  });
+}
+
+/** Writes the result of a job to a file. The result of a recommendation job can be larger than memory. */
+export function downloadResult(job: Job, file: string): Promise<void> {
+  return openResult(job, {}, async (body) => {
+    try {
+      await pipeline(body, createWriteStream(file));
+    } catch (error) {
+      // Otherwise a script could mistake a part of the result for all of it.
+      if (statSync(file, { throwIfNoEntry: false })?.isFile()) rmSync(file);
+      const reason = (error as Error).message;
+      throw new Error(
+        `Cannot write the result of job ${job.jobId} to ${file}: ${reason}. ` +
+          `Get it with \`recommender jobs get ${job.jobId} --download FILE\`.`,
+        { cause: error },
+      );
+    }
+  });
+}
+
 /**
- * Downloads the result of a job. Adds `parameters` to the query of its address. Error messages never contain the
- * address, because anyone who has it can read the result without a key.
+ * Opens the result of a job and reads it with `read`. Error messages never contain its address, because anyone who has
+ * it can read the result without a key.
  */
-export async function fetchResult(
+async function openResult<T>(
   job: Job,
-  parameters: Readonly<Record<string, string>> = {},
-): Promise<JobResult> {
+  parameters: Readonly<Record<string, string>>,
+  read: (body: Readable, type: string) => Promise<T>,
+): Promise<T> {
   const { jobResult, jobId = "" } = job;
   const { downloadUrl, expiredAtSec } = jobResult ?? {};
   if (!downloadUrl)
     throw new Error(
-      `Job ${jobId} has no result to download. Only queries and clusterings that succeeded have one.`,
+      `Job ${jobId} has no result to download. Only queries, clusterings and recommendation jobs that succeeded have one.`,
     );
   if (expiredAtSec != null && Date.now() >= expiredAtSec * 1000) {
     const expiry = new Date(expiredAtSec * 1000).toISOString();
-    throw new Error(`The result of job ${jobId} expired at ${expiry}. Run the query or clustering again.`);
+    throw new Error(`The result of job ${jobId} expired at ${expiry}. Run the job again.`);
   }
   const url = new URL(downloadUrl);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
@@ -38,7 +69,7 @@ export async function fetchResult(
       throw new Error(`Cannot download the result of job ${jobId}: the server returned ${statusCode}.`);
     }
     const type = String(headers["content-type"] ?? "").split(";")[0] ?? "";
-    return { type: type.trim().toLowerCase(), body: Buffer.from(await body.arrayBuffer()) };
+    return await read(body, type.trim().toLowerCase());
   } finally {
     await agent.close();
   }

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { environmentName } from "../../client/settings";
+import type { Rules } from "../../contract";
 import { releaseVariable } from "../../provider/run/origin";
-import { pinnedModelsKey, pinnedModelsVariable } from "../../provider/run/pinned";
-import { partsOf, titleOf } from "../../provider/run/urn";
+import { type Pinned, pinnedModelsKey, pinnedModelsVariable } from "../../provider/run/pinned";
 import { runChecks, withChecks } from "../release/checks";
-import { readContents, servedModels, servesSameModels } from "../release/contents";
-import type { Release, ReleaseFile } from "../release/history";
-import type { OpenStack } from "../stack/open";
+import { masked, readContents, resourcesOf, servedModels, servesSameModels } from "../release/contents";
+import type { Release, ReleaseFile, Served } from "../release/history";
+import type { OpenStack, StateResource } from "../stack/open";
 import { EngineOutput } from "./engine-output";
 import { type LockPolicy, withStaleLockRemoved } from "./lock";
 
@@ -23,6 +23,10 @@ export interface Change {
   readonly target?: readonly string[];
   /** Models to pin, by deployment. Empty for a promotion. */
   readonly pinned: Readonly<Record<string, object>>;
+  /** Whether to pin the previous models if the update fails, so a later `pulumi up` does not deploy what failed. */
+  readonly pinsOnFailure?: boolean;
+  /** Checks the state after a successful update. Returns why the change has failed anyway, if it has. */
+  readonly verify?: (resources: readonly StateResource[]) => string | undefined;
 }
 
 /**
@@ -44,24 +48,57 @@ export async function applyChange(change: Change): Promise<Release> {
   const { refresh, target } = change;
   const options = { ...output.options, ...(refresh && { refresh }), ...(target && { target: [...target] }) };
   try {
-    await clearPending(open, lockPolicy);
+    // The notes of a killed run stay in the state: without them, another machine would repeat its calls.
     await withStaleLockRemoved(open, lockPolicy, () => open.stack.up(options));
     await savePins(open, change.pinned);
   } catch (error) {
-    return recordEnd(change, output.reason(error as Error));
+    const reason = output.reason(error as Error);
+    if (change.pinsOnFailure) await pinPrevious(change);
+    return recordEnd(change, reason);
   }
   return recordEnd(change);
 }
 
+/**
+ * Pins the models of the deployments that still have, or have again, the models from before the update. If the program
+ * does not retain a model, the engine would try to delete it while it is live, so nothing is pinned.
+ */
+async function pinPrevious({ open, entry }: Change): Promise<void> {
+  const { resources } = await open.state();
+  if (resourcesOf(resources, "Model").some(({ retainOnDelete }) => !retainOnDelete)) return;
+  const now = servedModels(resources);
+  const unchanged = (entry.before ?? []).filter((former) =>
+    servesSameModels(
+      [former],
+      now.filter(({ name }) => name === former.name),
+    ),
+  );
+  await savePins(open, pinsOf(unchanged));
+}
+
+/** Returns the pins that keep models and rules live, by deployment. */
+export function pinsOf(served: readonly Served[]): Readonly<Record<string, Pinned>> {
+  const pin = ({ generator, ranker, rules = null }: Served): Pinned => ({
+    generatorModelId: generator.modelId,
+    ...(ranker && { rankerModelId: ranker.modelId }),
+    // A release does not contain secrets, so rules with secrets cannot be restored.
+    ...(!JSON.stringify(rules).includes(JSON.stringify(masked)) && { rules: rules as Rules | null }),
+  });
+  return Object.fromEntries(served.map((one) => [one.name, pin(one)]));
+}
+
 /** Records the end of an update: its result, and the new contents of the stack. */
-async function recordEnd({ open, file, entry }: Change, failure?: string): Promise<Release> {
+async function recordEnd({ open, file, entry, verify }: Change, failure?: string): Promise<Release> {
   const { resources } = await open.state();
   const checks = await runChecks(open, resources).catch((error: Error) => error);
   const contents = readContents(resources);
   const checked = checks instanceof Error ? contents : withChecks(contents, checks);
   const failed = checked.deployments.find(({ check }) => check && check.result !== "passed");
   const unchecked = checks instanceof Error ? `its checks could not run: ${checks.message}` : undefined;
-  const reason = failure ?? (failed ? `Deployment ${failed.name}: ${failed.check?.result}` : unchecked);
+  const reason =
+    failure ??
+    verify?.(resources) ??
+    (failed ? `Deployment ${failed.name}: ${failed.check?.result}` : unchecked);
   const ended: Release = {
     ...entry,
     status: reason === undefined ? "done" : "failed",
@@ -91,18 +128,6 @@ function liveModelsText({ before = [] }: Release, now: ReturnType<typeof servedM
   return `The live models have changed: ${models.join(", ") || "none"}.`;
 }
 
-/**
- * Clears the pending creates that a killed engine left in the state. The provider resumes each one when the engine
- * creates the resource again.
- */
-async function clearPending(open: OpenStack, lockPolicy: LockPolicy): Promise<void> {
-  const { pending } = await open.state();
-  if (pending.length === 0) return;
-  const names = pending.map(({ urn }) => titleOf(partsOf(urn)));
-  lockPolicy.log(`Resuming an interrupted run that was creating ${names.join(", ")}.`);
-  await withStaleLockRemoved(open, lockPolicy, () => open.stack.refresh({ clearPendingCreates: true }));
-}
-
 /** Writes the pinned models to the configuration of the stack. Called only after they are deployed. */
 async function savePins(open: OpenStack, pinned: Change["pinned"]): Promise<void> {
   const key = `recommender:${pinnedModelsKey}`;
@@ -110,7 +135,8 @@ async function savePins(open: OpenStack, pinned: Change["pinned"]): Promise<void
   if (current !== undefined) await open.stack.removeConfig(key);
   for (const [name, models] of Object.entries(pinned)) {
     for (const [role, value] of Object.entries(models)) {
-      await open.stack.setConfig(`${key}["${name}"].${role}`, { value: String(value) }, true);
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      await open.stack.setConfig(`${key}["${name}"].${role}`, { value: text }, true);
     }
   }
 }

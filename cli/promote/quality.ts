@@ -1,4 +1,6 @@
-import type { Contents, Quality, Served } from "../release/history";
+import { readSettings } from "../../client/settings";
+import type { Contents, Quality, Release, Served } from "../release/history";
+import type { OpenStack } from "../stack/open";
 import { defined } from "../terminal/output";
 
 /** Baselines for a model's quality: the promoted stack's model, and the previous model of the target stack. */
@@ -62,4 +64,38 @@ export function floorsOf(comparisons: readonly QualityComparison[]): Record<stri
     if (floor !== undefined) floors[model] = Math.max(floor, floors[model] ?? 0);
   }
   return floors;
+}
+
+/**
+ * Returns the required NDCG@20 of each model: the highest of the floor from the comparison, the policy's and the stack's
+ * `minQuality`.
+ */
+export async function qualityFloors(
+  open: OpenStack,
+  comparisons: readonly QualityComparison[],
+  required: Readonly<Record<string, number>>,
+): Promise<Record<string, number>> {
+  const own = readSettings(await open.config(), open.environment).minQuality;
+  const compared = floorsOf(comparisons);
+  const floors = Object.keys({ ...compared, ...required }).map((model) => {
+    return [model, Math.max(compared[model] ?? 0, required[model] ?? 0, own[model] ?? own["*"] ?? 0)];
+  });
+  return { ...own, ...Object.fromEntries(floors) };
+}
+
+/** Adds the quality of models that the state no longer contains, as recorded in the history. */
+export function withRecordedQuality(served: readonly Served[], releases: readonly Release[]): Served[] {
+  const known = new Map<string, Quality>();
+  for (const { contents } of releases) {
+    for (const { modelId, quality } of contents?.models ?? []) if (quality) known.set(modelId, quality);
+  }
+  const withKnown = (model: Served["generator"]): Served["generator"] => {
+    const quality = model.quality ?? known.get(model.modelId);
+    return quality ? { ...model, quality } : model;
+  };
+  return served.map(({ generator, ranker, ...rest }) => ({
+    ...rest,
+    generator: withKnown(generator),
+    ...(ranker && { ranker: withKnown(ranker) }),
+  }));
 }

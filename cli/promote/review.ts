@@ -1,10 +1,14 @@
 import { titleOf } from "../../provider/run/urn";
 import type { Finding, StackReport } from "../drift/finding";
+import { minuteText } from "../policy/gates";
+import type { ReviewedGate } from "../policy/promotion-gates";
 import { type Blocker, differs, shortList } from "../release/gate";
 import type { Contents, Release, Served } from "../release/history";
+import { ruleDiff } from "../release/rules-text";
 import type { ProgramDifference, ProgramState } from "../stack/program";
 import { wrapText } from "../terminal/layout";
 import { baselineText } from "../terminal/quality";
+import { figureTexts } from "../watch/display";
 import type { QualityComparison } from "./quality";
 
 /** Review of a promotion, before or after it is applied. */
@@ -20,12 +24,18 @@ export interface Review {
   readonly difference?: ProgramDifference;
   /** Issues that block the promotion, unless the user allowed them. */
   readonly reasons: readonly (Blocker & { readonly allowed: boolean })[];
+  /** Gates of the policy in recommender.yaml. Empty without a policy. */
+  readonly gates: readonly ReviewedGate[];
+  /** When all gates are open, as ISO 8601, if only time is missing. */
+  readonly gatesOpenAt?: string;
   /** Changes of the target stack. */
   readonly report?: StackReport;
   readonly quality: readonly QualityComparison[];
   readonly before: readonly Served[];
   /** Names of models that are replaced and deleted, so the stack cannot be rolled back to them. */
   readonly lost: readonly string[];
+  /** How long the promotion is watched after the switch. */
+  readonly watch?: string;
   /** Names of deployments whose rollback the promotion ends. */
   readonly unpinned: readonly string[];
   /** Id of the interrupted promotion that this one resumes. */
@@ -43,10 +53,13 @@ export function reviewText(review: Review): string {
     `# Promotion ${from} → ${to}: ${verdict}`,
     wrapText(opening(review)),
     ...section("Blocking issues", review.reasons.map(reasonLine)),
+    ...section("Gates", gateLines(review)),
     ...section("Changes since the release", differenceLines(review)),
     ...section(`Changes in ${to}`, changeLines(review)),
     ...section("Quality", qualityTable(review)),
+    ...section("Rules", ruleSection(review)),
     ...section("Live models", servingLines(review)),
+    ...section("Watch", watchLines(review)),
     ...(review.verdict === "ready" ? [wrapText(`Apply it with \`${review.command}\`.`)] : []),
   ];
   return `${blocks.join("\n\n")}\n`;
@@ -112,6 +125,20 @@ function reasonLine({ code, words, fix, allowed }: Review["reasons"][number]): s
   return bullet(`**${code}**: ${words}. ${how}`);
 }
 
+function gateLines({ gates, gatesOpenAt, verdict }: Review): string[] {
+  if (verdict === "nothing to do") return [];
+  const lines = gates.map(({ gate, isOpen, words, opensAt, overridden }) => {
+    if (isOpen) return bullet(`**${gate}** open: ${words}.`);
+    if (overridden !== undefined) return bullet(`**${gate}** overridden (${overridden}): ${words}.`);
+    const when = opensAt === undefined ? "" : ` Opens at ${minuteText(opensAt)}.`;
+    return bullet(
+      `**${gate}** closed: ${words}.${when} To override it, add \`--override ${gate} --reason TEXT\`.`,
+    );
+  });
+  const together = gatesOpenAt === undefined ? [] : [`\nAll gates are open from ${minuteText(gatesOpenAt)}.`];
+  return [...lines, ...together];
+}
+
 function changeLines({ verdict, report, lost, unpinned, to }: Review): string[] {
   if (!report || ["done", "failed", "nothing to do"].includes(verdict)) return [];
   const lines = report.changes.map((finding) => bullet(findingText(finding)));
@@ -154,6 +181,16 @@ function qualityTable({ from, to, quality }: Review): string[] {
   return [...head, ...rows, ...(baselines.length > 0 ? ["", ...baselines] : [])];
 }
 
+/** Shows how the rules of each deployment differ from those before the promotion. */
+function ruleSection({ before, release, source, verdict }: Review): string[] {
+  if (verdict === "nothing to do") return [];
+  const promoted = release?.contents?.deployments ?? source?.contents?.deployments ?? [];
+  return promoted.flatMap(({ name, rules }) => {
+    const lines = ruleDiff(before.find((served) => served.name === name)?.rules, rules);
+    return lines.length > 0 ? [bullet(`${name}:`), "", "```diff", ...lines, "```"] : [];
+  });
+}
+
 function servingLines({ before, release }: Review): string[] {
   const deployments: Contents["deployments"] = release?.contents?.deployments ?? [];
   return deployments.map(({ name, generator, ranker, check }) => {
@@ -162,6 +199,22 @@ function servingLines({ before, release }: Review): string[] {
     const was = former ? ` (before: ${modelsOf(former)})` : "";
     return bullet(`${name}: ${models}${was}; check: ${check?.result ?? "none declared"}`);
   });
+}
+
+function watchLines({ verdict, release, watch, to }: Review): string[] {
+  if (verdict === "ready" && watch !== undefined)
+    return [
+      bullet(`After the switch, ${to} is watched for ${watch}, and rolled back if a limit is violated.`),
+    ];
+  if (!release?.watch) return [];
+  const { state } = release.watch;
+  const result =
+    state === "passed"
+      ? "No limit was violated"
+      : state === "failed"
+        ? "A limit was violated"
+        : "It was not completed";
+  return figureTexts(release.watch).map((text) => bullet(`${result}: ${text}`));
 }
 
 function modelsOf({ generator, ranker }: Pick<Served, "generator" | "ranker">): string {

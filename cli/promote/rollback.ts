@@ -1,6 +1,6 @@
 import { undefinedIfMissing } from "../../client/error-meaning";
 import { routes } from "../../contract";
-import { type Pinned, pinnedModelsKey, readPinned } from "../../provider/run/pinned";
+import { pinnedModelsKey, readPinned } from "../../provider/run/pinned";
 import { logicalName } from "../../provider/run/urn";
 import { resourcesOf, servedModels, servesSameModels } from "../release/contents";
 import { startEntry } from "../release/evidence";
@@ -8,8 +8,8 @@ import { type Contents, type Release, ReleaseFile, type Served } from "../releas
 import { OpenStack, type StateResource } from "../stack/open";
 import { readProgramState } from "../stack/program";
 import { providerSettings } from "../stack/providers";
-import { applyChange } from "./apply";
-import { withRecordedQuality } from "./promotion";
+import { applyChange, pinsOf } from "./apply";
+import { withRecordedQuality } from "./quality";
 
 /** Options of a rollback. */
 export interface RollbackRequest {
@@ -18,11 +18,18 @@ export interface RollbackRequest {
   readonly releases: string;
   /** Id of the target release. Default: the newest earlier release with other models that all still exist. */
   readonly to?: string;
+  /** Entry whose previous models to restore, because its watch found a violation. */
+  readonly restore?: Release;
   /** Whether to deploy the models that the program declares, which ends an earlier rollback. */
   readonly undo: boolean;
   /** Whether to change nothing and only report what would be deployed. */
   readonly preview: boolean;
   readonly log: (message: string) => void;
+}
+
+/** There are no earlier models to roll back to. */
+export class NoRollbackTarget extends Error {
+  override readonly name = "NoRollbackTarget";
 }
 
 /** Result of a rollback or of its preview. */
@@ -46,7 +53,14 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
   const pinned = readPinned((await open.config())(pinnedModelsKey));
   if (request.undo && !resumed && Object.keys(pinned).length === 0)
     throw new Error(`There is no rollback of ${stack} to undo.`);
-  const target = request.undo ? undefined : await findTarget(open, resources, file.releases, before, to);
+  const { restore } = request;
+  if (restore && file.watched?.id !== restore.id)
+    throw new Error(`Another change of ${stack} has begun, so ${restore.id} is not rolled back.`);
+  const target = request.undo
+    ? undefined
+    : restore?.before
+      ? await targetBefore(open, resources, file.releases, restore)
+      : await findTarget(open, resources, file.releases, before, to);
   const after = target?.contents?.deployments ?? [];
   const planned = { stack, before, after, ...(target && { to: target.id }) };
   if (request.preview) return planned;
@@ -54,13 +68,15 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
   const begun: Omit<Release, "id"> = {
     action: "rollback",
     status: "running",
-    ...startEntry(open, await readProgramState(cwd, releases)),
+    ...(await startEntry(open, await readProgramState(cwd, releases))),
     ...(resumed && { beganAt: resumed.beganAt }),
-    ...(target && { from: { stack, release: target.id } }),
+    ...(target && target.id !== restore?.id && { from: { stack, release: target.id } }),
+    ...(restore && { watched: restore.id }),
     before: [...before],
   };
   const entry = resumed ? { ...begun, id: resumed.id } : await file.add(begun);
-  const models = target ? `the models of ${target.id}` : "the models that the program declares";
+  const from = target?.id === restore?.id ? "the models from before" : "the models of";
+  const models = target ? `${from} ${target.id}` : "the models that the program declares";
   log(`Deploying ${models} in ${stack} as ${entry.id} …`);
   const release = await applyChange({
     open,
@@ -68,7 +84,7 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
     entry,
     lockPolicy: { wait: resumed !== undefined, log },
     target: deploymentUrns(resources),
-    pinned: Object.fromEntries(after.map((served) => [served.name, pinOf(served)])),
+    pinned: pinsOf(after),
   });
   return { ...planned, after: release.contents?.deployments ?? [], release };
 }
@@ -76,15 +92,39 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
 /** Finds an interrupted rollback to the same target, for this run to resume. Its models may already be deployed. */
 function resume(
   interrupted: Release | undefined,
-  { to, undo }: RollbackRequest,
+  { to, undo, restore }: RollbackRequest,
 ): { resumed?: Release; to: string | undefined } {
   if (interrupted?.action !== "rollback") return { to };
   const target = interrupted.from?.release;
+  if (restore) return interrupted.watched === restore.id ? { resumed: interrupted, to: target } : { to };
   const isSame = undo ? target === undefined : target !== undefined && (to ?? target) === target;
   return isSame ? { resumed: interrupted, to: target } : { to };
 }
 
 const retainHint = "Set `retainOnDelete` on a Model to keep previous models for rollbacks.";
+
+/** Returns the newest release with the models that were live before an entry, or else the entry with these models. */
+async function targetBefore(
+  open: OpenStack,
+  resources: readonly StateResource[],
+  releases: readonly Release[],
+  entry: Release,
+): Promise<Release> {
+  const { before = [], contents, action } = entry;
+  // Two releases that are both bad would otherwise replace each other.
+  if (action === "rollback") throw new NoRollbackTarget("it is a rollback itself.");
+  const serves = ({ contents: other }: Release) => servesSameModels(other?.deployments ?? [], before);
+  const deployments = (contents?.deployments ?? []).flatMap(({ name, projectId, qps }) => {
+    const former = before.find((served) => served.name === name);
+    return former ? [{ ...former, projectId, qps }] : [];
+  });
+  if (deployments.length === 0) throw new NoRollbackTarget("there were no models before it.");
+  const known = releases.findLast((one) => one.status === "done" && one.id !== entry.id && serves(one));
+  const target = known ?? { ...entry, contents: contents && { ...contents, deployments } };
+  const missing = await findMissingModels(open, resources, target);
+  if (missing.length === 0) return target;
+  throw new NoRollbackTarget(`models were deleted: ${missing.join(", ")}. ${retainHint}`);
+}
 
 /** Finds the target release and checks that its models still exist. */
 async function findTarget(
@@ -126,7 +166,7 @@ async function findTarget(
   }
   const why =
     rejected.length > 0 ? `: ${rejected.join("; ")}. ${retainHint}` : ": the history has no other release.";
-  throw new Error(`${open.name} has no earlier release to roll back to${why}`);
+  throw new NoRollbackTarget(`${open.name} has no earlier release to roll back to${why}`);
 }
 
 /** Returns the ids of a release's models that no longer exist in the service of their deployment. */
@@ -148,10 +188,6 @@ async function findMissingModels(
     );
   }
   return missing;
-}
-
-function pinOf({ generator, ranker }: Served): Pinned {
-  return { generatorModelId: generator.modelId, ...(ranker && { rankerModelId: ranker.modelId }) };
 }
 
 /** Returns the deployments and their jobs, the only resources that a rollback may change. */

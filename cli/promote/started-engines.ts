@@ -18,7 +18,7 @@ interface Started {
   readonly at: number;
 }
 
-/** Longest time from the start of an engine until it locks the stack. */
+/** A lock that was taken later than this after the start of an engine is not that engine's lock. */
 const lockWithinMs = 10 * 60_000;
 
 /** Tolerance for the time of a lock, which the engine reports in whole seconds. */

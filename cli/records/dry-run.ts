@@ -7,7 +7,8 @@ import type { ImportOptions, ImportPlan } from "./import-plan";
 /** Shows what an import would do, without calling the service. Fails if the import would fail. */
 export async function dryRun(plan: ImportPlan, options: ImportOptions): Promise<void> {
   const { previewUpload } = await import("../../records/upload-preview.js");
-  const { kind, files, mapping } = plan;
+  const { kind, mapping } = plan;
+  const files = await plan.files();
   const found = await previewUpload(files, kind, mapping);
   const outcome = {
     files: files.map(({ displayName, format, bytes }) => ({ file: displayName, format, bytes })),
@@ -15,11 +16,11 @@ export async function dryRun(plan: ImportPlan, options: ImportOptions): Promise<
     ...found,
   };
   const problem = problemOf(plan, found, options);
-  if (!problem || !options.json) print(options, outcome, () => describe(plan, found));
+  if (!problem || !options.json) print(options, outcome, () => describe(plan, files.length, found));
   if (problem) throw new CommandError(problem.message, problem.exitCode, outcome);
 }
 
-function problemOf({ source }: ImportPlan, found: UploadPreview, { maxFailures }: ImportOptions) {
+function problemOf({ displayName }: ImportPlan, found: UploadPreview, { maxFailures }: ImportOptions) {
   const { missing, proposed, failedCount = 0 } = found;
   const needed = [
     ...Object.entries(proposed).map(([field, column]) => `--map ${field}=${column}`),
@@ -27,14 +28,18 @@ function problemOf({ source }: ImportPlan, found: UploadPreview, { maxFailures }
   ];
   if (needed.length > 0) {
     const remedy = [...new Set(needed)].join(" ");
-    return { message: `Cannot import ${source} yet. Add ${remedy}`, exitCode: exitCodes.failed };
+    return { message: `Cannot import ${displayName} yet. Add ${remedy}`, exitCode: exitCodes.failed };
   }
   if (failedCount <= maxFailures) return undefined;
   const message = `${formatCount(failedCount, "record")} would be rejected, and --max-failures is ${maxFailures}.`;
   return { message, exitCode: exitCodes.rejected };
 }
 
-function describe({ kind, files, mapping, source }: ImportPlan, found: UploadPreview): string {
+function describe(
+  { kind, mapping, displayName }: ImportPlan,
+  fileCount: number,
+  found: UploadPreview,
+): string {
   const { columns, proposed, missing, recordCount, failedCount = 0, refusals = [], firstTs, lastTs } = found;
   const fieldSource = (field: string): string | undefined => {
     const given = mapping[field];
@@ -45,7 +50,7 @@ function describe({ kind, files, mapping, source }: ImportPlan, found: UploadPre
     return columns.find((column) => column.replaceAll("_", "").toLowerCase() === field.toLowerCase());
   };
   const lines = propertyList([
-    ["source", files.length === 1 ? source : `${source} (${formatCount(files.length, "file")})`],
+    ["source", fileCount === 1 ? displayName : `${displayName} (${formatCount(fileCount, "file")})`],
     ["columns", columns.join(", ")],
     ...kind.fields.map((field) => [field, fieldSource(field)] as const),
     [`${kind.type}s`, recordCount === undefined ? undefined : formatNumber(recordCount)],

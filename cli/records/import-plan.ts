@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { RecordKind } from "../../records/kind";
 import type { Mapping } from "../../records/mapping/mapping";
 import type { SourceFile } from "../../records/source";
@@ -22,15 +23,21 @@ export interface ImportOptions extends ServiceOptions {
 /** The kinds of records that can be imported. */
 export type RecordKindName = "users" | "items" | "events";
 
-/** Files of an import, and how to read their records. */
+/** Source of an import, and how to read its records. */
 export interface ImportPlan {
   readonly kind: RecordKind;
   readonly source: string;
-  readonly files: readonly SourceFile[];
+  /** Name of the source for messages. */
+  readonly displayName: string;
+  /** Name of the source in the upload journal: the full path of a file, or an address. */
+  readonly owner: string;
+  readonly format: ImportOptions["format"];
   readonly mapping: Mapping;
+  /** Finds the files of the source. Downloads a remote source, so call it only if the content is needed. */
+  files(): Promise<readonly SourceFile[]>;
 }
 
-/** Parses the options of an import and finds its files. */
+/** Parses the options of an import. */
 export async function planImport(
   baseUrl: string,
   kindName: RecordKindName,
@@ -38,10 +45,22 @@ export async function planImport(
   options: ImportOptions,
 ): Promise<ImportPlan> {
   const { recordKindAt, recordKinds } = await import("../../records/kind.js");
-  const { findFiles } = await import("../../records/source.js");
+  const { copyOf, findFiles } = await import("../../records/source.js");
+  const { remoteSourceAt } = await import("../../records/sources/address.js");
+  const { standardInput } = await import("../../records/sources/standard-input.js");
+  const { format } = options;
   const kind = recordKindAt(baseUrl, recordKinds[kindName]);
   const mapping = await mappingOf(kind, options);
-  return { kind, source, mapping, files: await findFiles(source, options.format) };
+  const remote = source === "-" ? standardInput(format) : remoteSourceAt(source);
+  return {
+    kind,
+    source,
+    displayName: remote?.displayName ?? source,
+    owner: remote ? source : resolve(source),
+    format,
+    mapping,
+    files: async () => (remote ? [await copyOf(remote, format)] : findFiles(source, format)),
+  };
 }
 
 /** Returns the options that map these fields to columns, for error messages. */
@@ -56,12 +75,12 @@ async function mappingOf(kind: RecordKind, { map, set = {}, attributes, tsUnit }
   const { mappingSchema } = await import("../../records/mapping/mapping.js");
   const { issuesText } = await import("../../contract/messages.js");
   const constants = Object.entries(set).map(([field, value]) => [field, { value }]);
-  const given = { ...map, ...Object.fromEntries(constants), attributes, tsUnit };
+  const given = { attributes, tsUnit, ...map, ...Object.fromEntries(constants) };
   const schema = mappingSchema(kind);
   const checked = schema.safeParse(JSON.parse(JSON.stringify(given)));
   if (checked.success) return checked.data;
   throw new Error(
-    `--map and --set: ${issuesText(checked.error.issues, schema).replace(/[^?]$/, "$&.")} ` +
+    `The mapping of fields to columns is invalid: ${issuesText(checked.error.issues, schema).replace(/[^?]$/, "$&.")} ` +
       `Fields: ${kind.fields.join(", ")}.`,
   );
 }

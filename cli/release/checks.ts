@@ -25,7 +25,7 @@ export async function runChecks(
       deploymentJobId?: string;
       servingUri?: string;
     };
-    const { userIds, minResults = 1, maxLatencyMs } = check;
+    const { userIds, minResults = 1, maxLatencyMs, filterQuery } = check;
     const failure = await open.withClient(
       async (client) => {
         const servingUri = await currentServingUri(client, deployment);
@@ -37,6 +37,7 @@ export async function runChecks(
       users: userIds.length,
       minResults,
       ...(maxLatencyMs !== undefined && { maxLatencyMs }),
+      ...(filterQuery !== undefined && { filterQuery }),
       result: failure ?? "passed",
     });
   }

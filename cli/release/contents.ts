@@ -46,16 +46,20 @@ export function readContents(resources: readonly StateResource[]): Contents {
   };
 }
 
-/** Returns the models that each deployment of a stack uses. */
+/** Returns the models and rules that each deployment of a stack uses. */
 export function servedModels(resources: readonly StateResource[]): Served[] {
   return resourcesOf(resources, "Deployment").map((resource) => servedBy(resource, resources));
 }
 
-/** Whether two lists contain the same deployments with the same models. */
+/** Whether two lists contain the same deployments with the same models and rules. */
 export function servesSameModels(one: readonly Served[], other: readonly Served[]): boolean {
   const ids = (served: readonly Served[]) =>
     JSON.stringify(
-      served.map(({ name, generator, ranker }) => [name, generator.modelId, ranker?.modelId ?? null]).sort(),
+      served
+        .map(({ name, generator, ranker, rules = null }) =>
+          JSON.stringify([name, generator.modelId, ranker?.modelId ?? null, maskedAndSorted(rules)]),
+        )
+        .sort(),
     );
   return ids(one) === ids(other);
 }
@@ -81,7 +85,8 @@ function servedBy(
     return { modelId, ...defined({ model: urn && logicalName(urn), quality }) };
   };
   const generator = role("generator") ?? { modelId: "" };
-  return { name: logicalName(deployment.urn), generator, ...defined({ ranker: role("ranker") }) };
+  const rules = maskedAndSorted(deployment.outputs?.rules ?? undefined) as Served["rules"];
+  return { name: logicalName(deployment.urn), generator, ...defined({ ranker: role("ranker"), rules }) };
 }
 
 /** Returns the known quality metrics of a model. Unknown fields and invalid values are left out. */
@@ -91,11 +96,14 @@ function qualityOf(resource: StateResource): Quality | undefined {
   return entries.length > 0 ? (Object.fromEntries(entries) as Quality) : undefined;
 }
 
+/** Stands for a secret in a release. */
+export const masked = "[secret]";
+
 /** Masks secrets, and sorts keys at every depth, to keep the diffs of the history small. */
 function maskedAndSorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskedAndSorted);
   if (!isObject(value)) return value;
-  if (isSealed(value)) return "[secret]";
+  if (isSealed(value)) return masked;
   const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(entries.map(([key, entry]) => [key, maskedAndSorted(entry)]));
 }

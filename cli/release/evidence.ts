@@ -1,4 +1,5 @@
 import { compareStack } from "../drift/compare";
+import { readAuthor } from "../stack/author";
 import { cwdFlag, releaseFlags } from "../stack/flags";
 import type { OpenStack } from "../stack/open";
 import { readProgramState, versionsOf } from "../stack/program";
@@ -23,13 +24,15 @@ export async function gatherEvidence(open: OpenStack, releases: string): Promise
   return { stack: open.name, report, contents, program, pinned, where };
 }
 
-/** Returns the fields that a history entry has from its start: the time, the program and the versions. */
-export function startEntry(
+/** Returns the fields that a history entry has from its start: the time, the author, the program and the versions. */
+export async function startEntry(
   open: OpenStack,
   { commit, changed }: Evidence["program"],
-): Pick<Release, "beganAt" | "program" | "versions"> {
+): Promise<Pick<Release, "beganAt" | "author" | "program" | "versions">> {
+  const author = await readAuthor(open.location.cwd, open.environment);
   return {
     beganAt: new Date().toISOString(),
+    ...(author !== undefined && { author }),
     program: { commit, dirty: changed.length > 0 },
     versions: versionsOf(open.location.cwd, open.engineVersion),
   };

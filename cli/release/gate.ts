@@ -15,6 +15,7 @@ export const blockerCodes = [
   "release",
   "commit",
   "pinned",
+  "retain",
 ] as const;
 
 /** Code of a blocking issue. */

@@ -1,7 +1,11 @@
-import { type FileHandle, mkdir, open, readFile, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readIfPossible, replaceFile } from "../../client/state-directory";
+import { exclusively, stateFileOf } from "./exclusive";
 
 /** Number of attempts to get a lock: up to 10 s in total. Locks are usually held for milliseconds. */
 const attempts = 200;
@@ -9,27 +13,33 @@ const pauseMs = 50;
 
 /**
  * Runs `work` while it holds an exclusive lock on a file. The lock also excludes other machines that share the
- * directory. A stale lock is never removed, because a process on another machine may still own it.
+ * directory. A killed process leaves the lock behind. It is removed only if this machine has a record of creating it,
+ * because otherwise a process on another machine may still own it.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const lock = `${path}.lock`;
-  await mkdir(dirname(path), { recursive: true });
-  await acquire(path, lock);
-  try {
-    return await work();
-  } finally {
-    await rm(lock, { force: true });
-  }
+  mkdirSync(dirname(path), { recursive: true });
+  const noWarning = () => undefined;
+  return exclusively(lock, noWarning, async () => {
+    await acquire(path, lock);
+    try {
+      return await work();
+    } finally {
+      await rm(lock, { force: true });
+    }
+  });
 }
 
 async function acquire(path: string, lock: string): Promise<void> {
+  const record = stateFileOf(lock, "owner");
+  const text = `process ${process.pid} on ${hostname()}, ${new Date().toISOString()}, ${randomUUID()}\n`;
+  const left = readIfPossible(record);
+  // No other process on this machine is here, so the process that created this lock has ended.
+  if (left && readIfPossible(lock) === left) await rm(lock, { force: true });
+  // Written first, so the lock never exists without its record.
+  replaceFile(record, text);
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const file = await create(lock);
-    if (file) {
-      await file.writeFile(`process ${process.pid} on ${hostname()}, ${new Date().toISOString()}\n`);
-      await file.close();
-      return;
-    }
+    if (create(lock, text)) return;
     await sleep(pauseMs);
   }
   const owner = (await readFile(lock, "utf8").catch(() => "")).trim();
@@ -38,12 +48,13 @@ async function acquire(path: string, lock: string): Promise<void> {
   );
 }
 
-/** Creates the lock file. Returns undefined if it already exists. */
-async function create(lock: string): Promise<FileHandle | undefined> {
+/** Creates the lock file. Returns false if it already exists. */
+function create(lock: string, text: string): boolean {
   try {
-    return await open(lock, "wx");
+    writeFileSync(lock, text, { flag: "wx" });
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   }
 }

@@ -1,102 +1,32 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
-import { quality as contractQuality } from "../../contract";
+import type { z } from "zod";
 import { issuesText } from "../../contract/messages";
 import { withFileLock } from "./history-lock";
-
-/**
- * Object schema that keeps unknown fields. A newer version may have added them, and an older version must not lose them
- * when it adds entries.
- */
-const extensible = <T extends z.ZodRawShape>(shape: T) => z.looseObject(shape) as unknown as z.ZodObject<T>;
-
-const { ndcgAt20, ...otherMetrics } = contractQuality.shape;
-/** Quality of a model. NDCG comes first, as in files of earlier versions, to keep diffs small. */
-const quality = extensible({ ndcgAt20, ...otherMetrics });
-
-const servedModel = extensible({
-  modelId: z.string(),
-  /** Logical name of the `Model` in the program. Absent for a pinned model. */
-  model: z.string().optional(),
-  quality: quality.optional(),
-});
-
-/** Models of one deployment. */
-const served = extensible({ name: z.string(), generator: servedModel, ranker: servedModel.optional() });
-
-const contents = extensible({
-  records: z.array(
-    extensible({
-      name: z.string(),
-      type: z.string(),
-      contentHash: z.string(),
-      recordCount: z.number().optional(),
-    }),
-  ),
-  algorithms: z.array(
-    extensible({ name: z.string(), type: z.string(), declaredParameters: z.record(z.string(), z.json()) }),
-  ),
-  models: z.array(
-    extensible({
-      name: z.string(),
-      modelId: z.string(),
-      projectId: z.string(),
-      trainedParameters: z.record(z.string(), z.json()).optional(),
-      quality: quality.optional(),
-    }),
-  ),
-  deployments: z.array(
-    served.extend({
-      projectId: z.string(),
-      qps: z.number(),
-      check: extensible({
-        users: z.int(),
-        minResults: z.int(),
-        maxLatencyMs: z.number().optional(),
-        result: z.string(),
-      }).optional(),
-    }),
-  ),
-});
-
-const entry = extensible({
-  id: z.string(),
-  action: z.enum(["release", "promote", "rollback"]),
-  status: z.enum(["running", "done", "failed"]),
-  beganAt: z.iso.datetime(),
-  endedAt: z.iso.datetime().optional(),
-  /** The release that was promoted, or the target of a rollback. */
-  from: extensible({ stack: z.string(), release: z.string() }).optional(),
-  program: extensible({ commit: z.string().nullable(), dirty: z.boolean() }),
-  versions: extensible({ package: z.string(), sdk: z.string(), engine: z.string() }),
-  /** Blocking issues that the user allowed with `--allow`. */
-  allowed: z.array(z.string()).optional(),
-  /** Live models when it began. */
-  before: z.array(served).optional(),
-  /** Required NDCG@20 of each model. */
-  minQuality: z.record(z.string(), z.number()).optional(),
-  reason: z.string().optional(),
-  contents: contents.optional(),
-});
-
-const releaseFile = extensible({
-  version: z.literal(1),
-  project: z.string(),
-  stack: z.string(),
-  releases: z.array(entry),
-});
+import {
+  type contents,
+  type entry,
+  type figures,
+  type quality,
+  releaseFile,
+  type served,
+  type watch,
+} from "./history-schema";
 
 /** Quality metrics that a training measured. */
 export type Quality = z.output<typeof quality>;
-/** Models of one deployment. */
+/** Models and rules of one deployment. */
 export type Served = z.output<typeof served>;
 /** Records, algorithms, models and deployments of a stack. */
 export type Contents = z.output<typeof contents>;
-/** One release, promotion or rollback of a stack. */
+/** What a watch has measured for one deployment. */
+export type Figures = z.output<typeof figures>;
+/** The watch of a release. */
+export type Watch = z.output<typeof watch>;
+/** One release, promotion, rollback or retraining of a stack. */
 export type Release = z.output<typeof entry>;
-/** All releases, promotions and rollbacks of a stack, oldest first. */
+/** All releases, promotions, rollbacks and retrainings of a stack, oldest first. */
 export type History = z.output<typeof releaseFile>;
 
 /** Project and stack that a history belongs to. */
@@ -134,16 +64,21 @@ export class ReleaseFile {
     return this.releases.findLast(({ status }) => status === "running");
   }
 
+  /** The newest entry whose watch has not ended. */
+  get watched(): Release | undefined {
+    return findWatched(this.releases);
+  }
+
   /**
-   * Adds an entry with the next id, and marks an interrupted entry as failed. Throws if another process has changed the
-   * history since it was opened, because the decision to add the entry was based on the old history.
+   * Adds an entry with the next id, marks an interrupted entry as failed, and ends the watch of other entries. Throws if
+   * another process has changed the history since it was opened, because the decision to add the entry was based on the
+   * old history.
    */
   async add(release: Omit<Release, "id">): Promise<Release> {
     return this.#change((now) => {
-      if (!isDeepStrictEqual(now.releases, this.releases)) {
-        const ids = now.releases.filter(
-          (entry) => !this.releases.some((known) => isDeepStrictEqual(known, entry)),
-        );
+      const [present, known] = [now.releases.map(withoutProgress), this.releases.map(withoutProgress)];
+      if (!isDeepStrictEqual(present, known)) {
+        const ids = present.filter((entry) => !known.some((one) => isDeepStrictEqual(one, entry)));
         const changed = ids.map(({ id }) => id).join(", ") || "entries are missing";
         throw new Error(
           `${this.path} has changed since it was read (${changed}). ` +
@@ -154,7 +89,9 @@ export class ReleaseFile {
       const endedAt = new Date().toISOString();
       const reason = `It was interrupted, and ${added.id} replaced it.`;
       const others = now.releases.map((entry) =>
-        entry.status === "running" ? { ...entry, status: "failed" as const, reason, endedAt } : entry,
+        entry.status === "running"
+          ? { ...entry, status: "failed" as const, reason, endedAt }
+          : withWatchEnded(entry, added.watched),
       );
       return [[...others, added], added];
     });
@@ -168,6 +105,18 @@ export class ReleaseFile {
         : [...releases, release],
       undefined,
     ]);
+  }
+
+  /**
+   * Changes the watch of an entry, unless the watch has ended in the meantime, for example because another change of the
+   * stack has begun. Returns the entry as it is in the file then.
+   */
+  async putWatched(release: Release): Promise<Release> {
+    return this.#change(({ releases }) => {
+      const now = releases.find(({ id }) => id === release.id);
+      if (!now || !isBeingWatched(now)) return [releases, now ?? release];
+      return [releases.map((entry) => (entry === now ? release : entry)), release];
+    });
   }
 
   async #change<T>(work: (now: History) => readonly [releases: Release[], result: T]): Promise<T> {
@@ -185,6 +134,38 @@ export class ReleaseFile {
   }
 }
 
+/** Returns the newest entry whose watch has not ended. */
+export function findWatched(releases: readonly Release[]): Release | undefined {
+  return releases.findLast(isBeingWatched);
+}
+
+function isBeingWatched({ status, watch }: Release): boolean {
+  return status === "done" && watch?.state === "watching";
+}
+
+/**
+ * Leaves out what a watch has measured so far. It changes every few seconds, and must not stop a rollback by hand during
+ * the watch.
+ */
+function withoutProgress(entry: Release): Release {
+  const { watch } = entry;
+  if (!watch) return entry;
+  const { now: _, ...rest } = watch;
+  return { ...entry, watch: { ...rest, observedMs: 0 } };
+}
+
+/** Ends the watch of an entry, unless the new entry is its rollback. */
+function withWatchEnded(entry: Release, rolledBack: string | undefined): Release {
+  const { watch, id } = entry;
+  if (!watch || !isBeingWatched(entry) || id === rolledBack) return entry;
+  return { ...entry, watch: { ...watch, state: "ended" } };
+}
+
+/** Reads the history in a file, of any project and stack. */
+export async function readHistory(path: string): Promise<History> {
+  return parse(path, await readFile(path, "utf8"));
+}
+
 async function read(path: string, owner: Owner): Promise<History> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
@@ -198,7 +179,7 @@ export function formatHistory(history: History): string {
   return `${JSON.stringify(releaseFile.parse(history), null, 2)}\n`;
 }
 
-function parse(path: string, text: string, owner: Owner): History {
+function parse(path: string, text: string, owner?: Owner): History {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -213,7 +194,7 @@ function parse(path: string, text: string, owner: Owner): History {
   }
   const read = releaseFile.safeParse(json);
   if (!read.success) throw new Error(`${path} is not a release history: ${issuesText(read.error.issues)}`);
-  if (read.data.project !== owner.project) {
+  if (owner && read.data.project !== owner.project) {
     throw new Error(
       `${path} belongs to project ${read.data.project}, not to ${owner.project}. ` +
         "Choose another directory with --releases.",

@@ -37,8 +37,6 @@ export interface StateResource {
 /** The state of a stack. */
 export interface State {
   readonly resources: readonly StateResource[];
-  /** Operations that a killed engine started but did not finish. */
-  readonly pending: readonly { readonly urn: string }[];
 }
 
 /** Access to a stack through the engine. Does not change which stack the user has selected. */
@@ -90,12 +88,8 @@ export class OpenStack {
 
   async state(): Promise<State> {
     const exported = await withStackError(this.location, () => this.stack.exportStack());
-    const deployment = (exported.deployment ?? {}) as {
-      resources?: StateResource[];
-      pending_operations?: { resource: { urn: string } }[];
-    };
-    const pending = (deployment.pending_operations ?? []).map(({ resource }) => resource);
-    return { resources: deployment.resources ?? [], pending };
+    const { resources = [] } = (exported.deployment ?? {}) as { resources?: StateResource[] };
+    return { resources };
   }
 
   /** Returns a reader of the configuration under `recommender:`, with secrets in plain text. Never print them. */

@@ -12,7 +12,7 @@ export interface ProgramState {
   readonly commit: string | null;
   /** Files that differ from the commit, except the release history. */
   readonly changed: readonly string[];
-  /** Git's message if there is no commit. */
+  /** Why the commit or the changes could not be read, usually in the words of Git. */
   readonly problem?: string;
 }
 
@@ -33,7 +33,7 @@ export async function readProgramState(cwd: string, releases: string): Promise<P
 }
 
 /**
- * Differences between an earlier commit and the checked-out commit, except release histories and stack configuration.
+ * Differences between an earlier commit and the checked-out commit, except release histories, stack configuration and the policy.
  */
 export interface ProgramDifference {
   /** The commit to compare with. */
@@ -63,7 +63,7 @@ export async function programDifference(
     const excluded = await excludeReleases(cwd, releases);
     const listing = await git(cwd, ...range, "--name-only", "-z", "--", ":/", ...excluded);
     const all = listing.split("\0").filter(Boolean);
-    const files = all.filter((path) => path.startsWith(prefix) && !isStackConfig(path.slice(prefix.length)));
+    const files = all.filter((path) => path.startsWith(prefix) && !isConfig(path.slice(prefix.length)));
     const elsewhere = all.filter((path) => !path.startsWith(prefix));
     const paths = files.map((path) => `:(top,literal)${path}`);
     const lines = files.length > 0 ? (await git(cwd, ...range, "--", ...paths)).trimEnd().split("\n") : [];
@@ -75,9 +75,11 @@ export async function programDifference(
   }
 }
 
-/** Whether a file is the configuration of a stack, which is not part of the program that all stacks run. */
-function isStackConfig(path: string): boolean {
-  return /^Pulumi\.[^/]+\.ya?ml$/.test(path);
+/**
+ * Whether a file is the configuration of a stack or the policy, which are not part of the program that all stacks run.
+ */
+function isConfig(path: string): boolean {
+  return /^(Pulumi\.[^/]+|recommender)\.ya?ml$/.test(path);
 }
 
 /** Runs Git in a directory. Throws an error with Git's message. */

@@ -18,6 +18,25 @@ export function duration(text: string): number {
   throw new InvalidArgumentError("Expected a duration with a unit, such as 90d, 12h or 30m.");
 }
 
+/** Parses a percentage such as 5% to a share. Returns undefined if it is not valid. */
+export function parsePercentage(text: string): number | undefined {
+  return /^\d+(\.\d+)?%$/.test(text) ? Number(text.slice(0, -1)) / 100 : undefined;
+}
+
+/** Parses a percentage such as 5% to a share. */
+export function percentage(text: string): number {
+  const share = parsePercentage(text);
+  if (share !== undefined) return share;
+  throw new InvalidArgumentError("Expected a percentage, such as 5%.");
+}
+
+/** Parses a share of at least 0. */
+export function share(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value >= 0) return value;
+  throw new InvalidArgumentError("Expected a number of at least 0, such as 0.9.");
+}
+
 /** Parses the address of a service. */
 export function httpUrl(text: string): string {
   if (/^https?:\/\/[^/?#]/.test(text) && URL.canParse(text)) return text;

@@ -28,7 +28,9 @@ function isSamePath(one: string, other: string): boolean {
 /** Returns the files in a project directory that define the project and its stacks. */
 export function projectFiles(directory: string): string[] {
   try {
-    const names = readdirSync(directory).filter((name) => /^(Pulumi\.|package.*\.json$)/.test(name));
+    const names = readdirSync(directory).filter((name) =>
+      /^(Pulumi\.|recommender\.ya?ml$|package.*\.json$)/.test(name),
+    );
     return names.map((name) => join(directory, name));
   } catch {
     return [];

@@ -66,6 +66,11 @@ export function formatNumber(count: number): string {
   return Math.round(count).toLocaleString("en");
 }
 
+/** Formats a share as a percentage, such as `2.5 %`. */
+export function formatShare(share: number): string {
+  return `${Number((100 * share).toFixed(1))} %`;
+}
+
 /** Formats a count with its noun: `1 record`, `2 records`. */
 export function formatCount(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;

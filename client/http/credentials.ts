@@ -2,6 +2,7 @@ import { exec } from "node:child_process";
 import type { Dispatcher } from "undici";
 import { z } from "zod";
 import type { Clock } from "../clock";
+import { mask, maskEncoded } from "../encoded-secrets";
 import { TokenError } from "../errors";
 import { fitsHeader, parseJson } from "../parse";
 import { readErrorBody } from "./error-body";
@@ -47,7 +48,9 @@ export function commandToken(
           const how =
             error.killed && error.code == null
               ? `printed no token within ${timeoutMs} ms`
-              : `exited with ${error.code}`;
+              : error.code == null
+                ? `was killed by ${error.signal}`
+                : `exited with code ${error.code}`;
           // The error of `exec` is not passed on as `cause`, because it quotes the command, which may contain a secret.
           reject(
             new TokenError(`${origin} ${how} for the scope ${scope}${complaint ? `: ${complaint}` : ""}`),
@@ -215,9 +218,11 @@ function withoutFullStop(text: string): string {
   return text.replace(/[.;:\s]+$/, "");
 }
 
-const mask = "[secret]";
 /** Shorter secrets are masked only as whole words. */
 const minSecretLength = 8;
+
+/** Shorter secrets are not searched in base64, because any word may decode to a text with two or three given letters. */
+const minEncodedLength = 4;
 
 /** Matches a short secret only as a whole word, because it may be part of ordinary words. */
 function wholeWord(secret: string): RegExp {
@@ -225,14 +230,17 @@ function wholeWord(secret: string): RegExp {
   return new RegExp(`(?<!\\w)${literal}(?!\\w)`, "g");
 }
 
-/** Masks a secret in a text, both in plain and URL-encoded form. */
+/** Masks a secret in a text, in plain form and encoded for a URL, as HTML or as base64. */
 export function redactSecret(text: string, secret: string): string {
   if (!secret) return text;
-  return [secret, encodeURIComponent(secret)].reduce(
-    (rest, form) =>
-      secret.length < minSecretLength ? rest.replace(wholeWord(form), mask) : rest.replaceAll(form, mask),
-    text,
-  );
+  const forms = [secret, encodeURIComponent(secret)];
+  const isShort = secret.length < minSecretLength;
+  const maskPlain = (plain: string) =>
+    forms.reduce(
+      (rest, form) => (isShort ? rest.replace(wholeWord(form), mask) : rest.replaceAll(form, mask)),
+      plain,
+    );
+  return secret.length < minEncodedLength ? maskPlain(text) : maskEncoded(text, maskPlain);
 }
 
 /** Masks long words, because they may be unknown secrets. */

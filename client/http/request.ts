@@ -36,7 +36,7 @@ export class Requests {
 
   /** Builds the request of a call. Throws if the input does not match the contract. */
   async fromInput(route: Route, input: unknown, options: CallOptions): Promise<PreparedRequest> {
-    // Do not check the limits here. The service validates its own, and other services may have other limits.
+    // Limits are not checked here: the service enforces its own, and other services may have different ones.
     const schema = tolerant(route.request);
     const checked = schema.safeParse(input);
     if (!checked.success) throw new InputError(route, checked.error.issues);

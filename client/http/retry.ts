@@ -2,7 +2,7 @@ import type { Route } from "../../contract";
 import type { Clock } from "../clock";
 import { type ApiError, ConnectionError, isUnreachable, ReplyError, TokenError } from "../errors";
 import { isUndecided, outcomeOf } from "../finality";
-import { giveUpError } from "./hints";
+import { giveUpError, type WaitNotice } from "./hints";
 
 /** How long and how often a call is retried. */
 export interface RetryPolicy {
@@ -140,29 +140,38 @@ export interface ReadLimits {
   readonly policy: RetryPolicy;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Reports that the read is waiting for a response or for its next attempt. */
+  readonly notice: WaitNotice;
   /** When aborted, the read is not retried. */
   readonly stop?: AbortSignal | undefined;
   /** Command that shows where the address and the credentials come from. */
   readonly whoami: string;
 }
 
-/** Retries a read until it succeeds, fails permanently, or exceeds its time budget. */
+/**
+ * Retries a read until it succeeds, fails permanently, or exceeds its time budget.
+ *
+ * @param silence what to report while the service does not respond
+ */
 export async function retryRead<T>(
   read: () => Promise<T>,
+  silence: string,
   failureOf: (error: Error) => Failure,
-  { policy, clock, random, stop, whoami }: ReadLimits,
+  { policy, clock, random, notice, stop, whoami }: ReadLimits,
   budgetOf: (failure: Failure) => number = () => policy.unreachableMs,
 ): Promise<T> {
   const began = clock.now();
   for (let attempt = 0; ; attempt++) {
     try {
-      return await read();
+      return await notice.during(read(), silence, policy.budgetMs);
     } catch (thrown) {
       const failure = failureOf(thrown as Error);
       if (!failure.transient) throw failure.error;
       const delay = delayMs(policy, attempt, failure, random);
       const spent = clock.now() - began;
-      if (spent + delay > budgetOf(failure)) throw giveUpError(failure.error, attempt + 1, spent, whoami);
+      const budget = budgetOf(failure);
+      if (spent + delay > budget) throw giveUpError(failure.error, attempt + 1, spent, whoami);
+      notice.report(failure.error.message, spent + delay, budget);
       await clock.sleep(delay, stop);
     }
   }

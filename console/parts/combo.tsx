@@ -19,7 +19,10 @@ export function Combo({
   label: string;
   value: string;
   placeholder?: string;
-  /** Set if each picked id is added to a list, so the input is cleared. `stored` accepts only existing ids. */
+  /**
+   * Set this if picked ids go into a list: the input is then cleared after each pick. With `stored`, only existing ids
+   * can be picked.
+   */
   addMode?: "stored" | "any";
   onPick: (id: string) => void;
 }) {

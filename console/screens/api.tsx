@@ -23,6 +23,7 @@ interface Schema {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly minimum?: number;
+  readonly examples?: readonly unknown[];
 }
 
 interface OpenApi {
@@ -85,7 +86,9 @@ function OneOperation(of: { path: string; method: string; operation: Operation; 
   );
 }
 
-/** Returns an example request with the required fields. It contains the id of the selected project. */
+/**
+ * Returns the example of the schema, or a request with the required fields that contains the id of the selected project.
+ */
 function exampleOf({ parameters = [], requestBody }: Operation): unknown {
   const body = requestBody?.content?.["application/json"]?.schema;
   if (body) return exampleFor("", body);
@@ -95,6 +98,8 @@ function exampleOf({ parameters = [], requestBody }: Operation): unknown {
 
 function exampleFor(name: string, schema: Schema): unknown {
   const { properties, required = [], items, enum: [first] = [], const: only } = schema;
+  const [example] = schema.examples ?? [];
+  if (example) return example;
   const [choice] = schema.oneOf ?? schema.anyOf ?? [];
   if (choice) return exampleFor(name, choice);
   if (properties)

@@ -66,6 +66,7 @@ function Serving({ now }: { now: ServingResponse }) {
           <Figure name="Deployed">
             <Time ts={now.deployedTs} />
           </Figure>
+          {now.rules && <Figure name="Rules">{countRules(now.rules)}</Figure>}
           <Figure name="Loaded">{now.isLoaded ? "yes" : "not yet"}</Figure>
           <Figure name="Events since training">
             {now.eventsSince
@@ -138,6 +139,10 @@ function Serving({ now }: { now: ServingResponse }) {
   );
 }
 
+function countRules(rules: NonNullable<ServingResponse["rules"]>): number {
+  return Object.values(rules).flat().length;
+}
+
 /** A model that was deployed. It has no name if it has been deleted since. */
 function DeployedModel({ id, name }: { id: string; name: string | undefined }) {
   return (
@@ -159,9 +164,10 @@ function LiveModel({ name, model }: { name: string; model: ModelRow | null }) {
 }
 
 function Code({ now }: { now: ServingResponse }) {
-  const { projectId, jobId, qps, generator, ranker } = now;
+  const { projectId, jobId, qps, generator, ranker, rules } = now;
   const of = { ...serviceOptions(projectId), project: projectId };
   const models = { generatorModelId: generator?.id ?? "", ...(ranker && { rankerModelId: ranker.id }) };
+  const fields = { existingId: projectId, projectId, ...models, qps, ...(rules && { rules }) };
   return (
     <AsCode
       projectId={projectId}
@@ -171,9 +177,7 @@ function Code({ now }: { now: ServingResponse }) {
         curl: "Reads the deployment job. The API cannot read a deployment.",
       }}
       texts={{
-        ...declarations([
-          { type: "Deployment", name: "live", fields: { existingId: projectId, projectId, ...models, qps } },
-        ]),
+        ...declarations([{ type: "Deployment", name: "live", fields }]),
         CLI: `${command("jobs get", of, jobId)}\n\n# This takes the project out of service:\n# ${command("shutdown", of)}`,
         curl: curl(serviceUrl(), `/get-job?${new URLSearchParams({ project_id: projectId, job_id: jobId })}`),
       }}

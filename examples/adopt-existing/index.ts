@@ -32,7 +32,7 @@ const project = new recommender.Project("shop", {
   targetEventType: "purchase",
 });
 
-// The deployment is new, and declared as usual.
+// The deployment is not adopted. Without `existingId`, a new one is created.
 const live = new recommender.Deployment("live", {
   projectId: project.id,
   generatorModelId: model.modelId,

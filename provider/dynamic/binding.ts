@@ -1,7 +1,7 @@
 import type { Http2Server, IncomingHttpHeaders } from "node:http2";
 import * as pulumi from "@pulumi/pulumi";
 import { cancel } from "../run/cancellation";
-import { type Binding, setBinding, type Urn } from "../run/engine";
+import { type Binding, engineAddressIn, setBinding, type Urn } from "../run/engine";
 
 /** Binding that uses the Pulumi SDK, in a program and in the process of its dynamic provider. */
 const dynamicBinding: Binding = {
@@ -18,8 +18,7 @@ const dynamicBinding: Binding = {
 
   engineAddress() {
     const [, script, ...args] = process.argv;
-    // With --logflow, logging options precede the address.
-    return script?.includes("dynamic-provider") ? args.find((arg) => /:\d+$/.test(arg)) : undefined;
+    return script?.includes("dynamic-provider") ? engineAddressIn(args) : undefined;
   },
 
   log: (severity, message, urn, isEphemeral) =>

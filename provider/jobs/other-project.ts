@@ -10,6 +10,7 @@ export const submitters: Readonly<Record<string, string>> = {
   Deployment: "DeploymentJob",
   UserQuery: "QueryingJob",
   UserClustering: "ClusteringJob",
+  UserRecommendations: "RecommendationJob",
 };
 
 /** Whether reading a job failed because the service returned a job of another project. */

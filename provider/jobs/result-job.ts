@@ -19,9 +19,12 @@ const resultOutputs = z.object({
 
 type ResultOutputs = z.output<typeof resultOutputs>;
 
-type ResultRoute = typeof routes.submitQueryingJob | typeof routes.submitClusteringJob;
+type ResultRoute =
+  | typeof routes.submitQueryingJob
+  | typeof routes.submitClusteringJob
+  | typeof routes.submitRecommendationJob;
 
-/** Kind of job that has a result to download: querying or clustering. */
+/** Kind of job that has a result to download. */
 export interface ResultKind {
   readonly kind: JobKind;
   readonly route: ResultRoute;
@@ -30,7 +33,7 @@ export interface ResultKind {
   args(more: z.ZodRawShape): z.ZodObject;
 }
 
-/** Arguments that querying and clustering have in common. */
+/** Arguments that all these jobs have in common. */
 interface Declared {
   readonly projectId: string;
   readonly name: string;

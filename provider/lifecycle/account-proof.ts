@@ -49,19 +49,22 @@ interface ObjectReader {
   request(entry: StateEntry): object;
 }
 
-/** Readers by resource type. Some routes are extensions, which other services may lack. */
+/**
+ * Readers by resource type. Some routes are extensions, which other services may lack. Models come first, because every
+ * service may report when they were created.
+ */
 const readers: Readonly<Record<string, ObjectReader>> = {
+  Model: { route: routes.getModel, request: ({ id, projectId }) => ({ projectId, modelId: id }) },
   EventDataset: { route: routes.getEventDataset, request: ({ id }) => ({ eventDatasetId: id }) },
   UserDataset: { route: routes.getUserDataset, request: ({ id }) => ({ userDatasetId: id }) },
   ItemDataset: { route: routes.getItemDataset, request: ({ id }) => ({ itemDatasetId: id }) },
   Project: { route: routes.getProject, request: ({ id }) => ({ projectId: id }) },
   Algorithm: { route: routes.getAlgorithm, request: ({ id, projectId }) => ({ projectId, algorithmId: id }) },
-  Model: { route: routes.getModel, request: ({ id, projectId }) => ({ projectId, modelId: id }) },
 };
 
 /**
- * Returns the location of an object. Throws if the object is in a different service or account, because it would seem
- * deleted.
+ * Returns whether an object is still in the configured service. Throws if it is in a different service or account,
+ * because it would seem deleted.
  */
 export async function verifiedLocation(
   entry: StateEntry,
@@ -94,7 +97,8 @@ async function rejectOtherAccount(entry: StateEntry, settings: Settings): Promis
 
 /**
  * Reads objects that the stack created with the same key as an entry, until the service returns one of them. An object
- * of another account may have the same id, so its name and number of shards must match the state.
+ * of another account may have the same id, so its name and number of shards must match the state. A model with a
+ * different creation time proves that the account is a different one.
  */
 async function findObjects({ client, run }: Session, of: StateEntry): Promise<VisibleObjects> {
   const stored = await run.stackState.entries(of).catch(() => []);
@@ -108,6 +112,7 @@ async function findObjects({ client, run }: Session, of: StateEntry): Promise<Vi
     hasRead = true;
     for (const entry of known) {
       const found = await undefinedIfMissing<unknown>(client.call(route, request(entry) as never));
+      if (found && isOtherModel(entry, found as object)) return "none";
       if (found && isObjectOf(entry, found as object)) return "some";
     }
   }
@@ -118,6 +123,11 @@ async function findObjects({ client, run }: Session, of: StateEntry): Promise<Vi
       "account is the same. The run continues with the configured key; `pulumi refresh` stores the new key.",
   );
   return "unknown";
+}
+
+/** Whether an object was created at a different time than the one in a state entry, as far as both times are known. */
+function isOtherModel({ createdTs }: StateEntry, found: Pick<Partial<StateEntry>, "createdTs">): boolean {
+  return createdTs !== undefined && found.createdTs != null && found.createdTs !== createdTs;
 }
 
 /** Whether an object has the name and the number of shards in a state entry, as far as they are known. */

@@ -132,7 +132,9 @@ export function containsUnknown(value: unknown): boolean {
 
 /** Returns the arguments among the properties of a state entry. */
 export function argumentsIn(properties: Properties, keys: readonly string[]): Properties {
-  const wanted = [...keys, "__urn", "__firstName"].filter((key) => properties[key] !== undefined);
+  const wanted = [...keys, "__urn", "__firstName", "__sourceVersion"].filter(
+    (key) => properties[key] !== undefined,
+  );
   return Object.fromEntries(wanted.map((key) => [key, properties[key]]));
 }
 
@@ -140,6 +142,11 @@ export function argumentsIn(properties: Properties, keys: readonly string[]): Pr
 export function knownFields<T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[Key]> } {
   const known = Object.entries(fields).filter(([, value]) => value != null);
   return Object.fromEntries(known) as { [Key in keyof T]?: NonNullable<T[Key]> };
+}
+
+/** Removes properties that are undefined, because the SDK cannot send them to the engine: "Unexpected struct type". */
+export function withoutUndefined(properties: Properties): Properties {
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
 }
 
 /** Returns the arguments that a schema defines. Hidden properties are left out. */

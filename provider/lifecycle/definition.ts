@@ -3,8 +3,9 @@ import type { Settings } from "../../client/settings";
 import type { OrphanType, Route } from "../../contract";
 import type { Context } from "../run/context";
 import type { Urn } from "../run/engine";
-import type { Run } from "../run/session";
+import type { Run, Session } from "../run/session";
 import type { Properties } from "../run/state-entry";
+import type { PlannedCall } from "./scopes";
 import type { Replacement } from "./wording";
 
 /** Schema of an object. */
@@ -36,20 +37,20 @@ export interface ResourceDefinition<Args extends object, Outputs extends object>
   readonly adoptedWithout?: readonly (keyof Args & string)[];
   /**
    * Adds arguments that follow from the declaration and the configuration, before validation. Values may have any type
-   * and may be unknown.
+   * and may be unknown. `olds` are the arguments in the state; they are empty for a new resource.
    */
-  complete?(given: Properties, declaration: Declaration): Promise<Properties>;
+  complete?(given: Properties, declaration: Declaration, olds: Properties): Promise<Properties>;
   /** Returns an error if the arguments are invalid or conflict with other resources. Must accept unknown values. */
-  validate?(args: Args, declaration: Declaration): string | undefined;
+  validate?(args: Args, declaration: Declaration): Promise<string | undefined> | string | undefined;
   /** Returns an error if the rest of the program shows that a create would fail. Arguments may be unknown. */
   predictFailure?(args: Args, declaration: Declaration): Promise<string | undefined>;
   /** Returns a warning about the consequences of a replacement. Undefined if nothing is lost. */
   replacementWarning?(replacement: Replacement): string | undefined;
   /**
-   * Returns the calls that each step always sends. A preview checks that the credentials have their scopes. Arguments
-   * may be unknown.
+   * Returns the calls that each step always sends. A preview checks that the service supports them and that the
+   * credentials have their scopes. Arguments may be unknown.
    */
-  calls(args: Args): Partial<Record<"create" | "adopt" | "update" | "delete", readonly Route[]>>;
+  calls(args: Args): Partial<Record<"create" | "adopt" | "update" | "delete", readonly PlannedCall[]>>;
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
   /** Throws if an object cannot be adopted. Changes nothing, so a preview calls it too. */
   assertAdoptable?(id: string, args: Args, context: Context): Promise<void>;
@@ -106,6 +107,8 @@ export interface Declaration {
   readonly run: Run;
   /** Returns the value of a configuration key. Pass the key without its namespace. */
   config(key: string): string | undefined;
+  /** Opens the session. Undefined if the service is embedded, because a preview must not start it. */
+  session(): Promise<Session | undefined>;
 }
 
 /**

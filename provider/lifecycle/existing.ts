@@ -10,6 +10,7 @@ import { originHeaders } from "../run/origin";
 import type { Properties, StateEntry } from "../run/state-entry";
 import { titleInStack } from "../run/urn";
 import type { Definition } from "./definition";
+import { keepOriginal } from "./interrupted-replacement";
 import { canRead, explainingAbsence } from "./observation";
 
 /** Returns why the object that `existingId` names cannot be adopted, or undefined. An outage only causes a warning. */
@@ -33,7 +34,10 @@ export async function adoptionError(
   return undefined;
 }
 
-/** Creates the object of a resource, or adopts the object that `existingId` or RECOMMENDER_ADOPT names. */
+/**
+ * Creates the object of a resource, or adopts the object that `existingId` or RECOMMENDER_ADOPT names. Creates nothing
+ * if the program has reverted an interrupted replacement.
+ */
 export async function createOrAdopt(
   definition: Definition,
   args: Properties,
@@ -41,6 +45,8 @@ export async function createOrAdopt(
 ): Promise<Properties & { id: string }> {
   const { existingId } = args as { existingId?: string };
   if (existingId && definition.adopt) return adoptGiven(definition, existingId, args, context);
+  const kept = await keepOriginal(definition, args, context);
+  if (kept) return kept;
   try {
     return await definition.create(args, context);
   } catch (error) {

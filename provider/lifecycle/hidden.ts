@@ -11,6 +11,7 @@ export const hiddenInputs: readonly string[] = [
   "__secret",
   "__unresolved",
   "__journal",
+  "__sourceVersion",
 ] satisfies readonly (keyof typeof hiddenProperties.shape)[];
 
 /** Returns an error if a program uses a reserved name. */

@@ -7,7 +7,7 @@ import type { JournalEntry } from "../recovery/journal";
 import { lostCallOf, newPlaceholder } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { connectToEngine, exitWithEngine, log, type Urn } from "../run/engine";
-import { initialStateOf, openSession, requireTokens, runOf } from "../run/session";
+import { initialStateOf, lazySession, openSession, requireTokens, runOf } from "../run/session";
 import { type Properties, stateEntryOf } from "../run/state-entry";
 import { logicalName } from "../run/urn";
 import { verifiedLocation } from "./account-proof";
@@ -18,6 +18,7 @@ import {
   containsUnknown,
   withDefaults,
   withName,
+  withoutUndefined,
   withoutUnknown,
   withUnresolved,
 } from "./arguments";
@@ -30,6 +31,7 @@ import {
   reportStillUsed,
 } from "./existing";
 import { PartialStateError } from "./failure";
+import { replacePlaceholder } from "./interrupted-replacement";
 import { keptBy, settledBy, stepOf, withJournalId } from "./killed";
 import { type Location, rejectGone, serviceProperties } from "./location";
 import { maskedLifecycle } from "./masked-lifecycle";
@@ -70,8 +72,8 @@ class ResourceLifecycle implements Steps {
 
   async check(olds: Properties, news: Properties) {
     const { definition } = this;
-    // Read the pending operations that the engine recorded for a killed run now.
-    // The engine drops them at the first change of this run, even if the run then fails.
+    // Read the engine's notes about a killed run early. The engine drops its notes of updates at the first change of
+    // this run, even if the run then fails.
     await initialStateOf(() => this.#settings()).load({ urn: news.__urn ?? "" });
     const declaration = this.#declaration(news.__urn);
     const { run, urn } = declaration;
@@ -83,11 +85,11 @@ class ResourceLifecycle implements Steps {
     if (!isNew) run.inState.add(urn);
     const schema = acceptedAt(this.#settings().baseUrl, definition.args);
     const named = withName(schema, olds, withUnresolved(news));
-    const given = (await definition.complete?.(named, declaration)) ?? named;
+    const given = (await definition.complete?.(named, declaration, olds)) ?? named;
     const completed = withDefaults(schema, given);
     // Outside a preview, the engine aborts the whole run if `check` returns an unknown value.
     const inputs = news.__unresolved ? withoutUnknown(completed) : completed;
-    const failures = checkFailures(schema, given, definition.validate?.(given, declaration));
+    const failures = checkFailures(schema, given, await definition.validate?.(given, declaration));
     if (isNew) {
       await warnOfForcedReplacement(definition, declaration, inputs);
       const reason = failures.length === 0 && (await this.#creationFault(given, inputs, declaration));
@@ -107,19 +109,10 @@ class ResourceLifecycle implements Steps {
     const leftovers = (
       await Promise.all(urns.map((__urn) => this.#leftoversOf(id, { ...olds, __urn })))
     ).flat();
-    if (lostCallOf(id)) {
-      // The create is repeated with its key, or its object is adopted. Both change the id, so the resource is replaced.
-      run.replacedByDiff.add(urn);
-      run.placeholders.set(urn ?? "", id);
-      const replaces = this.#argKeys.slice(0, 1);
-      return { changes: true, changed: replaces, replaces };
-    }
+    const configured = { ...declaration, settings: this.#settings() };
+    if (lostCallOf(id)) return replacePlaceholder(definition, configured, { id, olds, news });
     const { effective, replaces } = compare(definition, id, olds, news);
-    await warnOfReplacement(
-      definition,
-      { ...declaration, settings: this.#settings() },
-      { id, olds, news, replaces },
-    );
+    await warnOfReplacement(definition, configured, { id, olds, news, replaces });
     // True if the program declares the stored arguments again after a killed run has created an object with different
     // ones.
     const isReverted = effective.length === 0 && leftovers.length > 0;
@@ -212,7 +205,7 @@ class ResourceLifecycle implements Steps {
   }
 
   #declaration(urn: Urn): Declaration {
-    return { urn, title: this.#titleOf(urn), run: runOf(this.#settings()), config: this.config };
+    return { urn, title: this.#titleOf(urn), config: this.config, ...lazySession(this.#settings(), urn) };
   }
 
   async #context({ __urn: urn }: Properties, { timeoutMs }: Call = {}): Promise<Context> {
@@ -230,7 +223,7 @@ class ResourceLifecycle implements Steps {
 
   /** Returns the properties that the engine stores, with the current service and account. */
   #stored({ __provider, __instance, __journal, ...rest }: Properties, outputs: object): Properties {
-    return { ...rest, ...outputs, ...serviceProperties(this.#settings()) };
+    return withoutUndefined({ ...rest, ...outputs, ...serviceProperties(this.#settings()) });
   }
 
   #unsettled(

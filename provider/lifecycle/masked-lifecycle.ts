@@ -2,6 +2,7 @@ import { masked } from "../run/masking";
 import { seal } from "../run/sealed-value";
 import { containsSecret, maskingSecrets } from "../run/secrecy";
 import { type Properties, unpackUrn } from "../run/state-entry";
+import { enableProviderTracing, tracedStep } from "../run/tracing";
 import type { Rules } from "./definition";
 import { PartialStateError, withoutStack } from "./failure";
 import { rejectMalformed } from "./hidden";
@@ -36,37 +37,54 @@ export function maskedLifecycle(own: Steps, rules: Rules): Lifecycle {
     if (error instanceof PartialStateError) error.properties = sealed(error.properties as Properties);
     throw error;
   };
+  const step = <T>(operation: string, { __urn: urn }: Properties, work: () => Promise<T>): Promise<T> =>
+    tracedStep(operation, { type: rules.type, urn }, work);
   return {
     ...rules,
-    configure: (request) => own.configure(request),
+    configure: (request) => {
+      enableProviderTracing();
+      return own.configure(request);
+    },
     check: (olds, news) =>
       withoutStack(() =>
         masking([olds, news], async () => {
-          const { inputs, failures } = await own.check(olds, news);
+          const { inputs, failures } = await step("check", news, () => own.check(olds, news));
           return { inputs, failures: failures.map((reason) => ({ property: "", reason: masked(reason) })) };
         }),
       ),
     diff: (id, olds, news) =>
-      withoutStack(() => masking([olds, news], () => own.diff(id, unpackUrn(olds), news))),
+      withoutStack(() =>
+        masking([olds, news], () => step("diff", news, () => own.diff(id, unpackUrn(olds), news))),
+      ),
     create: (inputs, call) =>
       masking([inputs], async () => {
-        const { id, outs } = await own.create(inputs, call).catch(sealPartialState);
+        const { id, outs } = await step("create", inputs, () => own.create(inputs, call)).catch(
+          sealPartialState,
+        );
         return { id, outs: sealed(outs) };
       }),
     read: (id, properties = {}) =>
       withoutStack(() =>
         masking([properties], async () => {
-          const read = await own.read(id, unpackUrn(properties));
+          const state = unpackUrn(properties);
+          const read = await step("read", state, () => own.read(id, state));
           return { ...read, props: sealed(read.props) };
         }),
       ),
     update: (id, olds, news, call) =>
       masking([olds, news], async () => {
-        const { outs } = await own.update(id, unpackUrn(olds), news, call).catch(sealPartialState);
+        const { outs } = await step("update", news, () => own.update(id, unpackUrn(olds), news, call)).catch(
+          sealPartialState,
+        );
         return { outs: sealed(outs) };
       }),
     delete: (id, properties) =>
-      withoutStack(() => masking([properties], () => own.delete(id, unpackUrn(properties)))),
+      withoutStack(() =>
+        masking([properties], () => {
+          const state = unpackUrn(properties);
+          return step("delete", state, () => own.delete(id, state));
+        }),
+      ),
   };
 }
 

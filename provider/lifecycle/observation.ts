@@ -58,7 +58,7 @@ export async function explainingAbsence<T>(id: string, urn: Urn, work: () => Pro
 interface Observed<State extends object, Found extends object> {
   /** State of the resource. */
   readonly state: State;
-  /** Object as it appears in a list. Undefined if it does not exist. */
+  /** The object from the list, or read separately if the list lacks it. Undefined if it does not exist. */
   readonly listed: Found | undefined;
   /** Returns the properties that the service reports. */
   reported(found: Found): Partial<State>;

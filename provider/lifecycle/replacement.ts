@@ -66,14 +66,16 @@ export async function warnOfReplacement(
     );
 }
 
-function warningOf(
+/** Returns the warning about a replacement. `prevention` explains how to keep the object. */
+export function warningOf(
   definition: Definition,
   { urn, title, run }: Declaration,
   { id, olds, news, replaces }: Change,
+  prevention = "To prevent the replacement, set protect.",
 ): string | undefined {
   const name = logicalName(urn);
   const changes = replaces.flatMap((key) => changeTexts(key, olds[key], news[key], run.sourceNames));
   const forced = "requested by --replace, replaceOnChanges, replacementTrigger or replaceWith";
   const reason = changes.join(", ") || forced;
-  return definition.replacementWarning?.({ id, title, name, state: olds, changes, reason });
+  return definition.replacementWarning?.({ id, title, name, state: olds, changes, reason, prevention });
 }

@@ -15,6 +15,8 @@ export interface Replacement {
   readonly state: Properties;
   /** Text of all changes, or the cause of a forced replacement. */
   readonly reason: string;
+  /** Sentence that explains how to keep the object. */
+  readonly prevention: string;
 }
 
 /** Arguments whose values are numbers or enums, so messages may show them. */

@@ -1,7 +1,7 @@
-import { credentials } from "@grpc/grpc-js";
 import type * as engineGrpc from "@pulumi/pulumi/proto/engine_grpc_pb";
 import type * as engine from "@pulumi/pulumi/proto/engine_pb";
 import { type Severity, setBinding, type Urn } from "../run/engine";
+import { connectToEngine } from "./engine-calls";
 
 const levels = { debug: "DEBUG", info: "INFO", warn: "WARNING" } as const;
 
@@ -33,13 +33,10 @@ function log(severity: Severity, message: string, urn: Urn, isEphemeral: boolean
   return last;
 }
 
-/** Connects to the engine. The client is loaded on demand, because most runs without changes log nothing. */
+/** Connects to the engine. The definition is loaded on demand, because most runs without changes log nothing. */
 function connectTo(engineAddress: string): (request: engine.LogRequest) => Promise<void> {
-  const { EngineClient } = require("@pulumi/pulumi/proto/engine_grpc_pb") as typeof engineGrpc;
-  const client = new EngineClient(engineAddress, credentials.createInsecure());
-  return (request) =>
-    new Promise((resolve) => {
-      // If the engine has exited, the message is lost, but logging must not fail.
-      client.log(request, () => resolve());
-    });
+  const { EngineService } = require("@pulumi/pulumi/proto/engine_grpc_pb") as typeof engineGrpc;
+  const call = connectToEngine(engineAddress);
+  // If the engine has exited, the message is lost, but logging must not fail.
+  return (request) => call(EngineService.log, request).then(undefined, () => undefined) as Promise<void>;
 }

@@ -19,6 +19,12 @@ export const components: readonly Component[] = [
     "UserClustering",
     "A clustering of users and its result",
   ),
+  component(
+    "UserRecommendationsResult",
+    "RecommendationJob",
+    "UserRecommendations",
+    "Recommendations for many users and their result",
+  ),
 ];
 
 function component(type: string, job: string, result: string, contents: string): Component {

@@ -31,6 +31,11 @@ const deployed: Place = (projectId, jobId) => ({
   state: { deploymentJobId: jobId, existingId: projectId },
 });
 
+const recommendationFields = [
+  ...["format", "modelId", "userIds", "query", "limit", "attributes"],
+  ...["filterQuery", "excludeItemIds", "includeItemIds"],
+];
+
 /**
  * Importers of the resource types that the API can read. They return enough properties to leave the next preview
  * without changes.
@@ -57,12 +62,14 @@ const importers: Readonly<Record<string, Importer>> = {
       return { id: modelId, state };
     },
   },
-  Deployment: ofJob(["generatorModelId", "rankerModelId", "qps"], deployed, true),
-  DeploymentJob: ofJob(["generatorModelId", "rankerModelId", "qps"], submitted),
+  Deployment: ofJob(["generatorModelId", "rankerModelId", "qps", "rules"], deployed, true),
+  DeploymentJob: ofJob(["generatorModelId", "rankerModelId", "qps", "rules"], submitted),
   UserQuery: ofJob(["queryType", "modelId", "queries"], finished, true),
   QueryingJob: ofJob(["queryType", "modelId", "queries"], submitted),
   UserClustering: ofJob(["clusterType", "modelId", "parameters"], finished, true),
   ClusteringJob: ofJob(["clusterType", "modelId", "parameters"], submitted),
+  UserRecommendations: ofJob(recommendationFields, finished, true),
+  RecommendationJob: ofJob(recommendationFields, submitted),
 };
 
 /** Reads the object to import. Undefined if it does not exist. */

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { flushTracing } from "../../telemetry/tracing";
 import { hasCreated, isCreating } from "../recovery/in-flight";
+import { engineAddressIn } from "../run/engine";
+import { enableProviderTracing } from "../run/tracing";
 import { setEngineAddress } from "./binding";
 import { isBusy, listen } from "./server";
 
@@ -15,8 +18,8 @@ const shutdownMs = 1_000;
  * whole SDK takes half a second.
  */
 async function main(): Promise<void> {
-  // With --logflow, logging options precede the address.
-  setEngineAddress(process.argv.slice(2).find((arg) => /:\d+$/.test(arg)));
+  setEngineAddress(engineAddressIn(process.argv.slice(2)));
+  enableProviderTracing();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void end());
   const { port } = await listen();
   process.stdout.write(`${port}\n`);
@@ -31,6 +34,7 @@ async function end(): Promise<void> {
   await sleep(20);
   // If this fails, the next run erases the journal entries, because it sees the ids in the state.
   if (hasCreated()) await (await import("./stored.js")).eraseStoredEntries().catch(() => {});
+  await flushTracing();
   process.exit(0);
 }
 

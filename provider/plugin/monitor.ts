@@ -1,11 +1,11 @@
-import { credentials, type ServiceError } from "@grpc/grpc-js";
-import { ResourceMonitorClient } from "@pulumi/pulumi/proto/resource_grpc_pb";
+import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import {
   RegisterResourceOutputsRequest,
   type RegisterResourceRequest,
   type RegisterResourceResponse,
 } from "@pulumi/pulumi/proto/resource_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import { connectToEngine } from "./engine-calls";
 
 /** Resource monitor of the engine, where programs register resources. */
 export type Monitor = ReturnType<typeof connectTo>;
@@ -20,22 +20,17 @@ export function monitorAt(address: string): Monitor {
 }
 
 function connectTo(address: string) {
-  const unlimited = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
-  const client = new ResourceMonitorClient(address, credentials.createInsecure(), unlimited);
-  const call = <T>(send: (callback: (error: ServiceError | null, reply: T) => void) => void) =>
-    new Promise<T>((resolve, reject) => {
-      send((error, reply) => (error ? reject(new Error(error.details)) : resolve(reply)));
-    });
+  const call = connectToEngine(address);
   return {
     /** Registers a resource. Resolves when the resource is in the state or, in a preview, when its change is known. */
     register: (registration: RegisterResourceRequest): Promise<RegisterResourceResponse> =>
-      call((callback) => client.registerResource(registration, callback)),
+      call(ResourceMonitorService.registerResource, registration),
     /** Registers the outputs of a component, which completes it. */
     async registerOutputs(urn: string, outputs: Struct): Promise<void> {
       const request = new RegisterResourceOutputsRequest();
       request.setUrn(urn);
       request.setOutputs(outputs);
-      await call((callback) => client.registerResourceOutputs(request, callback));
+      await call(ResourceMonitorService.registerResourceOutputs, request);
     },
   };
 }

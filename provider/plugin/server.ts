@@ -7,6 +7,7 @@ import { GetSchemaResponse, ProviderHandshakeResponse } from "@pulumi/pulumi/pro
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Client } from "../../client/client";
 import { version } from "../../package.json";
+import { continuing } from "../../telemetry/tracing";
 import { cancel } from "../run/cancellation";
 import { setEngineAddress } from "./binding";
 import type { Configuration } from "./config";
@@ -122,9 +123,9 @@ function handler<Request, Reply>(
   isAwaited = true,
 ): handleUnaryCall<Request, Reply> {
   const count = isAwaited ? 1 : 0;
-  return ({ request }, callback) => {
+  return ({ request, metadata }, callback) => {
     pendingCalls += count;
-    work(request)
+    continuing(metadata.get("traceparent")[0], () => work(request))
       .then(
         (reply) => callback(null, reply),
         (error: Error) => callback(failureOf(error)),

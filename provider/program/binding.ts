@@ -10,7 +10,7 @@ export type BindingName = keyof typeof prefixes;
 
 /** Hint in error messages about features that need the plugin. */
 export const toPlugin =
-  "It works with the plugin: `npx recommender plugin install`, then `pulumi config set recommender:binding plugin`.";
+  "To use the plugin, run `npx recommender plugin install`, then `pulumi config set recommender:binding plugin`.";
 
 /** Deprecated settings that were already reported, each with its stack, because one process may run several stacks. */
 const reported = new Set<string>();

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { deployment } from "../deployment";
 import { type Pinned, pinnedIn } from "../run/pinned";
-import { DeploymentJob, type DeploymentJobArgs } from "./deployment-job";
+import { DeploymentJob, type DeploymentJobArgs, type DeploymentRules } from "./deployment-job";
 import { jobOptions, Resource } from "./resource";
 
 /** Check of a deployment, which requests recommendations. */
@@ -12,6 +12,11 @@ export interface DeploymentCheck {
   readonly minResults?: pulumi.Input<number>;
   /** Maximum response time in milliseconds. Default: no limit. */
   readonly maxLatencyMs?: pulumi.Input<number>;
+  /**
+   * Expression that the results must match, for example that they are in stock. Only services that list this extension
+   * support it. Default: all items.
+   */
+  readonly filterQuery?: pulumi.Input<string>;
 }
 
 /** Arguments of a `Deployment`. */
@@ -41,6 +46,9 @@ export interface DeploymentArgs extends DeploymentJobArgs {
  *   deleted, and the next `pulumi up` creates it again. If something else responds, such as a gateway, the deployment
  *   stays in the state and `recommender drift` reports `not serving`. If there is no `check` and the service does not
  *   report the live models, the deployment is assumed to exist.
+ * - `rules` choose and order what every call recommends. A change deploys again, without a training. If the datasets
+ *   declare an `attributeSchema`, the preview rejects expressions that read other attributes or compare different types.
+ *   The service of this package supports rules; others may not, and the preview fails then.
  * - Deleting the resource shuts down the deployment. It is not an error if the deployment was already shut down.
  *
  * A `DeploymentJob` submits the deployment. In TypeScript, `Deployment` declares that job for you, with the same name.
@@ -89,6 +97,7 @@ function pinnedModels(name: string): Pinned | undefined {
  */
 function withoutModels(asked: DeploymentJobArgs, pinned: Pinned | undefined): DeploymentJobArgs {
   if (!pinned) return asked;
-  const { rankerModelId: _, ...others } = asked;
-  return { ...others, ...pinned };
+  const { rankerModelId: _, rules, ...others } = asked;
+  const { rules: kept = rules, ...models } = pinned;
+  return { ...others, ...models, ...(kept && { rules: kept as pulumi.Input<DeploymentRules> }) };
 }

@@ -60,7 +60,7 @@ export interface EventRecordsArgs extends RecordsArgs<EventRecord, EventMapping>
  *
  * If the content of the source changes, the changed events are uploaded again. Moving a file is not a change. New
  * values of `parallel`, `maxFailures`, `numShards` and `rejectsFile` take effect with the next upload. If you lower
- * `maxFailures` below `failedCount`, the upload is repeated.
+ * `maxFailures` below `failedCount`, the batches with rejected records are sent again.
  */
 export class EventRecords extends Resource {
   declare readonly eventDatasetId: pulumi.Output<string>;

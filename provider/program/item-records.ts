@@ -35,7 +35,7 @@ export interface ItemRecordsArgs extends RecordsArgs<ItemRecord, ItemMapping> {
  *
  * If the content of the source changes, the changed items are uploaded again. Moving a file is not a change. New values
  * of `parallel`, `maxFailures`, `numShards` and `rejectsFile` take effect with the next upload. If you lower
- * `maxFailures` below `failedCount`, the upload is repeated.
+ * `maxFailures` below `failedCount`, the batches with rejected records are sent again.
  */
 export class ItemRecords extends Resource {
   declare readonly itemDatasetId: pulumi.Output<string>;

@@ -64,14 +64,15 @@ export function checkDeclaration(
   if (options.import !== undefined && binding === "dynamic") {
     throw new pulumi.RunError(
       `${title}: the option import needs the plugin, but this stack uses dynamic resources. ` +
-        `Adopt the existing object with the argument existingId. ${toPlugin}`,
+        `Adopt the existing object with the argument existingId, or use the plugin. ${toPlugin}`,
     );
   }
   if (options.customTimeouts !== undefined && binding === "dynamic") {
     pulumi.log.warn(
       `${title}: the option customTimeouts has no effect on dynamic resources. Set the timeouts of jobs with ` +
-        "recommender:trainingTimeout, deploymentTimeout, queryingTimeout and clusteringTimeout. " +
-        toPlugin,
+        "recommender:trainingTimeout, deploymentTimeout, queryingTimeout, clusteringTimeout and " +
+        "recommendationTimeout. " +
+        `The plugin supports customTimeouts. ${toPlugin}`,
     );
   }
   const hidden = Object.keys(args).flatMap((name) => reservedNameError(name) ?? []);

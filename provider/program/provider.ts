@@ -13,7 +13,7 @@ export class Provider extends pulumi.ProviderResource {
   constructor(name: string, args: ProviderArgs = {}, options: pulumi.ResourceOptions = {}) {
     if (currentBinding() === "dynamic") {
       throw new pulumi.RunError(
-        `Cannot create Provider ${name}: dynamic resources always use the configured service. ${toPlugin}`,
+        `Cannot create Provider ${name}: dynamic resources always use the configured service. Explicit providers need the plugin. ${toPlugin}`,
       );
     }
     const additionalSecretOutputs = [...secretKeys];

@@ -6,8 +6,9 @@ import { inlineText } from "../../records/inline";
 /** Arguments that all kinds of records have in common. */
 export interface RecordsArgs<Record extends object, Fields extends object> {
   /**
-   * A file, a glob, an asset, or a list of records. Paths are relative to the program's directory. Files can be
-   * compressed with gzip. `mapping` assigns their columns to fields.
+   * A file, a glob, an address that starts with `https://`, `s3://` or `postgres://`, an asset, or a list of records.
+   * Paths are relative to the program's directory. Files can be compressed with gzip. `mapping` assigns their columns to
+   * fields.
    */
   readonly source: pulumi.Input<string | pulumi.asset.Asset | readonly pulumi.Input<Record | JsonMap>[]>;
   /** Format of the files, or of the text of a StringAsset. Default: the file extension decides. */

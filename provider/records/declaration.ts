@@ -9,6 +9,9 @@ import { mappingSchema } from "../../records/mapping/mapping";
 import { rejectsFileFor } from "../../records/rejects";
 import { assertRejectsFile } from "../../records/rejects-file";
 import { contentHash, findFiles, type SourceFile, unreadable } from "../../records/source";
+import { withoutAddress } from "../../records/sources/address";
+import { keepCopy } from "../../records/sources/copies";
+import { currentVersionKey, versionKey, versionProof } from "../../records/sources/version-key";
 import { containsUnknown } from "../lifecycle/arguments";
 import type { Declaration } from "../lifecycle/definition";
 import type { Urn } from "../run/engine";
@@ -27,8 +30,9 @@ export const format = z.enum(formats, { error: `expected one of ${formats.join("
  */
 export async function resolveSource(
   kind: RecordKind,
-  given: Properties,
+  { __sourceVersion: _, ...given }: Properties,
   { urn, run }: Declaration,
+  olds: Properties,
 ): Promise<Properties> {
   if (containsUnknown([given.source, given.format, given.mapping])) {
     declareEvents(given, urn, run, () => Promise.reject(new Error("the source is not known yet")));
@@ -41,6 +45,14 @@ export async function resolveSource(
   const { mapping } = reading.data;
   try {
     const source = sourceOf(given.source, reading.data.format);
+    const how = { source, format: reading.data.format, mapping };
+    const known = await unchangedHash(how, olds);
+    if (known !== undefined) {
+      const search = async (eventType: string) =>
+        findEventType(await findFiles(source, how.format), mapping, eventType);
+      declareEvents(given, urn, run, search);
+      return { ...given, source, contentHash: known, __sourceVersion: olds.__sourceVersion };
+    }
     const found = findFiles(source, reading.data.format);
     declareEvents(given, urn, run, async (eventType) => findEventType(await found, mapping, eventType));
     const files = await found;
@@ -50,10 +62,28 @@ export async function resolveSource(
     for (const warning of warnings) await run.warnOnce(urn, warning);
     const hash = await contentHash(files, mapping);
     run.sourceNames.set(hash, sourceText(urn, files));
-    return { ...given, source, contentHash: hash };
+    keepCopy(hash, files);
+    const __sourceVersion = versionProof(versionKey(how, files[0]?.remoteVersion), hash);
+    // It is a hash of the address, which may be secret.
+    const isStored = __sourceVersion !== undefined && !isSecret("source");
+    return { ...given, source, contentHash: hash, ...(isStored && { __sourceVersion }) };
   } catch (error) {
-    return { ...given, source: unreadable + (error as Error).message, contentHash: "" };
+    const { message } = error as Error;
+    const { uri = "" } = Object(given.source) as Asset;
+    const address = typeof given.source === "string" ? given.source : uri;
+    const shown = isSecret("source") ? withoutAddress(message, address) : message;
+    return { ...given, source: unreadable + shown, contentHash: "" };
   }
+}
+
+/** Returns the content hash in the state if the server of a remote source confirms that its content is the same. */
+async function unchangedHash(
+  how: Parameters<typeof currentVersionKey>[0],
+  { __sourceVersion, contentHash }: Properties,
+): Promise<string | undefined> {
+  if (__sourceVersion === undefined || typeof contentHash !== "string") return undefined;
+  const proof = versionProof(await currentVersionKey(how), contentHash);
+  return proof === __sourceVersion ? contentHash : undefined;
 }
 
 /** Describes a source for messages: its resource, and its files unless they are secret. */
@@ -98,15 +128,14 @@ function sourceOf(source: unknown, format: Format | undefined): string {
   if (ndjson !== undefined) return storeInline(Buffer.from(ndjson));
   if (path !== undefined || uri !== undefined) return pathOf(path ?? uri ?? "");
   if (text === undefined)
-    throw new Error("expected a file, a glob, a FileAsset, a StringAsset or an array of records");
+    throw new Error("expected a file, a glob, an address, an asset or an array of records");
   if (format && format !== "parquet") return storeInline(Buffer.from(text), format);
   throw new Error("a StringAsset needs a text format: set format to ndjson, json or csv");
 }
 
 function pathOf(url: string): string {
   if (url.startsWith("file://")) return fileURLToPath(url);
-  if (!/^\w{2,}:\/\//.test(url)) return url;
-  throw new Error(`cannot read ${url}: sources must be local files. Download it and set source to the path.`);
+  return url;
 }
 
 function remedy(fields: readonly string[]): string {

@@ -8,6 +8,8 @@ import { type RecordKind, recordKindAt } from "../../records/kind";
 import { type Mapping, mappingSchema } from "../../records/mapping/mapping";
 import { generalised, rejectsFileFor } from "../../records/rejects";
 import { contentHash, findFiles, type SourceFile, unreadable } from "../../records/source";
+import { withoutAddress } from "../../records/sources/address";
+import { keptCopy } from "../../records/sources/copies";
 import { upload } from "../../records/upload";
 import { defaultParallel, type Progress } from "../../records/upload-options";
 import type { ObjectSchema } from "../lifecycle/definition";
@@ -67,7 +69,7 @@ export function recordsLifecycle<Key extends DatasetKey>(type: string, kind: Rec
     // The content hash decides whether to upload. A moved file has the same content.
     ignoreChanges: ["source", "maxFailures", "parallel", "numShards", "rejectsFile"],
 
-    complete: (given, declaration) => resolveSource(kind, given, declaration),
+    complete: (given, declaration, olds) => resolveSource(kind, given, declaration, olds),
 
     calls({ numShards }) {
       const reads = kind.type === "event" && numShards === undefined ? [routes.getEventDataset] : [];
@@ -130,7 +132,7 @@ async function uploadRecords(
   const { client, urn, title, run, settings } = context;
   const kind = recordKindAt(settings.baseUrl, declared);
   const { mapping, maxFailures, parallel } = args;
-  const files = withMaskedNames(await findFiles(args.source, args.format));
+  const files = withMaskedNames(keptCopy(args.contentHash) ?? (await foundFiles(args)));
   if ((await contentHash(files, mapping)) !== args.contentHash) {
     throw new Error("the source was changed since it was checked; run `pulumi up` again");
   }
@@ -188,6 +190,12 @@ async function uploadRecords(
   );
   if (failedCount > 0) await log.warn(urn, rejectedText(failedCount, rejectsFile));
   return { recordCount, failedCount, __upload: token, ...superseding };
+}
+
+async function foundFiles({ source, format }: State): Promise<readonly SourceFile[]> {
+  return findFiles(source, format).catch((error: Error) => {
+    throw isSecret("source") ? new Error(withoutAddress(error.message, source)) : error;
+  });
 }
 
 /** Replaces secret file names with numbers, because names appear in messages and in the rejects file. */

@@ -91,8 +91,8 @@ export async function rejectHeld(id: string, { urn = "", run, settings }: Contex
   }
   const { stack } = partsOf(holder.urn);
   throw new Error(
-    `Cannot adopt ${truncate(id)}: ${titleInStack(holder.urn)} uses it, so the interrupted call did not create it. ` +
-      `Create the object: \`RECOMMENDER_CREATE_AGAIN=${logicalName(urn)} pulumi up\`. ` +
+    `Cannot adopt ${truncate(id)}: ${titleInStack(holder.urn)} already uses it. ` +
+      `To create a new object: \`RECOMMENDER_CREATE_AGAIN=${logicalName(urn)} pulumi up\`. ` +
       `To use ${truncate(id)} here instead, first remove ` +
       `it from that stack: \`pulumi state delete '${holder.urn}' --stack ${stack}\`.`,
   );

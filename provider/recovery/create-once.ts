@@ -1,17 +1,15 @@
 import { type CallOptions, OutcomeUnknownError } from "../../client/client";
 import { isFinal } from "../../client/finality";
 import type { Input, Reply, Route } from "../../contract";
-import { accountOf } from "../run/account";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { originHeaders } from "../run/origin";
 import { queued } from "../run/promises";
-import { logicalName, partsOf } from "../run/urn";
 import { AdoptionByUser, idNamedByUser, rejectHeld } from "./adoption";
 import type { AnyCreation, Created, Creation } from "./creation";
 import { decide } from "./decision";
 import { disown } from "./disowned";
-import { type EarlierCall, findInterrupted, isRecent, record } from "./earlier-run";
+import { type EarlierCall, findInterrupted, record } from "./earlier-run";
 import { type Candidates, candidates, createdBy, evidenceOf } from "./evidence";
 import { whyNotOurs } from "./held";
 import { identitiesOf } from "./identity";
@@ -19,7 +17,7 @@ import { trackCreate } from "./in-flight";
 import { erase, type JournalEntry } from "./journal";
 import { isOfNote } from "./killed-elsewhere";
 import { newEntry } from "./new-entry";
-import { UnknownCreationError } from "./unknown-creation";
+import { unresolved } from "./unresolved";
 
 /** Create that `createOnce` is working on. */
 interface Attempt {
@@ -83,7 +81,10 @@ async function execute(attempt: Attempt): Promise<Created<Route>> {
       if ("reply" in outcome) {
         // A call with a derived key is resumed in every run, not only after an interruption.
         if (!creation.key)
-          await log.info(context.urn, `resuming ${begun.id}, which an interrupted run created`);
+          await log.info(
+            context.urn,
+            `using ${begun.id}, which an interrupted run created, instead of creating it again`,
+          );
         return recordReply(attempt, begun, outcome);
       }
       lost = outcome.lost;
@@ -92,7 +93,7 @@ async function execute(attempt: Attempt): Promise<Created<Route>> {
     } else {
       const isSent = !isEarlier || earlier.isProven;
       const isNoted = isEarlier && earlier.isNoted === true;
-      throw await unresolved(attempt, begun, { ...found, lost, isSent, isNoted });
+      throw await unresolved(context, creation, begun, { ...found, lost, isSent, isNoted });
     }
   }
 }
@@ -206,69 +207,6 @@ async function recordReply(
   createdBy(context.run, creation.route).add(creation.idOf(created.reply));
   context.run.resolvedCalls.add(entry.key);
   return created;
-}
-
-/** Facts about a lost call that the user must decide about. */
-interface Unresolved extends Candidates {
-  /** Error of this run's call. Undefined if an earlier run sent the call. */
-  readonly lost: OutcomeUnknownError | undefined;
-  /** Whether this stack is known to have sent the call. */
-  readonly isSent: boolean;
-  /** Whether only the engine's note in the state shows the call. */
-  readonly isNoted: boolean;
-}
-
-/** Returns the error that asks the user to decide about a lost call. */
-async function unresolved(
-  { context, creation: { route, findLost, adopt: adoptsJob } }: Attempt,
-  entry: JournalEntry,
-  { ids, unread, lost, isSent, isNoted }: Unresolved,
-): Promise<UnknownCreationError> {
-  const runEnded = () =>
-    new Error(
-      isOfNote(entry)
-        ? "a run was killed during this call on another machine, which has the recovery journal; the state only has the engine's note"
-        : `${writerOf(entry, context, isSent)} was interrupted before the response`,
-    );
-  const isUpdate = context.step?.isCreate === false;
-  const keyHolds =
-    lost && isRecent(entry, context) && (await context.client.honoursKeys().catch(() => false));
-  const fix = keyHolds
-    ? "Run `pulumi up` again to repeat the call with the same idempotency key."
-    : findLost?.fix;
-  return new UnknownCreationError(
-    lost ?? new OutcomeUnknownError(route, entry.key, runEnded()),
-    entry.identity,
-    {
-      name: logicalName(context.urn),
-      candidates: ids,
-      unread,
-      fix,
-      at: Date.parse(entry.at),
-      // The engine keeps its note of a killed create, but drops its note of a killed update, which then needs a
-      // placeholder.
-      hasPlaceholder: isSent || (isNoted && isUpdate),
-      isNotedCreate: isNoted && !isUpdate,
-      hasExistingId: adoptsJob === undefined,
-    },
-  );
-}
-
-/**
- * Describes the run that sent a call. It may be a run of this stack under a former name, or of another stack with the
- * same name.
- */
-function writerOf(
-  { urn, at, account }: JournalEntry,
-  { urn: own, settings }: Context,
-  isSent: boolean,
-): string {
-  const { stack } = partsOf(urn);
-  const isOfName = stack === partsOf(own).stack;
-  const doubt = isOfName ? "another stack may have had that name" : "it may be a former name of this stack";
-  const ofStack = isSent && isOfName ? "" : ` of stack ${stack} (${doubt})`;
-  const withKey = account === undefined || account === accountOf(settings) ? "" : " with a different API key";
-  return `the run${ofStack} of ${at}${withKey}`;
 }
 
 /** Sends a create. `resumed` is true if the response belongs to an earlier call, but not if this call was retried. */

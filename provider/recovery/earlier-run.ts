@@ -206,27 +206,31 @@ export async function record({ urn, run }: Context, entry: JournalEntry): Promis
   }
 }
 
+/** Describes the fate of an object that a create of an interrupted run has created, or may have created. */
+function orphaned({ id }: JournalEntry): string {
+  return `${id === undefined ? "if so, " : ""}that object is orphaned, not deleted`;
+}
+
 /** Reports an object that an interrupted run created with different arguments. */
 async function reportOrphan({ urn }: Context, entry: JournalEntry): Promise<void> {
   await log.warn(
     urn,
-    `an interrupted run ${describeOutcome(entry)} with different arguments; that object is orphaned, not deleted`,
+    `an interrupted run ${describeOutcome(entry)} with different arguments; ${orphaned(entry)}`,
   );
   await erase(entry);
 }
 
-/** Reports and erases the creates of interrupted runs for a resource that is deleted or has adopted an object. */
+/**
+ * For a resource that is deleted or has adopted an object: warns about objects that interrupted runs may have left
+ * behind, and erases their journal entries.
+ */
 export async function reportOrphans({ urn = "", client, run }: Context, adoptedId?: string): Promise<void> {
   for (const entry of entriesOf(urn, await run.initial.lineage({ urn }))) {
     const isOwn = entry.id !== undefined && run.created.get(entry.path)?.has(entry.id);
     if (isOwn || !isOfService(entry, client) || (await isOfRunningEngine(entry))) continue;
     // The adopted object may be the result of the call without a response.
     const isOther = entry.id ? entry.id !== adoptedId : adoptedId === undefined;
-    if (isOther)
-      await log.warn(
-        urn,
-        `an interrupted run ${describeOutcome(entry)}; that object is orphaned, not deleted`,
-      );
+    if (isOther) await log.warn(urn, `an interrupted run ${describeOutcome(entry)}; ${orphaned(entry)}`);
     await erase(entry);
   }
 }

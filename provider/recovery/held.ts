@@ -63,5 +63,5 @@ const jobs = "job";
 
 /** Returns the kind of object that an id in the state belongs to. Ids of different kinds may be equal. */
 function idKindOf(type: string): string {
-  return /Job$|^User(Query|Clustering)$/.test(type) ? jobs : type;
+  return /Job$|^User(Query|Clustering|Recommendations)$/.test(type) ? jobs : type;
 }

@@ -35,6 +35,14 @@ export function engineAddress(): string | undefined {
   return binding.engineAddress();
 }
 
+/**
+ * Returns the engine's address in the arguments with which the engine starts a provider. With --logflow, --tracing or
+ * --otel-traces, options precede it, and the value of one is a URL that ends with a port too.
+ */
+export function engineAddressIn(args: readonly string[]): string | undefined {
+  return args.find((arg) => /^[^/]+:\d+$/.test(arg));
+}
+
 const logAt = (severity: Severity, isEphemeral: boolean) => (urn: Urn, message: string) =>
   binding.log(severity, masked(message), urn, isEphemeral);
 

@@ -76,8 +76,8 @@ export class InitialState {
   }
 
   /**
-   * Returns the creates or updates of a resource that were killed on another machine and that no later run has settled.
-   * Empty if the state cannot be read.
+   * Returns the killed creates or updates of a resource that the journal of this machine cannot explain, without those
+   * that a later run has settled. Empty if the state cannot be read.
    */
   async killedElsewhere(urn: string, isCreate: boolean): Promise<PendingOperation[]> {
     const found = await this.load({ urn });

@@ -1,14 +1,15 @@
+import { mask, maskEncoded } from "../../client/encoded-secrets";
 import { parseJson, percentDecoded } from "../../client/parse";
 import { attributeHandling } from "../../contract/dataset";
+import { functions, macros, methods } from "../../expressions/functions";
 import { currentSecrets, masked } from "./masking";
 import type { Properties } from "./state-entry";
 import { unknownValue } from "./unknown-value";
 
 // Masks secrets in messages. A message may contain a secret verbatim, escaped (JSON, URL), truncated, or only a part of
 // it, such as one cell of a table or one segment of a path. `textsIn` lists these texts for each secret, `candidatesIn`
-// finds those that may occur in a message, and `maskText` replaces them.
-
-const mask = "[secret]";
+// finds those that may occur in a message, and `maskText` replaces them. HTML and base64 can write one text in many
+// ways, so `maskEncoded` decodes the message instead.
 
 /** Minimum length of texts that are masked without quotes. Shorter texts occur in too many other words. */
 const shortest = 4;
@@ -20,7 +21,22 @@ const distinctive = 8;
 const shownAtLeast = 32;
 
 /** Arguments whose keys are field or column names. Only their values are masked. */
-const keyedByFields = ["source", "mapping"];
+const keyedByFields = ["source", "mapping", "rules", "check"];
+
+/** Arguments with expressions. An error about an expression quotes the name or the text that is wrong. */
+const withExpressions = ["rules", "check"];
+
+/** Words of the language of expressions. They reveal nothing. */
+const expressionWords = [
+  "item",
+  "user",
+  "true",
+  "false",
+  "null",
+  ...functions.keys(),
+  ...methods.keys(),
+  ...macros.keys(),
+];
 
 /** Runs `work` with the given secrets masked in everything that it logs or throws. */
 export async function maskingSecrets<T>(secrets: readonly Properties[], work: () => Promise<T>): Promise<T> {
@@ -60,7 +76,8 @@ function maskOf(secrets: readonly Properties[]): (message: string) => string {
   let index: Index | undefined;
   return (message) => {
     index ??= indexOf(new Set(secrets.flatMap(textsIn)));
-    return candidatesIn(message, index).reduce(maskText, message);
+    const texts = index;
+    return maskEncoded(message, (text) => candidatesIn(text, texts).reduce(maskText, text));
   };
 }
 
@@ -128,9 +145,10 @@ function maskPrefixes(message: string, text: string): string {
 
 /** Returns the texts by which a message could reveal the secrets. */
 function textsIn(secrets: Properties): string[] {
-  const all = Object.entries(secrets).flatMap(([name, value]) =>
-    textsOf(value, keyedByFields.includes(name)),
-  );
+  const all = Object.entries(secrets).flatMap(([name, value]) => [
+    ...textsOf(value, keyedByFields.includes(name)),
+    ...(withExpressions.includes(name) ? stringsIn(value).flatMap(expressionParts) : []),
+  ]);
   // Values of the API itself and URL schemes reveal nothing.
   const plain = [...attributeHandling.options, "", "http:", "https:", "file:"];
   return all.filter((text) => !plain.includes(text));
@@ -173,4 +191,22 @@ function cellsOf(text: string): string[] {
   if (parsed !== undefined) return textsOf(parsed, true);
   const lines = text.split(/[\r\n]+/);
   return lines.length > 1 ? lines.flatMap((line) => textsOf(line, true)) : text.split(/[,;|\t"/\\]+/);
+}
+
+/** Returns all texts in a value. */
+function stringsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+}
+
+/** Returns the parts of an expression that errors can quote: texts, names, and attributes such as `item.price`. */
+function expressionParts(expression: string): string[] {
+  const found = expression.matchAll(/"([^"]*)"|'([^']*)'|[\p{L}_][\p{L}\p{N}_.]*/gu);
+  return [...found].flatMap(([path, ...quoted]) => {
+    const text = quoted.find((one) => one !== undefined);
+    if (text !== undefined) return text;
+    const [first = "", ...names] = path.split(".");
+    const attribute = names[0] ? [`${first}.${names[0]}`] : [];
+    return [...attribute, first, ...names].filter((word) => !expressionWords.includes(word));
+  });
 }

@@ -7,6 +7,7 @@ import { ignoreHint } from "../../client/git-ignore";
 import { embeddedDirectory, hasTokenSource, type Settings } from "../../client/settings";
 import { type Reply, routes } from "../../contract";
 import type { VisibleObjects } from "./account";
+import { AttributeSchemas } from "./attribute-schemas";
 import { cancelled as engineCancelled, stopped } from "./cancellation";
 import { Claims } from "./claims";
 import { log, type Urn } from "./engine";
@@ -15,6 +16,7 @@ import { Listing } from "./listing";
 import { masked } from "./masking";
 import { sharedPromise } from "./promises";
 import { type BackendEntries, cliStackState, type StackState } from "./stack-state";
+import type { ReplacedEntry } from "./state-entry";
 import { TrainingData } from "./training-data";
 import { partsOf } from "./urn";
 
@@ -53,6 +55,8 @@ export class Run {
   // Declarations. Filled by `check`, in the order in which the engine checks resources.
   /** Events that the program declares for training. */
   readonly trainingData = new TrainingData((urn) => !this.inState.has(urn) || this.replacing.has(urn));
+  /** Attribute schemas that the program declares. */
+  readonly attributeSchemas = new AttributeSchemas();
   /** Descriptions of record sources, by content hash. */
   readonly sourceNames = new Map<string, string>();
   /** Resource that deploys to each project. */
@@ -63,6 +67,8 @@ export class Run {
   readonly created = new Map<string, Set<string>>();
   /** Placeholders in the state for unknown ids, by URN. */
   readonly placeholders = new Map<string, string>();
+  /** Objects that an interrupted replacement was to delete and that this run keeps, by URN. */
+  readonly keptOriginals = new Map<Urn, ReplacedEntry>();
   /** Idempotency keys of the calls whose outcome this run has found out. */
   readonly resolvedCalls = new Set<string>();
   /** Lists of objects as they were before this run created anything. */
@@ -155,6 +161,16 @@ const withoutSettings = new InitialState();
 /** Returns the session of a configuration, and opens it on first use. Hints in errors name the stack of `urn`. */
 export function openSession(settings: Settings, urn?: Urn): Promise<Session> {
   return sharedPromise(sessions, JSON.stringify(settings), () => start(settings, urn));
+}
+
+/** Returns the run of a configuration, and a function that opens its session unless a preview would start a service. */
+export function lazySession(
+  settings: Settings,
+  urn: Urn,
+): { readonly run: Run; session(): Promise<Session | undefined> } {
+  const isEmbedded = embeddedDirectory(settings.baseUrl) !== undefined;
+  const session = async () => (isEmbedded ? undefined : openSession(settings, urn));
+  return { run: runOf(settings), session };
 }
 
 /** Makes `openSession` return this session for its configuration. Tests start a new run with it. */

@@ -10,8 +10,8 @@ export interface StoredNotes {
 }
 
 /**
- * Returns the digests of killed creates that are settled according to the entries of their resources. Earlier versions
- * did not record this, and their creates have no journal id. They count as settled if the resource has an entry.
+ * Returns, for each resource, the digests of its killed creates that its entry in the state lists as settled. Creates of
+ * earlier versions have no journal id and are not listed. They count as settled if the resource has an entry.
  */
 export function supersededIn(
   { resources = [] }: ExportedState,

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { engineProcess } from "./engine-command";
 import { sharedPromise } from "./promises";
-import { isSameEntry, type Properties, type StateEntry, stateEntryOf } from "./state-entry";
+import { isSameEntry, type Properties, type StateEntry, stateEntryOf, unpackUrn } from "./state-entry";
 import { canonicalUrn, partsOf, resourceTypeOf, stackIdOf } from "./urn";
 
 /** State of the stacks in a backend. */
@@ -176,7 +176,9 @@ function entriesIn({ resources = [] }: ExportedState): StateEntry[] {
   return resources.flatMap(
     ({ urn, type, id, outputs = {}, delete: isPendingDelete = false }): StateEntry[] => {
       const resourceType = resourceTypeOf(type);
-      return resourceType && id ? [{ ...stateEntryOf(resourceType, id, outputs), urn, isPendingDelete }] : [];
+      if (!resourceType || !id) return [];
+      const replaced = isPendingDelete && { replacedState: { ...unpackUrn(outputs), __urn: urn } };
+      return [{ ...stateEntryOf(resourceType, id, outputs), urn, isPendingDelete, ...replaced }];
     },
   );
 }

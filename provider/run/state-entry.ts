@@ -58,8 +58,15 @@ export const hiddenProperties = z
     __superseded: texts,
     /** Id of the recovery journal on the machine that last created or changed the resource. Only in the inputs. */
     __journal: z.string(),
+    /**
+     * Digest of the version of a remote source, such as its ETag, and of `contentHash`. While the server reports the same
+     * version, the source is not read again.
+     */
+    __sourceVersion: z.string(),
     /** Training time in milliseconds. A preview shows it as the cost of another training. */
     __trainedMs: z.number(),
+    /** Creation time of a model as the service reported it. It tells a model of another account with the same id. */
+    __createdTs: z.number(),
   })
   .partial();
 
@@ -86,12 +93,19 @@ export interface StateEntry {
   readonly name?: string | undefined;
   /** Number of shards of a dataset, which never changes. */
   readonly numShards?: number | undefined;
+  /** Creation time of a model, in the unit of the service. */
+  readonly createdTs?: number | undefined;
   /** Whether the engine has replaced the resource and will delete this entry. */
   readonly isPendingDelete?: boolean;
+  /** State of an entry that the engine will delete. Other entries leave it out, because it may be large. */
+  readonly replacedState?: Properties;
 }
 
+/** Entry that the engine will delete because it has replaced the resource. */
+export type ReplacedEntry = StateEntry & Required<Pick<StateEntry, "replacedState">>;
+
 /** Resource types whose objects the service identifies by project and id. */
-const typesInProject = /^(Model|Algorithm|UserQuery|UserClustering)$|Job$/;
+const typesInProject = /^(Model|Algorithm|UserQuery|UserClustering|UserRecommendations)$|Job$/;
 
 /** Builds the state entry of a resource from its properties. */
 export function stateEntryOf(type: string, id: string, properties: Properties): StateEntry {
@@ -104,6 +118,7 @@ export function stateEntryOf(type: string, id: string, properties: Properties): 
     projectId,
     name,
     numShards,
+    __createdTs: createdTs,
   } = unpackUrn(properties);
   return {
     urn: __urn,
@@ -116,6 +131,7 @@ export function stateEntryOf(type: string, id: string, properties: Properties): 
     ...(typesInProject.test(type) && typeof projectId === "string" && { projectId }),
     ...(typeof name === "string" && { name }),
     ...(typeof numShards === "number" && { numShards }),
+    ...(typeof createdTs === "number" && { createdTs }),
   };
 }
 

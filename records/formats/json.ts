@@ -10,6 +10,13 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
+/** What may follow a record, by the state of the array around it. */
+const expected = {
+  none: "an object",
+  open: "an object or the end of the array",
+  closed: "nothing after the end of the array",
+};
+
 /**
  * Reads the rows of a JSON array, or of consecutive JSON objects, in any layout. Splits the text into records and
  * parses each one separately, so the whole file is never in memory.
@@ -31,7 +38,7 @@ class RecordSplitter {
   #beganLine = 1;
   /** Part of the current record from earlier chunks. */
   #earlier = "";
-  #array: "none" | "open" | "closed" = "none";
+  #array: keyof typeof expected = "none";
   #hasContent = false;
 
   constructor(readonly file: string) {}
@@ -85,6 +92,6 @@ class RecordSplitter {
       return true;
     }
     const found = JSON.stringify(String.fromCharCode(char));
-    throw new SourceError(this.file, `expected an object or the end of the array, found ${found}`, this.line);
+    throw new SourceError(this.file, `expected ${expected[this.#array]}, found ${found}`, this.line);
   }
 }

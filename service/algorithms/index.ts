@@ -20,7 +20,9 @@ export { measureExposure } from "./inference/exposed";
 export type { UserItem } from "./inference/fold-in";
 export { type HeldOutReport, type HeldOutUsers, measureHeldOut, withHeldOut } from "./inference/held-out";
 export { placedVectors } from "./inference/placed-vectors";
-export { type Preferences, Recommender } from "./inference/recommender";
+export type { Preferences } from "./inference/preferences";
+export { Recommender } from "./inference/recommender";
+export { contains, factorOf, type Selection, type Weight, weighed } from "./inference/selection";
 export { LearnedBuilder, type ModelWithoutPairs, type ServableModel, servable } from "./inference/servable";
 export { histogramOf, usageReader, usersWithin } from "./inference/usage";
 export {
@@ -34,6 +36,8 @@ export {
 } from "./interactions";
 export { TooLargeError } from "./kernel";
 export type { NeighbourRule } from "./neighbours";
+export type { OrderRule, Sequence } from "./order/rule";
+export { stepsOf, subtractUser, withoutEmpty } from "./order/transitions";
 export { isPlaced } from "./placed";
 export { createRandom, DEFAULT_SEED, sample } from "./random";
 export { rankingFeatures } from "./ranking/features";
@@ -55,6 +59,7 @@ export {
   type G1Model,
   type G1Parameters,
   NotEnoughEventsError,
+  type OrderModel,
   type TrainedModel,
   type TrainingProgress,
   type TrainingReport,

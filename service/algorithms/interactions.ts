@@ -11,6 +11,9 @@ export interface Interactions {
   readonly time?: Float64Array | undefined;
 }
 
+/** Interactions with times. */
+export type TimedInteractions = Interactions & { readonly time: Float64Array };
+
 /** All pairs with events, including those with a sum of 0 or less. Stored in rows like `Interactions`. */
 export interface Pairs {
   readonly start: Uint32Array;

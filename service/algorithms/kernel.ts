@@ -25,6 +25,47 @@ export interface KernelExports {
   ): void;
   rotate(rows: number, count: number, stride: number, matrix: number, scratch: number): void;
   scores(rows: number, count: number, stride: number, vector: number, out: number): void;
+  scoreBounds(
+    rows: number,
+    which: number,
+    count: number,
+    stride: number,
+    vector: number,
+    scales: number,
+    factor: number,
+    added: number,
+    errors: number,
+    length: number,
+    lengths: number,
+    off: number,
+    rounding: number,
+    low: number,
+    high: number,
+  ): void;
+  headBounds(
+    rows: number,
+    which: number,
+    count: number,
+    stride: number,
+    vector: number,
+    scales: number,
+    factor: number,
+    added: number,
+    errors: number,
+    error: number,
+    lengths: number,
+    length: number,
+    floor: number,
+  ): number;
+  blockMaxima(added: number, lengths: number, length: number, factor: number, out: number): void;
+  reaching(
+    added: number,
+    lengths: number,
+    length: number,
+    factor: number,
+    floor: number,
+    out: number,
+  ): number;
   rotatePair(a: number, b: number, length: number, cosine: number, sine: number): void;
   products(rows: number, count: number, stride: number, vector: number, length: number, out: number): void;
   subtractMultiples(
@@ -46,6 +87,7 @@ export interface KernelExports {
     count: number,
   ): number;
   addEntries(rows: number, count: number, start: number, index: number, values: number, out: number): void;
+  multiply(values: number, factors: number, length: number): void;
 }
 
 /** The memory of a kernel. */

@@ -42,11 +42,13 @@ export interface PlacedRows {
   readonly touched: Uint32Array;
   readonly nearest: Uint32Array;
   readonly sums: Float32Array;
+  /** What to multiply the sum of each item with. */
+  readonly factors: Float32Array;
 }
 
 function placeRows(interactions: Interactions): PlacedRows {
   const { users, items, index } = interactions;
-  const lengths = [users + 1, items + 1, index.length, index.length, users, users + 1, users, items];
+  const lengths = [users + 1, items + 1, index.length, index.length, users, users + 1, users, items, items];
   const kernel = new Kernel(lengths.reduce((sum, length) => sum + arrayBytes(length), 0));
   const placed = (rows: Rows): Rows => {
     const start = kernel.integers(rows.start.length);
@@ -63,6 +65,7 @@ function placeRows(interactions: Interactions): PlacedRows {
     touched: kernel.integers(users + 1),
     nearest: kernel.integers(users),
     sums: kernel.floats(items),
+    factors: kernel.floats(items),
   };
 }
 
@@ -70,7 +73,6 @@ function placeRows(interactions: Interactions): PlacedRows {
 export class Neighbours {
   private readonly itemFactors: Float32Array;
   private readonly userFactors: Float32Array;
-  private readonly scoreFactors: Float32Array;
   private readonly ordered: Float32Array;
 
   constructor(
@@ -83,10 +85,9 @@ export class Neighbours {
   ) {
     const { users, start } = interactions;
     this.itemFactors = Float32Array.from(this.counts, (count) => power(count, rule.itemExponent));
-    this.scoreFactors = Float32Array.from(
-      this.counts,
-      (count) => rule.scale * power(count, rule.popularityExponent),
-    );
+    this.counts.forEach((count, item) => {
+      placed.factors[item] = rule.scale * power(count, rule.popularityExponent);
+    });
     this.userFactors = Float32Array.from({ length: users }, (_, user) =>
       power(start[user + 1] - start[user], rule.userExponent),
     );
@@ -100,8 +101,13 @@ export class Neighbours {
 
   /** Adds to `scores` what similar users contribute for a user who chose the given items. */
   add(scores: Float32Array, chosen: ArrayLike<number>): void {
-    const { scoreFactors } = this;
-    const { run, itemsOf, similarity, sums } = this.placed;
+    const added = this.scores(chosen);
+    for (let item = 0; item < added.length; item++) scores[item] += added[item];
+  }
+
+  /** Returns what similar users contribute to the score of each item. The next call overwrites the array. */
+  scores(chosen: ArrayLike<number>): Float32Array {
+    const { run, itemsOf, similarity, sums, factors } = this.placed;
     const touched = this.addSimilarities(chosen);
     const users = this.nearest(touched);
     sums.fill(0);
@@ -113,8 +119,9 @@ export class Neighbours {
       similarity.byteOffset,
       sums.byteOffset,
     );
-    for (let item = 0; item < sums.length; item++) scores[item] += sums[item] * scoreFactors[item];
+    run.multiply(sums.byteOffset, factors.byteOffset, sums.length);
     this.resetSimilarities(touched);
+    return sums;
   }
 
   /**
@@ -138,7 +145,7 @@ export class Neighbours {
       for (let entry = from; entry < to; entry += step) {
         const user = this.placed.usersOf.index[entry];
         const similarity = weight * this.userFactors[user] * damped;
-        for (const at of targetsOf.get(user) ?? []) adds[at] += similarity * this.scoreFactors[targets[at]];
+        for (const at of targetsOf.get(user) ?? []) adds[at] += similarity * this.placed.factors[targets[at]];
       }
       return adds;
     });
@@ -198,7 +205,7 @@ export class Neighbours {
     for (const item of rowOf(this.itemsOf, user)) {
       this.counts[item] -= 1;
       this.itemFactors[item] = power(this.counts[item], itemExponent);
-      this.scoreFactors[item] = scale * power(this.counts[item], popularityExponent);
+      this.placed.factors[item] = scale * power(this.counts[item], popularityExponent);
     }
   }
 

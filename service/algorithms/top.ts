@@ -9,7 +9,7 @@ export class TopK {
   private readonly items: Uint32Array;
   private size = 0;
 
-  constructor(private readonly count: number) {
+  constructor(readonly count: number) {
     this.scores = new Float64Array(count);
     this.items = new Uint32Array(count);
     this.floor = count > 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
@@ -71,6 +71,13 @@ export function topIndices(scores: ArrayLike<number>, count: number): number[] {
   for (let index = 0; index < scores.length; index++) {
     if (scores[index] > top.floor) top.add(index, scores[index]);
   }
+  return top.sorted().items;
+}
+
+/** Returns those of some indices that have the highest scores, highest first. */
+export function topAmong(scores: ArrayLike<number>, among: Uint32Array, count: number): number[] {
+  const top = new TopK(Math.max(0, Math.min(count, among.length)));
+  for (const index of among) if (scores[index] > top.floor) top.add(index, scores[index]);
   return top.sorted().items;
 }
 

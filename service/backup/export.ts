@@ -221,7 +221,10 @@ class Export {
     const { files } = this.source;
     const jobs = new Set((await db.selectFrom("jobs").select("id").execute()).map(({ id }) => id));
     for (const { name } of await files.list("results/job-")) {
-      if (!/\.(json|svg)$/.test(name) || !jobs.has(name.slice("results/".length).split(".")[0] as string))
+      if (
+        !/\.(json|svg|ndjson|parquet)$/.test(name) ||
+        !jobs.has(name.slice("results/".length).split(".")[0] as string)
+      )
         continue;
       const reading = await files.read(name);
       if (!reading) continue;

@@ -19,11 +19,14 @@ const isBackedUp: Record<keyof Tables, boolean> = {
   orphans: true,
   holders: true,
   stable_addresses: true,
+  job_users: true,
   // Contains hashes of the clients' secrets, which stay valid after a restore.
   clients: true,
   // The id is in the manifest, and each secret in a separate file.
   instance: false,
   processes: false,
+  // A restored job starts from the beginning.
+  job_chunks: false,
   console_sessions: false,
   // Backed up as files, because a restore may put them into a database, a directory or a bucket.
   files: false,

@@ -26,7 +26,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns the response body of an error. */
+/** Builds the response body for an error. */
 export function renderError(error: ServiceError, requestId: string): unknown {
   const { code, message, more } = error;
   const details = more.details ? [...more.details] : undefined;

@@ -2,7 +2,7 @@ import { routes } from "../../contract";
 import { closestMatch } from "../../contract/messages";
 
 const operations = Object.values(routes).map(({ method, path }) => ({ method, path: path as string }));
-const recommend: string = routes.recommendItemsToUser.path;
+const recommend: readonly string[] = [routes.recommendItemsToUser.path, routes.recommendItemsToItem.path];
 const metrics = ["/metrics", "/status"];
 
 /** Scopes of tokens. Each is the path of an operation. */
@@ -17,8 +17,8 @@ const reads = operations.filter(({ method }) => method === "GET").map(({ path })
 export const scopeGroups: Readonly<Record<string, readonly string[]>> = {
   all: [...everyScope],
   read: reads,
-  write: [...operationScopes].filter((path) => path !== recommend && !reads.includes(path)),
-  recommend: [recommend],
+  write: [...operationScopes].filter((path) => !recommend.includes(path) && !reads.includes(path)),
+  recommend,
   metrics,
 };
 

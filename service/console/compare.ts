@@ -9,7 +9,7 @@ import { labelOf } from "./try";
 const maxUsers = 5;
 const itemsPerUser = 10;
 
-/** Maximum number of comparisons at a time. More would delay questions, which use the same worker threads. */
+/** Maximum number of comparisons at a time. More would delay user queries, which use the same worker threads. */
 const maxConcurrent = 4;
 let running = 0;
 

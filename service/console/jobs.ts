@@ -14,7 +14,13 @@ export async function jobResponse({ store: { db } }: Context, id: string) {
   const job = await jobsWithProject(db).where("jobs.id", "=", id).executeTakeFirst();
   if (!job) throw notFound("job", id, "it may have been removed a year after it ended");
   const took = await durations(db, job);
-  const { retries = [], trials = [], origin: _, ...data } = JSON.parse(job.data) as StoredJobData;
+  const {
+    retries = [],
+    trials = [],
+    origin: _,
+    traceParent: __,
+    ...data
+  } = JSON.parse(job.data) as StoredJobData;
   const row = jobRow(job, job.project_name);
   const model = (await modelsById(db, row.modelId === null ? [] : [row.modelId])).get(row.modelId ?? "");
   return {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limits } from "../../contract";
 import { attributes, id, recordId } from "../../contract/field";
 import type { Attributes } from "../algorithms";
 import { ServiceError } from "../base/error";
@@ -16,6 +17,7 @@ const tryRequest = z.strictObject({
     .default([]),
   remove: z.array(recordId).max(10_000).default([]),
   limit: z.int().min(1).max(100).default(10),
+  filterQuery: z.string().max(limits.filterCharacters).optional(),
 });
 
 /** Names of attributes that contain the title or name of an item. */
@@ -35,7 +37,7 @@ export async function tryOut(context: Context, body: unknown) {
   const given = parsed.data;
   const deployed = await context.serving.find(given.projectId);
   const began = performance.now();
-  const { basis, own, items, modelId, rankedBy } = await explain(deployed, given);
+  const { basis, own, items, modelId, rankedBy } = await explain(deployed, given).catch(failWithDetails);
   const ms = performance.now() - began;
   const ids = [...own.slice(0, maxUserItems), ...items].map(({ itemId }) => itemId);
   const known = await deployed.attributesOf([...new Set(ids)]);
@@ -69,6 +71,12 @@ export async function tryOut(context: Context, body: unknown) {
     labelledBy,
     userDatasetId: (await projectOf(context.store.db, given.projectId)).user_dataset_id,
   };
+}
+
+/** Puts the details of an error into its message, because the page shows only the message. */
+function failWithDetails(error: unknown): never {
+  const [detail] = error instanceof ServiceError ? (error.more.details ?? []) : [];
+  throw detail ? new ServiceError("BAD_REQUEST", `The filter is invalid ${detail.message}.`) : error;
 }
 
 const maxUserItems = 300;

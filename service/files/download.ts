@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { ServiceError } from "../base/error";
 import type { ServiceContext } from "./service-context";
-import { type Attempt, type Reading, resultName } from "./storage/files";
+import { type Attempt, type Reading, type ResultForm, resultName } from "./storage/files";
 
 /** How long a result can be downloaded. The specification does not define the lifetime. */
 export const resultLifetimeSec = 24 * 60 * 60;
@@ -22,13 +22,13 @@ const pieceBytes = 64 * 1024;
 /** Lifetime of a link to the storage, in seconds. Clients follow the link at once, so a short time is enough. */
 const linkSec = 300;
 
-/** Checks a signed URL and returns the result as JSON or SVG, or a link if the storage serves the file itself. */
+/** Checks a signed URL and returns the result, or a link if the storage serves the file itself. */
 export async function download(
   context: ServiceContext,
   jobId: string,
   query: Record<string, unknown>,
 ): Promise<{ readonly link: string } | ({ readonly type: string } & Reading)> {
-  const { expires, signature, format = "json", query: chart = "0" } = query;
+  const { expires, signature, format, query: chart = "0" } = query;
   const expected = Buffer.from(sign(context, jobId, Number(expires)));
   const given = Buffer.from(String(signature));
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
@@ -40,19 +40,17 @@ export async function download(
   if (context.clock.now() >= Number(expires) * 1000) {
     throw new ServiceError("FORBIDDEN", "This URL has expired. Submit the job again for a new one.");
   }
-  if (format !== "json" && format !== "svg")
-    throw new ServiceError("BAD_REQUEST", "format must be json or svg.");
   if (typeof chart !== "string" || !/^\d{1,4}$/.test(chart))
     throw new ServiceError("BAD_REQUEST", "query must be the index of a query. The first query has index 0.");
   const job = await attemptOf(context, jobId);
-  const name = resultName(job, format === "svg" ? `${Number(chart)}.svg` : "json");
+  const { form, type } = formOf(job, format ?? job.form, Number(chart));
+  const name = resultName(job, form);
   const { files } = context;
   const link = await files.link(name, linkSec);
   if (link !== undefined) return { link };
   const reading = await files.read(name, { pieceBytes });
-  if (reading)
-    return { type: format === "svg" ? "image/svg+xml" : "application/json; charset=utf-8", ...reading };
-  const exists = (await files.list(resultName(job, "json"))).length > 0;
+  if (reading) return { type, ...reading };
+  const exists = (await files.list(resultName(job, job.form))).length > 0;
   throw new ServiceError(
     "NOT_FOUND",
     exists
@@ -61,10 +59,35 @@ export async function download(
   );
 }
 
+/** The attempt that wrote a job's result, and what its file contains. */
+interface Written extends Attempt {
+  readonly form: "json" | "ndjson" | "parquet";
+}
+
 /** Returns the attempt that wrote a job's result. */
-async function attemptOf({ store }: ServiceContext, id: string): Promise<Attempt> {
-  const job = await store.db.selectFrom("jobs").select("attempt").where("id", "=", id).executeTakeFirst();
-  return { id, attempt: job?.attempt ?? 0 };
+async function attemptOf({ store }: ServiceContext, id: string): Promise<Written> {
+  const jobs = store.db.selectFrom("jobs").select(["attempt", "job_type", "data"]);
+  const job = await jobs.where("id", "=", id).executeTakeFirst();
+  const form = job?.job_type === "RECOMMENDATION" ? JSON.parse(job.data).format : "json";
+  return { id, attempt: job?.attempt ?? 0, form };
+}
+
+const types = {
+  json: "application/json; charset=utf-8",
+  ndjson: "application/x-ndjson; charset=utf-8",
+  parquet: "application/vnd.apache.parquet",
+} as const;
+
+/** Returns which file of a result to download, and its media type. */
+function formOf(
+  { form }: Written,
+  asked: unknown,
+  chart: number,
+): { readonly form: ResultForm; readonly type: string } {
+  if (asked === form) return { form, type: types[form] };
+  if (form === "json" && asked === "svg") return { form: `${chart}.svg`, type: "image/svg+xml" };
+  const forms = form === "json" ? "json or svg" : form;
+  throw new ServiceError("BAD_REQUEST", `format must be ${forms}.`);
 }
 
 function sign({ secrets }: ServiceContext, jobId: string, expires: number): string {

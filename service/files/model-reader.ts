@@ -3,7 +3,7 @@ import { type ServableModel, servable } from "../algorithms";
 import type { UserSet } from "../store/forgotten";
 import { decodeFirstVersion, isFirstVersion } from "./format/first-version";
 import { decodeModel, openModel, type Stored, type StoredModel } from "./format/model";
-import { decodeRow } from "./format/pairs";
+import { decodeRow, type StoredRow } from "./format/pairs";
 import { FormatError } from "./format/sections";
 import { servableWithout, withoutUsers } from "./without-users";
 
@@ -15,8 +15,8 @@ export interface ModelReader {
   model(): Promise<StoredModel>;
   /** Reads the model without forgotten users, and prepares it for serving. */
   servable(forgotten: UserSet): Promise<Stored<ServableModel>>;
-  /** Returns the items of a user, given the user's row at the training. Undefined if the user was removed. */
-  row(row: number): Promise<number[] | undefined>;
+  /** Returns the items of a user and their times, given the user's row at the training. Undefined if the user was removed. */
+  row(row: number): Promise<StoredRow | undefined>;
 }
 
 /**
@@ -45,7 +45,7 @@ export async function modelReader(file: FileHandle, isTrusted: boolean): Promise
     },
     row: async (row) => {
       const { start, index } = (await decodeFirstVersion(file)).model.interactions;
-      return [...index.subarray(start[row], start[row + 1])];
+      return { items: [...index.subarray(start[row], start[row + 1])], steps: [] };
     },
   };
 }

@@ -7,6 +7,7 @@ import { retryOutages } from "../store/outage";
 import type { ProjectData } from "../store/project-data";
 import type { Model } from "../store/tables";
 import { encodeModel, type Stored, type StoredModel } from "./format/model";
+import type { StoredRow } from "./format/pairs";
 import { FormatError } from "./format/sections";
 import { type ModelReader, modelReader } from "./model-reader";
 import type { ServiceContext } from "./service-context";
@@ -83,12 +84,12 @@ export function readServable(
   return readChecked(files, modelId, { version }, (reader) => reader.servable(forgotten));
 }
 
-/** Returns the items of a user, given the user's row at the training. Undefined if the user was removed. */
+/** Returns the items of a user and their times, given the user's row at the training. Undefined if the user was removed. */
 export function readRow(
   files: Files,
   { modelId, version }: ModelVersion,
   row: number,
-): Promise<number[] | undefined> {
+): Promise<StoredRow | undefined> {
   return readOnce(files, modelId, { version }, (reader) => reader.row(row));
 }
 

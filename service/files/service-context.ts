@@ -20,6 +20,10 @@ export interface Options {
   readonly trainer?: string | undefined;
   /** Number of threads that all trainings share. */
   readonly threads: number;
+  /** Origins whose pages may use every public key. */
+  readonly allowedOrigins: readonly string[];
+  /** Proxies whose `X-Forwarded-For` header is used. */
+  readonly trustedProxies: readonly string[];
 }
 
 /** Parts of a running service that every module uses. Other modules extend this interface with their own parts. */

@@ -1,12 +1,16 @@
 import {
   diagonalized,
+  type Interactions,
   itemCounts,
   LearnedBuilder,
   type ModelWithoutPairs,
+  type OrderModel,
   rankingOf,
   type ServableModel,
   selectUsers,
   startsOf,
+  stepsOf,
+  subtractUser,
 } from "../algorithms";
 import type { UserSet } from "../store/forgotten";
 import type { OpenModel, Stored, StoredModel } from "./format/model";
@@ -18,7 +22,26 @@ export function withoutUsers(stored: StoredModel, forgotten: UserSet): StoredMod
   const { model } = stored;
   const interactions = selectUsers(model.interactions, remaining);
   const [before, after] = [itemCounts(model.interactions), itemCounts(interactions)];
-  return selectRemaining({ ...stored, model: { ...model, interactions } }, remaining, before, after);
+  const order = model.order && orderWithout(model.order, model.interactions, new Set(remaining));
+  const selected = { ...model, interactions, ...(order && { order }) };
+  return selectRemaining({ ...stored, model: selected }, remaining, before, after);
+}
+
+/** Subtracts the users who do not remain from the table of the order of events. */
+function orderWithout(
+  { rule, table }: OrderModel,
+  interactions: Interactions,
+  remaining: ReadonlySet<number>,
+): OrderModel {
+  const amount = table.amount.slice();
+  const steps = stepsOf(interactions, rule);
+  for (let user = 0; user < interactions.users; user++) {
+    if (remaining.has(user)) continue;
+    const [from, to] = [interactions.start[user], interactions.start[user + 1]];
+    const items = interactions.index.subarray(from, to);
+    subtractUser({ ...table, amount }, rule, items, steps.subarray(from, to));
+  }
+  return { rule, table: { ...table, amount } };
 }
 
 /**
@@ -29,19 +52,20 @@ export async function servableWithout(
   { stored, pairs, isDiagonal }: OpenModel,
   forgotten: UserSet,
 ): Promise<Stored<ServableModel>> {
-  const { users, items, neighbours } = stored.model;
+  const { users, items, order } = stored.model;
   const remaining = remainingUsers(stored, forgotten);
   const learned = new LearnedBuilder(
     remaining ? startsOf(pairs.start, remaining) : pairs.start,
     items,
-    neighbours !== null,
+    stored.model,
   );
   const isForgotten = new Uint8Array(users).fill(remaining ? 1 : 0);
   for (const user of remaining ?? []) isForgotten[user] = 0;
   const others = new Uint32Array(items);
-  await pairs.each((user, own, weights) => {
-    if (!isForgotten[user]) learned.add(own, weights);
-    else for (const item of own) others[item] = (others[item] as number) + 1;
+  await pairs.each((user, own, weights, steps) => {
+    if (!isForgotten[user]) return learned.add(own, weights, steps);
+    if (order && steps) subtractUser(order.table, order.rule, own, steps);
+    for (const item of own) others[item] = (others[item] as number) + 1;
   });
   const { itemUsers } = learned;
   const counts = itemUsers.map((count, item) => count + (others[item] as number));

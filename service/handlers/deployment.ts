@@ -1,9 +1,12 @@
+import type { FullReply, routes } from "../../contract";
 import { ServiceError } from "../base/error";
 import { notDeployed } from "../serving/deployed-context";
 import { projectOf } from "../store/find";
 import { endUnfinished } from "../store/queue";
 import { signal } from "../store/signals";
 import type { Handlers } from "./handler";
+
+type Live = FullReply<(typeof routes)["getDeployment"]>;
 
 const message = "The project was shut down before this deployment finished. Submit the job again to deploy.";
 
@@ -17,12 +20,14 @@ export const deploymentHandlers: Handlers<"shutdownDeployment" | "getDeployment"
       .where("project_id", "=", projectId)
       .executeTakeFirst();
     if (!row) throw notDeployed(projectId);
+    const rules: Live["rules"] = row.rules === null ? null : JSON.parse(row.rules);
     return {
       projectId,
       jobId: row.job_id,
       generatorModelId: row.generator_model_id,
       rankerModelId: row.ranker_model_id,
       qps: row.qps,
+      rules,
       servingUri: addresses.servingUri(projectId),
     };
   },

@@ -1,6 +1,7 @@
 import type { FullReply, Request, RouteName, routes } from "../../contract";
 import type { JobContext } from "../jobs/context";
 import type { Jobs } from "../jobs/runner";
+import type { PublicKey } from "../store/clients";
 import type { Db } from "../store/database";
 import type { Walks } from "../store/walks";
 
@@ -24,6 +25,8 @@ export interface Call extends Context {
   /** Runs the work in a transaction. The reply is stored with the call's idempotency key in the same transaction. */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
   readonly requestId: string;
+  /** Value of `traceparent` for work that the call causes. Undefined if the call is not traced. */
+  readonly traceParent: string | undefined;
   /** Creates a signal that is aborted when the caller hangs up. */
   leaving(): AbortSignal;
   /** Headers that the operation accepts in addition to those in the specification. */
@@ -32,6 +35,8 @@ export interface Call extends Context {
   readonly addressedProject: string | undefined;
   /** PROJECT/STACK/RESOURCE in the URL, if the call goes to the stable address of a deployment. */
   readonly addressedStack: string | undefined;
+  /** The public key of a call from a web page. */
+  readonly publicKey: PublicKey | undefined;
   /** Counts the call as traffic of a project, which the console shows. */
   countFor(projectId: string): void;
 }

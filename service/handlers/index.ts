@@ -12,6 +12,7 @@ import { modelHandlers } from "./model";
 import { orphanHandlers } from "./orphan";
 import { projectHandlers } from "./project";
 import { recommendationHandlers } from "./recommendation";
+import { recommendationJobHandlers } from "./recommendation-job";
 import { recordHandlers } from "./record";
 
 /** Handlers of all operations. A missing one is a type error. */
@@ -26,5 +27,6 @@ export const handlers: Handlers<RouteName> = {
   ...modelHandlers,
   ...deploymentHandlers,
   ...recommendationHandlers,
+  ...recommendationJobHandlers,
   ...orphanHandlers,
 };

@@ -2,8 +2,10 @@ import type { FullReply, routes } from "../../contract";
 import { type Origin, stableAddress } from "../../contract/origin";
 import { notFound, ServiceError } from "../base/error";
 import { downloadUrl } from "../files/download";
+import { requireSyntax } from "../serving/rules/syntax";
 import type { Db } from "../store/database";
 import { algorithmOf, findDataset, modelOf, projectOf } from "../store/find";
+import { addJobUsers, jobUsersOf } from "../store/job-users";
 import { enqueue, type Retry } from "../store/queue";
 import type { Job, ProjectTable } from "../store/tables";
 import type { Call, Handlers } from "./handler";
@@ -11,7 +13,7 @@ import { originIn } from "./origin";
 
 type JobReply = FullReply<(typeof routes)["getJob"]>;
 
-/** Operations on jobs: one per job type to submit a job, and one to read any job. */
+/** Operations on jobs: one per job type of the specification to submit a job, and one to read any job. */
 export const jobHandlers: Handlers<
   "submitTrainingJob" | "submitDeploymentJob" | "submitQueryingJob" | "submitClusteringJob" | "getJob"
 > = {
@@ -31,13 +33,15 @@ export const jobHandlers: Handlers<
       };
     }),
 
-  submitDeploymentJob: ({ projectId, name, generatorModelId, rankerModelId, qps }, call) =>
-    submit(call, async (db) => {
+  submitDeploymentJob: async ({ projectId, name, generatorModelId, rankerModelId, qps, rules }, call) => {
+    if (rules) await requireSyntax(rules);
+    return submit(call, async (db) => {
       await modelOf(db, projectId, generatorModelId);
       if (rankerModelId !== undefined) await modelOf(db, projectId, rankerModelId);
-      const data = { generatorModelId, rankerModelId: rankerModelId ?? null, qps };
+      const data = { generatorModelId, rankerModelId: rankerModelId ?? null, qps, ...(rules && { rules }) };
       return { projectId, jobType: "DEPLOYMENT" as const, name, data };
-    }),
+    });
+  },
 
   submitQueryingJob: ({ projectId, name, ...data }, call) =>
     submit(call, async (db) => {
@@ -68,7 +72,7 @@ export const jobHandlers: Handlers<
       createdTs: job.created_ts,
       name: job.name,
       // The fields depend on the type of the job.
-      jobData: dataOf(job),
+      jobData: await dataOf(job, call.db),
       jobResult: resultOf(job, call) as JobReply["jobResult"],
       jobStatus: job.status,
       retryCount: job.retry_count,
@@ -77,34 +81,47 @@ export const jobHandlers: Handlers<
 };
 
 /** Leaves out fields that only the console shows, and the progress once the job has ended. */
-function dataOf({ data, status }: Job): JobReply["jobData"] {
+async function dataOf({ id, data, status }: Job, db: Db): Promise<JobReply["jobData"]> {
   const {
     progress,
     retries: _,
     trials: __,
     origin: ___,
+    traceParent: ____,
+    listedUsers,
     ...others
   } = JSON.parse(data) as NonNullable<JobReply["jobData"]> & {
     retries?: readonly Retry[];
     trials?: readonly number[];
     origin?: Origin;
+    traceParent?: string;
+    listedUsers?: number;
   };
-  return (status === "RUNNING" && progress ? { ...others, progress } : others) as JobReply["jobData"];
+  return {
+    ...others,
+    ...(status === "RUNNING" && progress && { progress }),
+    ...(listedUsers !== undefined && { userIds: await jobUsersOf(db, id) }),
+  } as JobReply["jobData"];
 }
 
-async function submit(
-  call: Call,
-  prepare: (db: Db) => Promise<Omit<Parameters<typeof enqueue>[1], "requestId" | "now">>,
-): Promise<{ jobId: string }> {
+/** What a job needs that is put into the queue, and the users that it is limited to. */
+type Prepared = Omit<Parameters<typeof enqueue>[1], "requestId" | "now"> & {
+  readonly userIds?: readonly string[] | undefined;
+};
+
+/** Puts a job into the queue. */
+export async function submit(call: Call, prepare: (db: Db) => Promise<Prepared>): Promise<{ jobId: string }> {
   const origin = originIn(call);
+  const { traceParent } = call;
   const reply = await call.write(async (db) => {
-    const { data, ...job } = await prepare(db);
+    const { data, userIds, ...job } = await prepare(db);
     const jobId = await enqueue(db, {
       ...job,
-      data: { ...data, ...(origin && { origin }) },
+      data: { ...data, ...(origin && { origin }), ...(traceParent && { traceParent }) },
       requestId: call.requestId,
       now: call.clock.now(),
     });
+    if (userIds) await addJobUsers(db, jobId, userIds);
     return { jobId };
   });
   call.jobs.wake();

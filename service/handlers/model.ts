@@ -2,14 +2,18 @@ import type { FullReply, routes } from "../../contract";
 import { ServiceError } from "../base/error";
 import { removeModelFile } from "../files/models";
 import type { Db } from "../store/database";
-import { modelOf, projectOf } from "../store/find";
+import { findDataset, modelOf, projectOf } from "../store/find";
 import { dropUnneeded } from "../store/forgotten";
+import { countEventsSince } from "../store/newest-events";
+import { countRecords } from "../store/shards";
 import type { Model } from "../store/tables";
 import { trainingsOf } from "../store/trainings";
 import type { Handlers } from "./handler";
 
 /** Operations on models. Training jobs create models. */
-export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" | "deleteModel"> = {
+export const modelHandlers: Handlers<
+  "updateModel" | "getModel" | "listModels" | "countModelEvents" | "deleteModel"
+> = {
   updateModel: ({ projectId, modelId, name }, call) =>
     call.write(async (db) => {
       const model = await modelOf(db, projectId, modelId);
@@ -29,6 +33,24 @@ export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" |
       .execute();
     const trainings = await trainingsOf(db, rows);
     return { models: rows.map((row) => answer(row, trainings.get(row.id)?.data)) };
+  },
+
+  countModelEvents: async ({ projectId, modelId }, { db }) => {
+    const model = await modelOf(db, projectId, modelId);
+    const { event_dataset_id: datasetId } = await projectOf(db, projectId);
+    const dataset = await findDataset(db, "event", datasetId);
+    const eventCount = dataset ? await countRecords(db, dataset) : 0;
+    const newer =
+      dataset && model.seen_seq != null
+        ? await countEventsSince(db, dataset.number, model.seen_seq, eventCount)
+        : null;
+    return {
+      projectId,
+      modelId,
+      createdTs: model.created_ts,
+      eventCount,
+      newEventCount: newer?.count ?? null,
+    };
   },
 
   deleteModel: async ({ projectId, modelId }, call) => {

@@ -4,13 +4,15 @@ import type { Db } from "../store/database";
 import { anyDatasetOf } from "../store/find";
 import { dropUnneeded } from "../store/forgotten";
 import { addHolder, dropMarks, holderOf, knownStacks, type OrphanRef, removeHolder } from "../store/holders";
+import { dropJobUsersOf } from "../store/job-users";
 import { nameOf, orphansIn, refuseUnlessDeletable } from "../store/orphans";
 import { markDeleted } from "./dataset";
 import type { Call, Handlers } from "./handler";
 import { originIn } from "./origin";
 
 /**
- * Operations on orphaned objects. No stack uses them any more, and the specification has no operations to delete them.
+ * Marks, lists and deletes orphaned objects, which no stack uses any more. These operations are extensions, because the
+ * API specification cannot delete such objects.
  */
 export const orphanHandlers: Handlers<"markOrphaned" | "listOrphans" | "deleteOrphan"> = {
   markOrphaned: ({ orphaned, ...ref }, call) =>
@@ -86,6 +88,7 @@ async function remove(db: Parameters<Parameters<Call["write"]>[0]>[0], ref: Orph
       "ALGORITHM",
       algorithms.map(({ id }) => id),
     );
+    await dropJobUsersOf(db, objectId);
     for (const table of ["jobs", "stable_addresses"] as const)
       await db.deleteFrom(table).where("project_id", "=", objectId).execute();
     await db.deleteFrom("projects").where("id", "=", objectId).execute();

@@ -1,11 +1,15 @@
 import type { FullReply, routes } from "../../contract";
 import { newId } from "../base/id";
-import { datasetOf, projectOf } from "../store/find";
+import { datasetOf, findDataset, projectOf } from "../store/find";
+import { recentUsers } from "../store/newest-events";
 import type { Handlers } from "./handler";
 import { holdFor } from "./origin";
 
+/** Maximum number of users that `/list-recent-users` returns. */
+const maxRecentUsers = 100;
+
 /** Operations on projects. The specification only has an operation to create them. */
-export const projectHandlers: Handlers<"createProject" | "getProject"> = {
+export const projectHandlers: Handlers<"createProject" | "getProject" | "listRecentUsers"> = {
   createProject: (input, call) =>
     call.write(async (db): Promise<FullReply<(typeof routes)["createProject"]>> => {
       await datasetOf(db, "user", input.userDatasetId);
@@ -41,5 +45,11 @@ export const projectHandlers: Handlers<"createProject" | "getProject"> = {
       targetEventType: row.target_event_type,
       servingUri: addresses.servingUri(projectId),
     };
+  },
+
+  listRecentUsers: async ({ projectId }, { db }) => {
+    const { event_dataset_id: datasetId } = await projectOf(db, projectId);
+    const dataset = await findDataset(db, "event", datasetId);
+    return { projectId, userIds: dataset ? await recentUsers(db, dataset, maxRecentUsers) : [] };
   },
 };

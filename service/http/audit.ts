@@ -25,6 +25,7 @@ const dataPlane = new Set<RouteName | "other">([
   "upsertDatasetItems",
   "upsertDatasetEvents",
   "recommendItemsToUser",
+  "recommendItemsToItem",
   "other",
 ]);
 

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { extensions, limits } from "../../contract";
+import { extensionFields, extensions, limits } from "../../contract";
 import { isObject } from "../../contract/field";
 import { ServiceError, shortened } from "../base/error";
 import { proofOf } from "../base/proof";
@@ -64,7 +64,7 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodie
   app.get("/healthz", async () => ({
     status: "alive",
     instance_id: context.store.instanceId,
-    extensions: extensions.map(({ path }) => path),
+    extensions: [...extensions.map(({ path }) => path), ...extensionFields],
   }));
   app.get("/readyz", async (_, reply) => {
     const { ready, ...reasons } = await readiness(context);

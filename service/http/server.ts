@@ -24,17 +24,20 @@ import type { Db } from "../store/database";
 import { unreachable } from "../store/postgres-errors";
 import { auditOf, idsIn, isAudited, remember } from "./audit";
 import { Bodies, type Body, tooLarge } from "./body";
+import { authorize, publicKeyIn, recommending } from "./caller";
 import { createBoundedServer } from "./connections";
-import { isFromConsole, visitorOf } from "./console";
 import type { ServerContext } from "./context";
+import { addPreflight, allowPages } from "./cross-origin";
 import { fingerprintOf, type Keyed } from "./idempotency";
 import { answerMalformed } from "./malformed";
 import { addOwnRoutes } from "./own-routes";
+import { traceCalls, traceIdOf, traceParentOf } from "./tracing";
 
 /** Creates the HTTP server with all routes. */
 export function createServer(context: ServerContext, touched: () => void): FastifyInstance {
   const app = Fastify({
     bodyLimit: limits.requestBytes,
+    trustProxy: context.options.trustedProxies.length > 0 && [...context.options.trustedProxies],
     genReqId: ({ headers }) => givenId(headers["x-request-id"]) ?? randomUUID(),
     exposeHeadRoutes: false,
     return503OnClosing: false,
@@ -57,6 +60,7 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
   app.addContentTypeParser("application/json", (request: FastifyRequest, payload: Readable) =>
     bodies.readJson(request, payload),
   );
+  traceCalls(app);
   app.addHook("onRequest", async (request, reply) => {
     touched();
     reply.headers({ "x-request-id": request.id, [idempotencyHeader]: "POST" });
@@ -110,28 +114,26 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
   const accepted = envelopes[name as keyof typeof envelopes] ?? route.request;
   const schema = wireSchema(accepted);
   const handle = handlers[name] as unknown as Handler<RouteName>;
-  const paths =
-    name === "recommendItemsToUser"
-      ? [
-          route.path,
-          `/serving/:projectId${route.path}`,
-          `/serving/stack/:project/:stack/:resource${route.path}`,
-        ]
-      : [route.path];
+  const paths = recommending.has(name)
+    ? [
+        route.path,
+        `/serving/:projectId${route.path}`,
+        `/serving/stack/:project/:stack/:resource${route.path}`,
+      ]
+    : [route.path];
   for (const url of paths) {
+    if (recommending.has(name)) addPreflight(app, url);
     app.route({
       method: route.method,
       url,
       config: { operation: name },
       bodyLimit: bodyLimitOf(name),
-      onRequest: async (request) => {
+      onRequest: async (request, reply) => {
+        if (recommending.has(name)) allowPages(request, reply);
         const fault = context.options.faults ? context.faults.takeForCall(route.path) : undefined;
         if (fault?.after) late.set(request, fault);
         else if (fault) await applyFault(fault, context.clock, () => request.raw.socket.destroy());
-        const { name: client } = isFromConsole(request)
-          ? await visitorOf(context, request, route.path)
-          : await context.tokens.check(request.headers, route.path);
-        remember(request, { client });
+        await authorize(context, request, route.path);
       },
       handler: async (request, reply) => {
         const body = request.body as Body | undefined;
@@ -154,7 +156,7 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
 
 function bodyLimitOf(name: RouteName): number {
   if (name in envelopes) return limits.upsertBytes;
-  return name === "recommendItemsToUser" ? limits.recommendationBytes : limits.requestBytes;
+  return recommending.has(name) ? limits.recommendationBytes : limits.requestBytes;
 }
 
 function check(schema: ReturnType<typeof wireSchema>, given: unknown): unknown {
@@ -189,10 +191,12 @@ function callOf(
   return Object.assign(Object.create(context) as ServerContext, {
     db: store.db,
     requestId: request.id,
+    traceParent: traceParentOf(request),
     headers,
     leaving: () => disconnectSignal(reply.raw),
     addressedProject: (request.params as { projectId?: string }).projectId,
     addressedStack: stackIn(request.params as StackParams),
+    publicKey: publicKeyIn(request),
     countFor: (projectId: string) => answering.set(request, projectId),
     write: <T>(work: (db: Db) => Promise<T>) =>
       store.exclusively(async (db) => {
@@ -275,6 +279,7 @@ function recordCall(
       path: shortened(request.url.split("?")[0] as string),
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 100) / 100,
+      ...traceIdOf(request),
       ...auditOf(request, operation),
     },
     "call",

@@ -5,7 +5,7 @@ import { LRUCache } from "lru-cache";
 import { ServiceError } from "../base/error";
 import { everyScope, foldScopes, operationScopes } from "../base/scopes";
 import type { ServiceContext } from "../files/service-context";
-import { type Client, clientIdIn, clientOf, keyName } from "../store/clients";
+import { type Client, clientIdIn, clientOf, keyName, publicIdIn } from "../store/clients";
 
 /** Lifetime of a token in seconds. The specification does not state one. */
 export const tokenLifetimeSec = 60 * 60;
@@ -48,6 +48,7 @@ export class Tokens {
       id: form.client_id,
       secret: form.client_secret,
     };
+    if (typeof secret === "string") refusePublic(secret);
     const caller = typeof secret === "string" ? await this.callerBy(secret) : undefined;
     if (caller && (caller === keyHolder || caller.name === id)) return caller;
     throw new ServiceError(
@@ -155,8 +156,19 @@ function refuseBeyond({ name, scopes }: Caller, scope: string): void {
   );
 }
 
+function refusePublic(key: string): void {
+  if (publicIdIn(key) === undefined) return;
+  throw new ServiceError(
+    "FORBIDDEN",
+    "A public key can only be used for recommendations, without a token. For everything else, use the secret of a client.",
+  );
+}
+
 function keyIn({ apikey }: IncomingHttpHeaders): string {
-  if (typeof apikey === "string") return apikey;
+  if (typeof apikey === "string") {
+    refusePublic(apikey);
+    return apikey;
+  }
   throw unauthenticated(
     "The header APIKey is missing. Send the key from the file `key` in the data directory, or the secret of a client.",
   );

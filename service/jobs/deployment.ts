@@ -1,4 +1,6 @@
+import type { Rules } from "../../contract";
 import { type Origin, stableAddress } from "../../contract/origin";
+import { tracedPart } from "../../telemetry/tracing";
 import { JobError } from "../base/job-error";
 import type { Db } from "../store/database";
 import { succeed } from "../store/queue";
@@ -14,6 +16,7 @@ export async function runDeployment(job: Job, context: JobContext, lost: AbortSi
     generatorModelId: string;
     rankerModelId: string | null;
     qps: number;
+    rules?: Rules;
     origin?: Origin;
   };
   const address = data.origin && stableAddress(data.origin);
@@ -23,9 +26,11 @@ export async function runDeployment(job: Job, context: JobContext, lost: AbortSi
     generator_model_id: data.generatorModelId,
     ranker_model_id: data.rankerModelId,
     qps: data.qps,
+    rules: data.rules ? JSON.stringify(data.rules) : null,
   };
-  const prepared = await serving.prepare(row, lost);
+  const prepared = await tracedPart({ name: "phase load" }, () => serving.prepare(row, lost));
   try {
+    await prepared.rules?.check();
     const isLast = await endWithSuccess(job, context, lost, async (db) => {
       const modelIds = [
         row.generator_model_id,

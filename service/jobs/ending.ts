@@ -1,3 +1,4 @@
+import { tracedPart } from "../../telemetry/tracing";
 import type { Db } from "../store/database";
 import { retryOutages } from "../store/outage";
 import type { Job } from "../store/tables";
@@ -17,19 +18,18 @@ export function endWithSuccess<T>(
   lost: AbortSignal,
   work: (db: Db) => Promise<T>,
 ): Promise<T | undefined> {
-  return retryOutages(
-    (tries) =>
-      store.exclusively(async (db) =>
-        tries > 0 && (await hasSucceeded(db, job)) ? undefined : await work(db),
-      ),
-    async (error) => {
-      if (closing.aborted || lost.aborted) return false;
-      const about = { requestId: job.request_id ?? undefined, jobId: job.id };
-      log.warn({ ...about, err: error }, "cannot write the end of a job; trying again soon");
-      await clock.wait(pauseMs, AbortSignal.any([closing, lost]));
-      return !closing.aborted && !lost.aborted;
-    },
-  );
+  const end = (tries: number) =>
+    store.exclusively(async (db) =>
+      tries > 0 && (await hasSucceeded(db, job)) ? undefined : await work(db),
+    );
+  const mayRetry = async (error: unknown) => {
+    if (closing.aborted || lost.aborted) return false;
+    const about = { requestId: job.request_id ?? undefined, jobId: job.id };
+    log.warn({ ...about, err: error }, "cannot write the end of a job; trying again soon");
+    await clock.wait(pauseMs, AbortSignal.any([closing, lost]));
+    return !closing.aborted && !lost.aborted;
+  };
+  return tracedPart({ name: "phase commit" }, () => retryOutages(end, mayRetry));
 }
 
 async function hasSucceeded(db: Db, { number, attempt }: Job): Promise<boolean> {

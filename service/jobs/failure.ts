@@ -1,5 +1,5 @@
 import { JobError, LostLeaseError, OutdatedError } from "../base/job-error";
-import { removeResult } from "../files/results";
+import { removeChunks, removeResult } from "../files/results";
 import { isOutage } from "../store/postgres-errors";
 import { fail, interruptedRuns, outdatedRuns, putBack, runAgain, type Uncounted } from "../store/queue";
 import type { Job } from "../store/tables";
@@ -50,6 +50,7 @@ export async function recordFailure(
       const again = await store.exclusively((db) => fail(db, job, ending));
       if (again) onRetry(pauseMs);
       await removeFiles(job, context);
+      if (!again) await removeEnded(job, context);
       ended(outcomeOf(again));
       return log.warn({ ...about(job), err: error, jobMs: now - began }, lineOf(again));
     } catch (failure) {
@@ -75,16 +76,24 @@ async function giveUp(job: Job, error: LostLeaseError, context: JobContext): Pro
 }
 
 /**
- * Removes the files of a failed query or clustering. Called only after this process has given up the job, because until
+ * Removes the result that a failed attempt may have written. Called only after this process has given up the job, because until
  * then an in-doubt commit may turn out to have succeeded.
  */
 async function removeFiles(job: Job, context: JobContext): Promise<void> {
-  if (job.job_type !== "QUERYING" && job.job_type !== "CLUSTERING") return;
+  if (job.job_type === "TRAINING" || job.job_type === "DEPLOYMENT") return;
   await removeResult(context, job).catch((error) =>
     context.log.warn(
       { ...about(job), err: error },
       "cannot remove the result of a failed job; it expires in a day",
     ),
+  );
+}
+
+/** Removes what the attempts of a failed recommendation job have left for the next one. */
+export async function removeEnded(job: Job, context: JobContext): Promise<void> {
+  if (job.job_type !== "RECOMMENDATION") return;
+  await removeChunks(context, job.id).catch((error) =>
+    context.log.warn({ ...about(job), err: error }, "cannot remove parts of a result; trying again later"),
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Request, routes } from "../../contract";
+import { tracedPart } from "../../telemetry/tracing";
 import { JobError, OutdatedError } from "../base/job-error";
 import { type ModelSource, modelSource } from "../files/models";
 import { projectOf } from "../store/find";
@@ -46,7 +47,7 @@ export async function runClustering(job: Job, context: JobContext, signal: Abort
 /**
  * Number of outdated runs after which a job fails. Without a limit, it could run forever while users are being deleted.
  */
-const mostOutdated = 10;
+export const mostOutdated = 10;
 
 /**
  * Runs `work` and ends the job. If a user was forgotten meanwhile, the job runs again, because the result may list that
@@ -62,16 +63,18 @@ async function finish(
   const { store, clock } = context;
   const data = await projectData(store.db, await projectOf(store.db, job.project_id));
   const before = await deletionCount(store.db, data.events.id);
-  const result = await work(data, await modelSource(context, modelId));
+  const source = await modelSource(context, modelId);
+  const result = await tracedPart({ name: "phase compute" }, () => work(data, source));
   await endWithSuccess(job, context, signal, async (db) => {
     if ((await forgottenSince(db, data.events.id, before)).size > 0) throw outdated(job);
     await succeed(db, job, { result, now: clock.now() });
   });
 }
 
-function outdated(job: Job): Error {
+/** Returns the error for a job whose result was outdated. It runs again unless this has happened too often. */
+export function outdated(job: Job): Error {
   if (outdatedRuns(job) + 1 < mostOutdated)
-    return new OutdatedError("Events of a user were deleted while the job ran.");
+    return new OutdatedError("Events of a user were deleted while the job ran, so it runs again.");
   return new JobError(
     `Events of users were deleted during ${mostOutdated} runs of the job. ` +
       "Submit it again when fewer users are being deleted.",

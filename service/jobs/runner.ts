@@ -1,6 +1,7 @@
-// jobs/ runs the jobs of the queue: trainings, deployments, queries and clusterings.
+// jobs/ runs the jobs of the queue: trainings, deployments, queries, clusterings and recommendations.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { errorType, type Span } from "../../telemetry/span";
 import { LostLeaseError } from "../base/job-error";
 import { recover, renew, take } from "../store/queue";
 import type { Job } from "../store/tables";
@@ -9,8 +10,10 @@ import { type Lane, lanesOf } from "../threads/pool";
 import type { JobContext } from "./context";
 import { DatabaseContact } from "./database-contact";
 import { runDeployment } from "./deployment";
-import { about, lineOf, outcomeOf, recordFailure } from "./failure";
+import { about, lineOf, outcomeOf, recordFailure, removeEnded } from "./failure";
+import { runRecommendation } from "./recommendation";
 import { runClustering, runQuerying } from "./result";
+import { traceJob } from "./tracing";
 import { runTraining } from "./training";
 
 /** How often the queue is checked, in addition to calls of `wake`. */
@@ -21,6 +24,7 @@ const runners = {
   DEPLOYMENT: runDeployment,
   QUERYING: runQuerying,
   CLUSTERING: runClustering,
+  RECOMMENDATION: runRecommendation,
 };
 
 /** Runs the jobs of the queue in threads, and writes the result of each job in one transaction. */
@@ -48,6 +52,7 @@ export class Jobs {
       // The duration is 0, because it is unknown how long the job ran.
       metrics.jobs.observe({ type: job.job_type, outcome: outcomeOf(again) }, 0);
       log.warn({ ...about(job), err: new Error(reason) }, lineOf(again));
+      if (!again) await removeEnded(job, this.context);
     }
   }
 
@@ -169,7 +174,11 @@ export class Jobs {
     this.work.add(done);
   }
 
-  private async run(job: Job, lost: AbortSignal): Promise<void> {
+  private run(job: Job, lost: AbortSignal): Promise<void> {
+    return traceJob(job, this.context.clock.now(), (span) => this.runTraced(job, lost, span));
+  }
+
+  private async runTraced(job: Job, lost: AbortSignal, span: Span | undefined): Promise<void> {
     const { clock, faults, log, closing, metrics } = this.context;
     const began = clock.now();
     try {
@@ -181,6 +190,7 @@ export class Jobs {
       metrics.jobs.observe({ type: job.job_type, outcome: "succeeded" }, jobMs / 1000);
       log.info({ ...about(job), jobMs }, "job succeeded");
     } catch (error) {
+      span?.fail(errorType(error));
       const onRetry = (pauseMs: number) => this.follow(clock.wait(pauseMs, closing));
       await recordFailure(job, error, this.context, { began, onRetry });
     }

@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonMap } from "../../contract";
+import { tracedPart, traceEnvironment } from "../../telemetry/tracing";
 import { JobError } from "../base/job-error";
 import type { ProjectData } from "../store/project-data";
 import type { Job } from "../store/tables";
@@ -42,12 +43,18 @@ function commandTrainer(command: string): Trainer {
     const directory = join(dataDirectory.work, `${job.id}-${job.attempt}`);
     await mkdir(directory, { recursive: true, mode: 0o700 });
     try {
-      const data = await pool.run({ kind: "TRAINING_DATA", data: training.data, directory }, signal);
+      const data = await tracedPart({ name: "phase read" }, () =>
+        pool.run({ kind: "TRAINING_DATA", data: training.data, directory }, signal),
+      );
       if (data.interactions === 0) throw nothingToLearn(training.data);
       const env = await writeParameters(directory, training, data, job);
-      await execute(command, env, job, context, signal);
+      await tracedPart({ name: "phase train" }, () =>
+        execute(command, { ...env, ...traceEnvironment() }, job, context, signal),
+      );
       const { modelId } = training;
-      return await pool.run({ kind: "TRAINED_MODEL", file: env.RECOMMENDER_MODEL, data, modelId }, signal);
+      return await tracedPart({ name: "phase save" }, () =>
+        pool.run({ kind: "TRAINED_MODEL", file: env.RECOMMENDER_MODEL, data, modelId }, signal),
+      );
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
@@ -115,7 +122,7 @@ async function execute(
     lost.throwIfAborted();
     if (late.signal.aborted) throw new JobError(message);
     if (code === 0) return;
-    const exit = signal === null ? `exited with ${code}` : `was ended by ${signal}`;
+    const exit = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
     const outcome = error === undefined ? exit : `could not be started (${error})`;
     const stderr = errors.join("\n").slice(-quotedCharacters).trim();
     throw new Error(

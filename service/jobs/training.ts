@@ -10,6 +10,7 @@ import type { Job } from "../store/tables";
 import type { Progress } from "../threads/train";
 import type { JobContext } from "./context";
 import { endWithSuccess } from "./ending";
+import { phaseSpans } from "./tracing";
 import { trainerOf } from "./trainer";
 
 interface TrainingJobData {
@@ -33,8 +34,15 @@ export async function runTraining(job: Job, context: JobContext, signal: AbortSi
     modelId: id,
   };
   const seenSeq = await lastSeqIn(store.db);
-  const onProgress = progressWriter(job, data, context);
-  const { report, seenDeletions } = await trainerOf(context)(training, job, context, signal, onProgress);
+  const phases = phaseSpans();
+  const onProgress = progressWriter(job, data, context, phases);
+  const { report, seenDeletions } = await trainerOf(context)(
+    training,
+    job,
+    context,
+    signal,
+    onProgress,
+  ).finally(phases.end);
   await endWithSuccess(job, context, signal, async (db) => {
     await db
       .insertInto("models")
@@ -75,10 +83,17 @@ const progressEveryMs = 1000;
 const mostTrials = 500;
 
 /** Writes the progress of a training to the database, because another process may serve the call that reads it. */
-function progressWriter(job: Job, data: object, { store, clock, log }: JobContext) {
+function progressWriter(
+  job: Job,
+  data: object,
+  { store, clock, log }: JobContext,
+  phases: ReturnType<typeof phaseSpans>,
+) {
   let [writing, nextAt] = [false, 0];
   let known: { readonly trials?: readonly number[] } = {};
   const onProgress = ({ phase, fraction, quality, trials }: Progress): void => {
+    // The model is saved after the last report of the last phase.
+    phases.at(phase === "attributes" && fraction === 1 ? "save" : phase);
     if (trials) known = { trials: trials.slice(0, mostTrials) };
     if (writing || clock.now() < nextAt) return;
     [writing, nextAt] = [true, clock.now() + progressEveryMs];

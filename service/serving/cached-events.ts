@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { EventRule, UserItem } from "../algorithms";
 import type { IdIndex } from "../base/id-index";
 import { weightOf } from "../store/snapshot";
-import { type UserEvents, withOtherTypes } from "./user-events";
+import { positive, type UserEvents, withOtherTypes } from "./user-events";
 
 /** Maximum size of all cached events, in bytes. */
 const maxBytes = 24 * 1024 * 1024;
@@ -13,11 +13,17 @@ const entryBytes = 600;
 /** Bytes of one item with its sum. */
 const pairBytes = 8;
 
+/** Bytes of the time of an item. */
+const timeBytes = 8;
+
 /** Upper limit of a user's number of events. An item number multiplied by it is still a safe integer. */
 const mostEvents = 2 ** 26;
 
-/** Item numbers in ascending order, and for each item the sum of its events' values. */
-type Sums = readonly [items: Uint32Array, sums: Float32Array];
+/**
+ * Item numbers in ascending order, and for each item the sum of its events' values and, if the models use times, the
+ * time of the last event.
+ */
+type Sums = readonly [items: Uint32Array, sums: Float32Array, times?: Float64Array];
 
 class CachedUser implements UserEvents {
   constructor(
@@ -37,25 +43,32 @@ class CachedUser implements UserEvents {
 
   /** Estimated size of the entry in bytes, without the objects that every entry has. */
   get bytes(): number {
-    let bytes = 2 * this.stamp.length + pairBytes * this.items.length;
-    for (const [type, [items]] of this.others)
-      bytes += entryBytes + 2 * type.length + pairBytes * items.length;
+    let bytes = 2 * this.stamp.length + bytesOf(this.target);
+    for (const [type, sums] of this.others) bytes += entryBytes + 2 * type.length + bytesOf(sums);
     return bytes;
   }
 
+  sums(type?: string): UserItem[] {
+    return pairsOf(type === undefined ? this.target : (this.others.get(type) ?? none));
+  }
+
   weights(rule?: EventRule): UserItem[] {
-    return withOtherTypes(above(this.target), rule, (type) => above(this.others.get(type) ?? none));
+    return withOtherTypes(positive(this.sums()), rule, (type) => positive(this.sums(type)));
   }
 }
 
 const none: Sums = [new Uint32Array(0), new Float32Array(0)];
 
-function above([items, sums]: Sums): UserItem[] {
-  const pairs: UserItem[] = [];
-  sums.forEach((weight, at) => {
-    if (weight > 0) pairs.push({ item: items[at] as number, weight });
-  });
-  return pairs;
+function bytesOf([items, , times]: Sums): number {
+  return items.length * (pairBytes + (times ? timeBytes : 0));
+}
+
+function pairsOf([items, sums, times]: Sums): UserItem[] {
+  return Array.from(items, (item, at) => ({
+    item,
+    weight: sums[at] as number,
+    ...(times && { time: times[at] as number }),
+  }));
 }
 
 /**
@@ -84,14 +97,16 @@ export class CachedEvents {
   }
 
   /**
-   * Caches the events of a user. `events` is JSON: a list of item ids, a list of values and, if the models use several
-   * event types, a list of types.
+   * Caches the events of a user. `events` is JSON: a list of item ids, a list of values, a list of types if the models
+   * use several event types, and a list of times if a model uses times.
    */
   keep(userId: string, stamp: string, events: string): UserEvents {
-    const [ids, values, types] = JSON.parse(events) as [string[], number[], string[]?];
+    const [ids, values, types, times] = JSON.parse(events) as [string[], number[], string[]?, number[]?];
     const sumsOf = (type: string): Sums => {
       const isOfType = (_: unknown, at: number) => types?.[at] === type;
-      return types ? this.sums(ids.filter(isOfType), values.filter(isOfType)) : this.sums(ids, values);
+      return types
+        ? this.sums(ids.filter(isOfType), values.filter(isOfType), times?.filter(isOfType))
+        : this.sums(ids, values, times);
     };
     const others = new Set(types);
     others.delete(this.targetEventType);
@@ -112,7 +127,7 @@ export class CachedEvents {
   }
 
   /** Sums the event values of each known item. Sorting the events takes a third of the time that a map would take. */
-  private sums(ids: readonly string[], values: readonly number[]): Sums {
+  private sums(ids: readonly string[], values: readonly number[], times?: readonly number[]): Sums {
     if (this.keys.length < ids.length) this.keys = new Float64Array(2 * ids.length);
     const { keys } = this;
     let length = 0;
@@ -125,14 +140,18 @@ export class CachedEvents {
     let count = 0;
     for (let at = 0; at < length; at++) if (at === 0 || placeAt(at) !== placeAt(at - 1)) count++;
     const [items, sums] = [new Uint32Array(count), new Float32Array(count)];
+    const last = times && new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
     for (let at = 0, to = 0; at < length; to++) {
       const place = placeAt(at);
       let sum = 0;
-      for (; at < length && placeAt(at) === place; at++)
-        sum += weightOf(values[(keys[at] as number) % mostEvents] as number);
+      for (; at < length && placeAt(at) === place; at++) {
+        const event = (keys[at] as number) % mostEvents;
+        sum += weightOf(values[event] as number);
+        if (times && last) last[to] = Math.max(last[to] as number, times[event] as number);
+      }
       items[to] = place;
       sums[to] = sum;
     }
-    return [items, sums];
+    return last ? [items, sums, last] : [items, sums];
   }
 }

@@ -1,6 +1,6 @@
 import { CompiledQuery } from "kysely";
 import { ServiceError } from "../base/error";
-import type { Db } from "../store/database";
+import { type Db, retryConflicts } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 
 /** The values in the database that recommendations depend on. Other processes may change them at any time. */
@@ -26,14 +26,17 @@ export interface Current {
 
 /**
  * Returns the statement that reads `Current` for several users. It scans the covering index once per user for both the
- * stamp and the events. If the models use several event types, the event types are a third list.
+ * stamp and the events. If the models use several event types, the event types are a third list. If a model uses
+ * times, they are the fourth list, and the statement also reads the table.
  */
-function statement(name: string, types: "one" | "several"): string {
+function statement(name: string, types: "one" | "several", times = false): string {
   const ofType = { one: "= $5::text", several: "= any($5::text[])" }[types];
-  const [json, array] = {
-    one: ["", ""],
+  const [typesJson, typesArray] = {
+    one: [times ? ", null" : "", ""],
     several: [", to_json(event_types)", ", coalesce(array_agg(event_type), '{}') as event_types"],
   }[types];
+  const json = times ? `${typesJson}, to_json(times)` : typesJson;
+  const array = times ? `${typesArray}, coalesce(array_agg(ts), '{}') as times` : typesArray;
   return `/* ${name} */ select
   (select job_id from deployments where project_id = $1) as "jobId",
   exists (select from deployments where project_id <> $1) as "hasOthers",
@@ -53,6 +56,8 @@ function statement(name: string, types: "one" | "several"): string {
 /** Statement for models that use only target events. */
 export const currentStatement = statement("current", "one");
 const currentOfTypes = statement("currentOfTypes", "several");
+const currentTimes = statement("currentTimes", "one", true);
+const currentTimesOfTypes = statement("currentTimesOfTypes", "several", true);
 
 /** A user to read, and the stamp of the user's cached events. */
 interface User {
@@ -97,6 +102,7 @@ export class CurrentReader {
     private readonly projectId: string,
     private readonly data: ProjectData,
     private readonly otherTypes: readonly string[],
+    private readonly withTimes = false,
   ) {}
 
   /** Reads the current values for a user. Includes the events only if their stamp differs from `knownStamp`. */
@@ -128,7 +134,7 @@ export class CurrentReader {
 
   private async readFor(asked: readonly Asked[]): Promise<void> {
     try {
-      const { rows } = await this.db.executeQuery(this.query(asked));
+      const { rows } = await retryConflicts(() => this.db.executeQuery(this.query(asked)));
       for (const [at, { resolve }] of asked.entries()) resolve(rows[at] as Current);
     } catch (error) {
       // One of the user ids may be invalid. The other users can still be read.
@@ -140,9 +146,11 @@ export class CurrentReader {
 
   private query(asked: readonly User[]): CompiledQuery {
     const parameters = parametersOf(this.projectId, this.data, asked);
-    if (this.otherTypes.length === 0) return CompiledQuery.raw(currentStatement, parameters);
-    parameters[4] = [parameters[4], ...this.otherTypes];
-    return CompiledQuery.raw(currentOfTypes, parameters);
+    const { otherTypes, withTimes } = this;
+    if (otherTypes.length === 0)
+      return CompiledQuery.raw(withTimes ? currentTimes : currentStatement, parameters);
+    parameters[4] = [parameters[4], ...otherTypes];
+    return CompiledQuery.raw(withTimes ? currentTimesOfTypes : currentOfTypes, parameters);
   }
 }
 

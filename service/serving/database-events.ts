@@ -3,10 +3,9 @@ import type { Db } from "../store/database";
 import { deletionCount, forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 import { changesOf, snapshot, writtenRecords } from "../store/snapshot";
-import { type Build, otherTypes } from "../threads/build";
+import { type Build, otherTypes, usesTimes } from "../threads/build";
 import { CachedEvents } from "./cached-events";
 import { type Current, CurrentReader } from "./current";
-import { notDeployed } from "./deployed-context";
 import type { EventReader, EventSource, UpdatableModels } from "./event-source";
 import type { UserEvents } from "./user-events";
 
@@ -16,6 +15,8 @@ export interface DeploymentCallbacks {
   readonly onOutdated: () => void;
   /** Called if several projects are deployed and the caller named none. Rejects if a sync confirms this. */
   readonly onSeveral: () => Promise<void>;
+  /** Called if the deployment was shut down. Throws if it must not be used any more. */
+  readonly onShutDown: () => void;
 }
 
 /** Reads events from a database to which other processes also write. */
@@ -49,8 +50,9 @@ class DatabaseEvents implements EventReader {
     { generator, ranker, itemChanges, forgottenUntil }: Build,
     private readonly callbacks: DeploymentCallbacks,
   ) {
-    const types = otherTypes([generator.model, ranker?.model]);
-    this.reader = new CurrentReader(db, deployed.row.project_id, data, types);
+    const models = [generator.model, ranker?.model];
+    const projectId = deployed.row.project_id;
+    this.reader = new CurrentReader(db, projectId, data, otherTypes(models), usesTimes(models));
     this.cached = new CachedEvents(deployed.items, data.targetEventType);
     this.seen = { itemChanges, forgottenUntil };
   }
@@ -68,13 +70,13 @@ class DatabaseEvents implements EventReader {
 
   private async readCurrent(userId: string, isAddressed: boolean): Promise<UserEvents | null> {
     const { reader, cached, callbacks } = this;
-    const { job_id, project_id } = this.deployed.row;
+    const { job_id } = this.deployed.row;
     for (;;) {
       const known = cached.find(userId);
       const current = await reader.read(userId, known?.stamp ?? "");
       if (current.jobId !== job_id) callbacks.onOutdated();
       if (current.hasOthers && !isAddressed) await callbacks.onSeveral();
-      if (current.jobId === null) throw notDeployed(project_id);
+      if (current.jobId === null) callbacks.onShutDown();
       while (this.isBehind(current)) await this.refresh();
       if (current.deletions === null) return null;
       if (current.events !== null) return cached.keep(userId, current.stamp, current.events);

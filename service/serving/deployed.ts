@@ -1,16 +1,25 @@
 import type { JsonMap } from "../../contract";
-import type { Attributes, UserItem } from "../algorithms";
+import type { AttributeSchema, Attributes, UserItem } from "../algorithms";
+import { createYielder } from "../base/event-loop";
 import { IdIndex } from "../base/id-index";
 import type { HashedUsers } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
+import { eachRecordText } from "../store/snapshot";
 import type { DeploymentTable } from "../store/tables";
 import type { Build, PlacedModel } from "../threads/build";
 import { CachedAttributes } from "./cached-attributes";
 import { type DeployedContext, rowReader } from "./deployed-context";
 import type { EventReader, EventSource, UpdatableModels } from "./event-source";
+import { ItemFilters } from "./filters/item-filters";
 import { RateLimit } from "./rate-limit";
+import { DeployedRules } from "./rules/deployed-rules";
 import { ServedModel } from "./served-model";
+import { SimilarItems } from "./similar-items";
 import type { UserEvents } from "./user-events";
+
+function schemaOf({ attribute_schema: schema }: ProjectData["items"]): AttributeSchema | null {
+  return schema === null ? null : JSON.parse(schema);
+}
 
 /** The generator and the ranker of one deployment, up to date with the store. */
 export class Deployed implements UpdatableModels {
@@ -20,6 +29,9 @@ export class Deployed implements UpdatableModels {
   readonly generator: ServedModel;
   readonly ranker: ServedModel | undefined;
   readonly events: EventReader;
+  readonly filters: ItemFilters;
+  readonly rules: DeployedRules | undefined;
+  readonly similar: SimilarItems;
   private readonly attributes: CachedAttributes;
   /**
    * Items that lost all events because users were forgotten. They get vectors from attributes before the next
@@ -43,17 +55,30 @@ export class Deployed implements UpdatableModels {
     const serve = (placed: PlacedModel, modelId: string, users: IdIndex, items: IdIndex) =>
       new ServedModel(placed, users, items, countCached, rowReader(context, modelId));
     this.generator = serve(generator, row.generator_model_id, this.users, this.items);
+    this.similar = new SimilarItems(this.generator.recommender);
     if (ranker && row.ranker_model_id !== null) {
       const [users, items] = [new IdIndex([...ranker.userIds]), new IdIndex([...ranker.itemIds])];
       this.ranker = serve(ranker, row.ranker_model_id, users, items);
     }
     this.attributes = new CachedAttributes((ids) => this.recordsOf(data.items.number, ids).execute());
+    this.filters = new ItemFilters(
+      (visit) => eachRecordText(context.store.db, data.items.number, visit, createYielder()),
+      this.items,
+      { items: schemaOf(data.items), users: schemaOf(data.users) },
+    );
+    if (row.rules !== null)
+      this.rules = new DeployedRules(JSON.parse(row.rules), this.filters, (id) => this.items.find(id));
     this.events = source.start(this, build);
   }
 
   /** Stops keeping the models up to date. */
   close(): void {
     this.source.close();
+  }
+
+  /** The event type that the models predict. */
+  get targetEventType(): string {
+    return this.data.targetEventType;
   }
 
   /** Returns the attributes of items. */
@@ -130,7 +155,9 @@ export class Deployed implements UpdatableModels {
   }
 
   private place(id: string, attributes: Attributes): void {
-    this.generator.placeItem(this.items.add(id), attributes);
+    const item = this.items.add(id);
+    this.generator.placeItem(item, attributes);
+    this.filters.changed(item, attributes);
     const own = this.ranker?.items.find(id);
     if (own !== undefined) this.ranker?.placeItem(own, attributes);
   }

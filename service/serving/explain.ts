@@ -1,3 +1,5 @@
+import type { AppliedRule } from "../../contract";
+import { choiceOf, type Restrictions } from "./choice";
 import type { Deployed } from "./deployed";
 import { type Basis, EditedPerson, type Edits } from "./person";
 import { type Recommended, recommendTo } from "./recommend";
@@ -6,16 +8,20 @@ import { type Recommended, recommendTo } from "./recommend";
 export interface Explained {
   readonly itemId: string;
   readonly score: number;
-  /** The user's items, with how much each adds to the score. `neighbours` is the part that comes from similar users. */
+  /** The user's items, with how much each adds to the score. `neighbours` is the part that comes from similar users,
+   * `order` the part that comes from how recently the user chose the item. */
   readonly reasons: readonly {
     readonly itemId: string;
     readonly adds: number;
     readonly neighbours: number;
+    readonly order: number;
   }[];
   /** How much each attribute of the user adds to the score, if the preferences come from attributes. */
   readonly byAttributes: readonly { readonly attribute: string; readonly adds: number }[];
   /** The part of the score that no item of the user explains. */
   readonly rest: number;
+  /** What the rules of the deployment did to the item. The score is the one before that. */
+  readonly rules: readonly AppliedRule[];
 }
 
 /** Recommendations with their reasons. */
@@ -33,11 +39,12 @@ export interface Explanation {
 /** Computes what a deployment would recommend, with the reasons for each item. Nothing is stored. */
 export async function explain(
   deployed: Deployed,
-  asked: Edits & { readonly limit: number },
+  asked: Edits & Restrictions & { readonly limit: number },
 ): Promise<Explanation> {
   const { generator, ranker, row } = deployed;
   const person = await EditedPerson.read(deployed, asked);
-  const recommended = await recommendTo(deployed, person, asked.limit);
+  const choice = await choiceOf(deployed, asked, person);
+  const recommended = await recommendTo(deployed, person, asked.limit, choice);
   const added = new Map(asked.add.map(({ itemId, weight }) => [itemId, weight]));
   const unknown = [...added].filter(([itemId]) => deployed.items.find(itemId) === undefined);
   const own = person.weights(generator.eventRule).map(({ item, weight }) => ({
@@ -69,8 +76,9 @@ function explainItems(deployed: Deployed, person: EditedPerson, recommended: Rec
     const by = recommender.penaltyOn(targets[at] as number, score);
     const reasons = (target === -1 ? [] : parts).map((part) => {
       const neighbours = by * (part.neighbours[target] as number);
-      const adds = by * (part.vectors[target] as number) + neighbours;
-      return { itemId: scorer.items.ids[part.item] as string, adds, neighbours };
+      const order = by * (part.order[target] as number);
+      const adds = by * (part.vectors[target] as number) + neighbours + order;
+      return { itemId: scorer.items.ids[part.item] as string, adds, neighbours, order };
     });
     const byAttributes = (target === -1 ? [] : attributeParts).map(({ attribute, adds }) => ({
       attribute,
@@ -82,6 +90,7 @@ function explainItems(deployed: Deployed, person: EditedPerson, recommended: Rec
       reasons: reasons.sort(byAdds),
       byAttributes: byAttributes.sort(byAdds),
       rest: score - reasons.reduce((sum, { adds }) => sum + adds, 0),
+      rules: recommended.applied(recommended.items[at] as number),
     };
   });
 }

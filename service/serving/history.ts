@@ -4,6 +4,8 @@ import { createYielder } from "../base/event-loop";
 interface Pair {
   count: number;
   sum: number;
+  /** Time of the last event, if times are kept. Deleting that event does not change it unless it was the only one. */
+  time?: number;
 }
 
 type Rows = Map<number, Map<number, Pair>>;
@@ -27,6 +29,8 @@ export class History {
   constructor(
     private rows: Pairs,
     private readonly most = mostChanged,
+    /** Whether to keep the time of each pair. Without it, `rows` need no times and take a third less memory. */
+    private readonly withTimes = false,
   ) {}
 
   /** Number of pairs that wait for the next merge. */
@@ -40,23 +44,30 @@ export class History {
     return this.changedOf(user)?.keys() ?? index.subarray(start[user] ?? 0, start[user + 1] ?? 0);
   }
 
-  /**
-   * Returns the items of a user with the weights that a training would use: the sum of the event values, if above 0.
-   */
-  weights(user: number): UserItem[] {
-    const { start, sum } = this.rows;
+  /** Returns the items of a user, each with the sum of its event values, rounded as in a training. */
+  sums(user: number): UserItem[] {
+    const { start, sum, time } = this.rows;
     const changed = this.changedOf(user);
-    const pairs = changed
-      ? Array.from(changed, ([item, pair]) => ({ item, weight: Math.fround(pair.sum) }))
+    return changed
+      ? Array.from(changed, ([item, pair]) => ({
+          item,
+          weight: Math.fround(pair.sum),
+          ...(this.withTimes && { time: pair.time }),
+        }))
       : Array.from(this.items(user), (item, at) => ({
           item,
           weight: Math.fround(sum[(start[user] ?? 0) + at] as number),
+          ...(this.withTimes && { time: time?.[(start[user] ?? 0) + at] }),
         }));
-    return pairs.filter(({ weight }) => weight > 0);
+  }
+
+  /** Returns the items of a user with the weights that a training would use: the sums that are above 0. */
+  weights(user: number): UserItem[] {
+    return this.sums(user).filter(({ weight }) => weight > 0);
   }
 
   /** Adds an event of a user, or removes one. */
-  change(user: number, item: number, weight: number, by: 1 | -1): void {
+  change(user: number, item: number, weight: number, by: 1 | -1, time?: number): void {
     let pairs = this.changed.get(user);
     if (!pairs) {
       pairs = this.row(user);
@@ -67,6 +78,7 @@ export class History {
     const pair = pairs.get(item) ?? { count: 0, sum: 0 };
     pair.count += by;
     pair.sum += by * weight;
+    if (this.withTimes && time !== undefined) pair.time = Math.max(pair.time ?? time, time);
     if (pair.count > 0) pairs.set(item, pair);
     else pairs.delete(item);
     this.changedPairs += pairs.size - before;
@@ -81,9 +93,13 @@ export class History {
     const pairs = new Map<number, Pair>();
     for (const [item, pair] of this.merging?.get(user) ?? []) pairs.set(item, { ...pair });
     if (this.merging?.has(user)) return pairs;
-    const { start, index, count, sum } = this.rows;
+    const { start, index, count, sum, time } = this.rows;
     for (let at = start[user] ?? 0; at < (start[user + 1] ?? 0); at++) {
-      pairs.set(index[at] as number, { count: count[at] as number, sum: sum[at] as number });
+      pairs.set(index[at] as number, {
+        count: count[at] as number,
+        sum: sum[at] as number,
+        ...(time && { time: time[at] as number }),
+      });
     }
     return pairs;
   }
@@ -93,7 +109,7 @@ export class History {
     this.merging = merging;
     this.changed = new Map();
     this.changedPairs = 0;
-    this.rows = await mergedRows(this.rows, merging);
+    this.rows = await mergedRows(this.rows, merging, this.withTimes);
     this.merging = undefined;
   }
 }
@@ -105,6 +121,7 @@ const usersPerLook = 256;
 async function mergedRows(
   rows: Pairs,
   changed: ReadonlyMap<number, ReadonlyMap<number, Pair>>,
+  withTimes: boolean,
 ): Promise<Pairs> {
   const yieldIfBusy = createYielder();
   let users = rows.start.length - 1;
@@ -118,12 +135,14 @@ async function mergedRows(
   const pairs = start[users] as number;
   const [index, count] = [new Uint32Array(pairs), new Uint32Array(pairs)];
   const sum = new Float64Array(pairs);
+  const time = withTimes ? new Float64Array(pairs) : undefined;
   for (let user = 0; user < users; user++) {
     let at = start[user] as number;
     const own = changed.get(user);
     for (const [item, pair] of own ?? []) {
       index[at] = item;
       count[at] = pair.count;
+      if (time) time[at] = pair.time ?? 0;
       sum[at++] = pair.sum;
     }
     if (!own) {
@@ -131,8 +150,9 @@ async function mergedRows(
       index.set(rows.index.subarray(from, to), at);
       count.set(rows.count.subarray(from, to), at);
       sum.set(rows.sum.subarray(from, to), at);
+      if (rows.time) time?.set(rows.time.subarray(from, to), at);
     }
     if (user % usersPerLook === 0) await yieldIfBusy();
   }
-  return { start, index, count, sum };
+  return { start, index, count, sum, time };
 }

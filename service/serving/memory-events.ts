@@ -1,4 +1,5 @@
-import type { Change, EventChange, EventsChange } from "../store/changes";
+import type { Pairs } from "../algorithms";
+import type { Change, EventChange, EventsChange, WrittenEvent } from "../store/changes";
 import type { ProjectData } from "../store/project-data";
 import { weightOf } from "../store/snapshot";
 import type { Build } from "../threads/build";
@@ -48,10 +49,11 @@ class MemoryEvents implements EventReader {
   constructor(
     private readonly data: ProjectData,
     private readonly deployed: UpdatableModels,
-    { history, others, lastSeq, deletions }: Build,
+    { history, others, withTimes, lastSeq, deletions }: Build,
   ) {
-    this.target = history && new History(history);
-    this.others = new Map(Array.from(others, ([type, pairs]) => [type, new History(pairs)]));
+    const historyOf = (pairs: Pairs) => new History(pairs, undefined, withTimes);
+    this.target = history && historyOf(history);
+    this.others = new Map(Array.from(others, ([type, pairs]) => [type, historyOf(pairs)]));
     this.built = { lastSeq, deletions };
   }
 
@@ -60,9 +62,10 @@ class MemoryEvents implements EventReader {
     await this.deployed.finishForgetting();
     const { target } = this;
     const user = this.deployed.users.find(userId);
-    if (!target || user === undefined) return target && { items: [], weights: () => [] };
+    if (!target || user === undefined) return target && { items: [], sums: () => [], weights: () => [] };
     return {
       items: target.items(user),
+      sums: (type) => (type === undefined ? target : this.others.get(type))?.sums(user) ?? [],
       weights: (rule) =>
         withOtherTypes(target.weights(user), rule, (type) => this.others.get(type)?.weights(user) ?? []),
     };
@@ -112,14 +115,14 @@ class MemoryEvents implements EventReader {
     return dataset === this.data.events.number && deletions <= this.built.deletions;
   }
 
-  private count(event: EventChange, by: 1 | -1): void {
+  private count(event: EventChange & Partial<WrittenEvent>, by: 1 | -1): void {
     const { deployed } = this;
     const isTarget = event.event_type === this.data.targetEventType;
     const history = isTarget ? this.target : this.others.get(event.event_type);
     if (!history && !isTarget) return;
     const user = deployed.users.add(event.user_id);
     const item = deployed.addItem(event.item_id);
-    history?.change(user, item, weightOf(event.event_value), by);
+    history?.change(user, item, weightOf(event.event_value), by, event.ts);
     deployed.userChanged(event.user_id);
   }
 }

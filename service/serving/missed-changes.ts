@@ -48,8 +48,8 @@ export class MissedChanges {
 /** Removes the attributes of events, which may be large and which a deployment does not use. */
 function withoutAttributes(change: Change): Change {
   if (!("written" in change)) return change;
-  const written = change.written.map(({ seq, user_id, item_id, event_type, event_value }) => {
-    return { seq, user_id, item_id, event_type, event_value };
+  const written = change.written.map(({ seq, user_id, item_id, ts, event_type, event_value }) => {
+    return { seq, user_id, item_id, ts, event_type, event_value };
   });
   return { ...change, written };
 }

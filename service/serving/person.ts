@@ -1,8 +1,11 @@
 import type { JsonMap } from "../../contract";
 import type { Attributes, EventRule, Preferences, UserItem } from "../algorithms";
+import type { Candidates } from "./cached-candidates";
+import { type Choice, selectionOf } from "./choice";
 import type { Deployed } from "./deployed";
-import type { Candidates, ServedModel } from "./served-model";
+import type { ServedModel } from "./served-model";
 import type { UserEvents } from "./user-events";
+import { type Visit, VisitedEvents, visitedItems } from "./visit";
 
 /** Source of a person's preferences. */
 export type Basis = "events" | "training" | "attributes" | "popularity";
@@ -18,8 +21,12 @@ export interface Person {
   preferencesIn(
     served: ServedModel,
   ): Promise<{ readonly preferences: Preferences | null; readonly basis: Basis }>;
+  /** Returns the attributes of the person, or undefined if there is no record. */
+  readAttributes(): Promise<Attributes | undefined>;
   /** Returns the best items by the generator, with their scores. */
-  candidates(preferences: Preferences | null, wanted: number): Candidates;
+  candidates(preferences: Preferences | null, wanted: number, choice?: Choice): Candidates;
+  /** Returns the items that are not recommended to the person again. */
+  had(): Iterable<number>;
 }
 
 /** Reads the events of a stored user. */
@@ -49,13 +56,21 @@ class StoredUser implements Person {
     const { events, userId } = this;
     const preferences = served.preferencesOf(userId, events && (() => this.eventsIn(served)), events?.stamp);
     if (preferences) return { preferences, basis: events ? ("events" as const) : ("training" as const) };
-    this.attributes ??= this.deployed.attributesOfUser(userId);
-    return fromAttributes(served, await this.attributes);
+    return fromAttributes(served, await this.readAttributes());
   }
 
-  candidates(preferences: Preferences | null, wanted: number): Candidates {
-    const had = () => (this.events ? this.deployed.had(this.events) : []);
-    return this.deployed.generator.bestFor(this.userId, preferences, wanted, this.changes, had);
+  readAttributes(): Promise<Attributes | undefined> {
+    this.attributes ??= this.deployed.attributesOfUser(this.userId);
+    return this.attributes;
+  }
+
+  candidates(preferences: Preferences | null, wanted: number, choice?: Choice): Candidates {
+    const had = () => this.had();
+    return this.deployed.generator.bestFor(this.userId, preferences, wanted, this.changes, had, choice);
+  }
+
+  had(): Iterable<number> {
+    return this.events ? this.deployed.had(this.events) : [];
   }
 }
 
@@ -67,9 +82,14 @@ export interface Edits {
   readonly attributes?: JsonMap | undefined;
   readonly add: readonly { readonly itemId: string; readonly weight: number }[];
   readonly remove: readonly string[];
+  /** Events of the current visit. They have the same effect as if they were stored. */
+  readonly visit?: Visit | undefined;
   /** Whether the caller named the project. */
   readonly isAddressed?: boolean | undefined;
 }
+
+/** Id for reading the state of a deployment without a user. No stored user has it. */
+export const nobody = "";
 
 /** A person with events or attributes that are not stored. Nothing is cached. */
 export class EditedPerson implements Person {
@@ -87,8 +107,10 @@ export class EditedPerson implements Person {
 
   /** Reads the stored events and attributes of the user that the edits start from. */
   static async read(deployed: Deployed, edits: Edits): Promise<EditedPerson> {
-    const { userId, isAddressed = true } = edits;
-    const events = userId === undefined ? undefined : await deployed.events.read(userId, isAddressed);
+    const { userId, visit, isAddressed = true } = edits;
+    const read = () => deployed.events.read(userId ?? nobody, isAddressed);
+    const current = userId === undefined && !visit ? undefined : await read();
+    const events = visit ? new VisitedEvents(current ?? undefined, visitedItems(deployed, visit)) : current;
     const stored = () => (userId === undefined ? undefined : deployed.attributesOfUser(userId));
     return new EditedPerson(deployed, edits, events, edits.attributes ?? (await stored()));
   }
@@ -100,13 +122,17 @@ export class EditedPerson implements Person {
   /** Returns the items and weights with the edits applied. Items that the generator does not know are left out. */
   weights(rule: EventRule | undefined): UserItem[] {
     const { items } = this.deployed;
-    const pairs = new Map((this.events?.weights(rule) ?? []).map(({ item, weight }) => [item, weight]));
+    const pairs = new Map((this.events?.weights(rule) ?? []).map((pair) => [pair.item, pair]));
     for (const id of this.edits.remove) pairs.delete(items.find(id) ?? -1);
+    const times = Array.from(pairs.values(), ({ time = 0 }) => time);
+    let latest = times.length > 0 ? Math.max(...times) : Date.now();
     for (const { itemId, weight } of this.edits.add) {
       const item = items.find(itemId);
-      if (item !== undefined) pairs.set(item, (pairs.get(item) ?? 0) + weight);
+      if (item === undefined) continue;
+      // The user would choose these items after all others, one after another.
+      pairs.set(item, { item, weight: (pairs.get(item)?.weight ?? 0) + weight, time: ++latest });
     }
-    return [...pairs].map(([item, weight]) => ({ item, weight })).filter(({ weight }) => weight > 0);
+    return [...pairs.values()].filter(({ weight }) => weight > 0);
   }
 
   async preferencesIn(served: ServedModel) {
@@ -122,13 +148,19 @@ export class EditedPerson implements Person {
     return fromAttributes(served, this.attributes);
   }
 
-  candidates(preferences: Preferences | null, wanted: number): Candidates {
+  async readAttributes(): Promise<Attributes | undefined> {
+    return this.attributes;
+  }
+
+  candidates(preferences: Preferences | null, wanted: number, choice?: Choice): Candidates {
     const { recommender } = this.deployed.generator;
-    const items = recommender.candidates(preferences, wanted, this.had());
+    const had = this.had();
+    for (const item of choice?.without ?? []) had.add(item);
+    const items = recommender.candidates(preferences, wanted, had, choice && selectionOf(choice));
     return { items, scores: recommender.foundScores(items) };
   }
 
-  private had(): Set<number> {
+  had(): Set<number> {
     const { items } = this.deployed;
     const had = new Set(this.events ? this.deployed.had(this.events) : []);
     for (const id of this.edits.remove) had.delete(items.find(id) ?? -1);

@@ -16,15 +16,21 @@ import {
   type UserItem,
 } from "../algorithms";
 import type { IdIndex } from "../base/id-index";
+import type { StoredRow } from "../files/format/pairs";
 import type { HashedUsers } from "../store/forgotten";
 import type { PlacedModel } from "../threads/build";
+import {
+  type CachedCandidates,
+  type Candidates,
+  chosenFrom,
+  isCurrent,
+  maxCachedCandidates,
+} from "./cached-candidates";
+import { type Choice, isLimited, selectionOf } from "./choice";
 import { UserHashes } from "./user-hashes";
 
 /** Maximum size of all cached preferences, in bytes. */
 const mostPreferenceBytes = 64 * 1024 * 1024;
-
-/** Maximum number of candidates that are cached with a user's preferences. */
-const maxCachedCandidates = 200;
 
 /**
  * Estimated size of an entry in bytes, without its ids and vectors: its objects, and candidates that may be added
@@ -32,14 +38,8 @@ const maxCachedCandidates = 200;
  */
 const preferenceEntryBytes = 600 + 8 * maxCachedCandidates;
 
-function bytesOf({ vector, chosen }: Preferences): number {
-  return vector.byteLength + 8 * chosen.length;
-}
-
-/** Items with their scores, best first. */
-export interface Candidates {
-  readonly items: number[];
-  readonly scores: number[];
+function bytesOf({ vector, chosen, sequence }: Preferences): number {
+  return vector.byteLength + 8 * (chosen.length + (sequence?.items.length ?? 0));
 }
 
 interface CachedPreferences {
@@ -48,19 +48,17 @@ interface CachedPreferences {
   best?: CachedCandidates;
 }
 
-interface CachedCandidates {
-  readonly items: Uint32Array;
-  readonly scores: Float32Array;
-  /** The number of candidates that were requested. The model may have found fewer. */
-  readonly wanted: number;
-  /** The model's count of changes when the candidates were computed. */
-  readonly changes: number;
+function* union(a: Iterable<number>, b: Iterable<number>): Generator<number> {
+  yield* a;
+  yield* b;
 }
 
 /** Input for a ranker that orders the candidates of a generator. */
 export interface Ordering {
   /** Scores of the generator. */
   readonly scores: readonly number[];
+  /** What to multiply the score of each candidate with. */
+  readonly factors?: readonly number[] | undefined;
   /** Index of the generator's items. */
   readonly placed: IdIndex;
   readonly userId: string | undefined;
@@ -96,8 +94,8 @@ export class ServedModel {
     readonly users: IdIndex,
     readonly items: IdIndex,
     private readonly countCached: (isCached: boolean) => void,
-    /** Reads from the model's file which items a user had at the time of training. */
-    private readonly itemsOfRow: (row: number) => Promise<number[]>,
+    /** Reads from the model's file which items a user had at the time of training, and since when. */
+    private readonly itemsOfRow: (row: number) => Promise<StoredRow>,
   ) {
     this.recommender = new Recommender(model, itemVectors);
     this.eventRule = model.eventRule;
@@ -128,7 +126,7 @@ export class ServedModel {
   /**
    * Returns the best items for a user, without those in `had`. They are cached with the preferences until the model
    * changes. `changes` is the model's count of changes before the user's events were read. If this count is outdated,
-   * nothing is cached.
+   * nothing is cached. What a call allows is not cached, but is chosen from cached items if these are enough.
    */
   bestFor(
     userId: string,
@@ -136,21 +134,27 @@ export class ServedModel {
     wanted: number,
     changes: number,
     had: () => Iterable<number>,
+    choice?: Choice,
   ): Candidates {
     const { recommender } = this;
     const cached = this.cachedPreferences.get(userId);
     const isCached = preferences !== null && cached?.preferences === preferences;
     const known = isCached ? cached.best : undefined;
-    if (known && known.changes === recommender.changes && known.wanted >= wanted)
-      return { items: [...known.items.subarray(0, wanted)], scores: [...known.scores.subarray(0, wanted)] };
-    const items = recommender.candidates(preferences, wanted, had());
+    if (isCurrent(known, recommender.changes, choice)) {
+      const found = chosenFrom(known, wanted, choice);
+      if (found) return found;
+    }
+    const without = choice ? union(had(), choice.without) : had();
+    const items = recommender.candidates(preferences, wanted, without, choice && selectionOf(choice));
     const scores = recommender.foundScores(items);
+    if (choice && isLimited(choice)) return { items, scores };
     if (isCached && wanted <= maxCachedCandidates && changes === recommender.changes)
       cached.best = {
         items: Uint32Array.from(items),
         scores: Float32Array.from(scores),
         wanted,
         changes,
+        stamp: choice?.standing?.stamp,
       };
     return { items, scores };
   }
@@ -162,13 +166,13 @@ export class ServedModel {
     return this.ranking ? this.rank(candidates, by) : this.rerank(candidates, by);
   }
 
-  private rerank(candidates: readonly number[], { placed, preferences }: Ordering): number[] {
+  private rerank(candidates: readonly number[], { placed, preferences, factors }: Ordering): number[] {
     const { recommender, items } = this;
     const places = candidates.map(
       (item) => items.find(placed.ids[item] as string) ?? recommender.items + item,
     );
     const byPlace = new Map(places.map((place, at) => [place, candidates[at] as number]));
-    return recommender.rerank(places, preferences).map((place) => byPlace.get(place) as number);
+    return recommender.rerank(places, preferences, factors).map((place) => byPlace.get(place) as number);
   }
 
   /** Orders the first candidates by the learned ranking, which applies only to users with events, as in training. */
@@ -179,7 +183,8 @@ export class ServedModel {
     const places = new Set(input.places);
     const first = input.places.map((place) => candidates[place] as number);
     const rest = candidates.filter((_, place) => !places.has(place));
-    return [...ranked(first, input.features, ranking.weights), ...rest];
+    const factors = by.factors && input.places.map((place) => by.factors?.[place] as number);
+    return [...ranked(first, input.features, ranking.weights, factors), ...rest];
   }
 
   /**
@@ -253,7 +258,8 @@ export class ServedModel {
   private async unlearnRows(): Promise<string[]> {
     const unplaced: number[] = [];
     for (let row = this.forgottenRows[0]; row !== undefined; row = this.forgottenRows[0]) {
-      unplaced.push(...this.recommender.unlearn(await this.itemsOfRow(row)));
+      const { items, steps } = await this.itemsOfRow(row);
+      unplaced.push(...this.recommender.unlearn(items, steps));
       this.forgottenRows.shift();
     }
     if (unplaced.length > 0) this.cachedPreferences.clear();

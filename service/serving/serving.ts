@@ -148,7 +148,7 @@ export class Serving {
     const data = await projectData(store.db, project);
     const generator = await modelSource(this.context, row.generator_model_id);
     const ranker = row.ranker_model_id === null ? null : await modelSource(this.context, row.ranker_model_id);
-    const source = this.eventSource(data);
+    const source = this.eventSource(data, row.project_id);
     try {
       const task = {
         kind: "DEPLOYMENT" as const,
@@ -161,14 +161,18 @@ export class Serving {
       const build = await pool.run(task, AbortSignal.any(signals));
       const onStale = () => this.reload(row);
       const sources = ranker ? [generator, ranker] : [generator];
-      return new Deployed(build, data, row, { ...this.context, onStale, sources }, source);
+      const deployed = new Deployed(build, data, row, { ...this.context, onStale, sources }, source);
+      const previous = this.entries.get(row.project_id)?.deployed;
+      if (previous) await deployed.filters.prepareLike(previous.filters);
+      await deployed.rules?.prepare();
+      return deployed;
     } catch (error) {
       source.close();
       throw error;
     }
   }
 
-  private eventSource(data: ProjectData): EventSource {
+  private eventSource(data: ProjectData, projectId: string): EventSource {
     const { store, log } = this.context;
     if (!store.isShared) return new MemoryEventSource(data, this.subscribe);
     const onOutdated = () =>
@@ -177,7 +181,10 @@ export class Serving {
       await this.sync();
       this.only();
     };
-    return new DatabaseEventSource(store.db, data, { onOutdated, onSeveral });
+    const onShutDown = () => {
+      throw notDeployed(projectId);
+    };
+    return new DatabaseEventSource(store.db, data, { onOutdated, onSeveral, onShutDown });
   }
 
   private readonly subscribe: Subscribe = (listener) => {

@@ -1,6 +1,9 @@
 import type { JsonMap } from "../../contract";
 import type { EventTable } from "./tables";
 
+/** Columns of a written event that a deployment keeps in memory. */
+export type WrittenEvent = EventChange & Pick<EventTable, "ts">;
+
 /** Columns of a written or deleted event that a deployment keeps in memory. */
 export type EventChange = Pick<EventTable, "seq" | "user_id" | "item_id" | "event_type" | "event_value">;
 
@@ -12,7 +15,7 @@ export interface EventsChange {
   readonly dataset: number;
   readonly deletions: number;
   readonly deleted: readonly EventChange[];
-  readonly written: readonly EventChange[];
+  readonly written: readonly WrittenEvent[];
 }
 
 /** Upserted items of a dataset. */

@@ -6,6 +6,7 @@ import { newId } from "../base/id";
 import { expandScopes } from "../base/scopes";
 import { hashSecret, newSecret } from "../base/secret";
 import type { Db, Store } from "./database";
+import { type PageAccess, type PageSettings, pageAccess, pageScopes } from "./page-access";
 import { prepared } from "./prepared";
 import type { ClientTable } from "./tables";
 
@@ -16,7 +17,12 @@ export interface Client {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly createdTs: number;
+  /** What web pages may do with the key, if this is a public key. */
+  readonly pages?: PageAccess;
 }
+
+/** A client whose secret is a public key: web pages contain it. */
+export type PublicKey = Client & { readonly pages: PageAccess };
 
 /** Name in the log for callers that use the key of the service. */
 export const keyName = "key";
@@ -30,29 +36,47 @@ export class Clients {
 
   /** Adds a client. The secret is returned only once. */
   async add(name: string, scopeWords: readonly string[]): Promise<Client & { readonly secret: string }> {
-    checkName(name);
     const scopes = expandScopes(scopeWords);
+    return this.insert(name, "rc", async () => ({ scopes }));
+  }
+
+  /** Adds a client for web pages. Its secret, the public key, is returned only once, too. */
+  async addPublic(name: string, settings: PageSettings): Promise<PublicKey & { readonly secret: string }> {
+    return this.insert(name, "rp", async (db) => ({
+      scopes: pageScopes,
+      pages: await pageAccess(db, settings),
+    }));
+  }
+
+  private async insert<T extends Pick<Client, "scopes" | "pages">>(
+    name: string,
+    prefix: "rc" | "rp",
+    allowed: (db: Db) => Promise<T>,
+  ) {
+    checkName(name);
     const id = newId("client");
-    const secret = `rc_${id.replace("client-", "")}_${newSecret(32)}`;
+    const secret = `${prefix}_${id.replace("client-", "")}_${newSecret(32)}`;
     const createdTs = Date.now();
-    await this.store.exclusively(async (db) => {
+    return this.store.exclusively(async (db) => {
       if (await findByName(db, name))
         throw new Error(
-          `The client ${name} already exists. To change its scopes, run \`recommender clients update ${name}\`. ` +
+          `The client ${name} already exists. To change what it may do, run \`recommender clients update ${name}\`. ` +
             `For a new secret, run \`recommender clients revoke ${name}\` and add it again.`,
         );
+      const may = await allowed(db);
       await db
         .insertInto("clients")
         .values({
           id,
           name,
           secret_hash: hashSecret(secret),
-          scopes: scopes.join(" "),
+          scopes: may.scopes.join(" "),
           created_ts: createdTs,
+          pages: may.pages ? JSON.stringify(may.pages) : null,
         })
         .execute();
+      return { id, name, ...may, createdTs, secret };
     });
-    return { id, name, scopes, createdTs, secret };
   }
 
   /** Returns all clients in the order of their names. */
@@ -66,12 +90,32 @@ export class Clients {
     const scopes = expandScopes(scopeWords);
     return this.store.exclusively(async (db) => {
       const found = await existing(db, name);
+      if (found.pages !== null)
+        throw new Error(
+          `The client ${name} is a public key, which can only recommend items. For other scopes, add another client.`,
+        );
       await db
         .updateTable("clients")
         .set({ scopes: scopes.join(" ") })
         .where("id", "=", found.id)
         .execute();
       return { ...clientIn(found), scopes };
+    });
+  }
+
+  /** Changes some settings of a public key. The key stays valid. */
+  async updatePublic(name: string, changes: Partial<PageSettings>): Promise<Client> {
+    return this.store.exclusively(async (db) => {
+      const found = clientIn(await existing(db, name));
+      if (!found.pages)
+        throw new Error(`The client ${name} is not a public key. Change its scopes, or add a public key.`);
+      const pages = await pageAccess(db, { ...found.pages, ...changes });
+      await db
+        .updateTable("clients")
+        .set({ pages: JSON.stringify(pages) })
+        .where("id", "=", found.id)
+        .execute();
+      return { ...found, pages };
     });
   }
 
@@ -85,13 +129,23 @@ export class Clients {
   }
 }
 
-/** Finds the client of a secret. */
+/** Finds the client of a secret, unless the secret is a public key. */
 export async function clientOf(db: Db, secret: string): Promise<Client | undefined> {
-  const id = clientIdIn(secret);
+  const found = await findBySecret(db, clientIdIn(secret), secret);
+  return found?.pages ? undefined : found;
+}
+
+/** Finds the client of a public key. */
+export async function publicKeyOf(db: Db, secret: string): Promise<PublicKey | undefined> {
+  const { pages, ...found } = (await findBySecret(db, publicIdIn(secret), secret)) ?? {};
+  return pages && ({ ...found, pages } as PublicKey);
+}
+
+async function findBySecret(db: Db, id: string | undefined, secret: string): Promise<Client | undefined> {
   if (id === undefined) return undefined;
   const { rows } = await sql<
     Selectable<ClientTable>
-  >`${prepared("client")} select id, name, secret_hash, scopes, created_ts from clients where id = ${id}`.execute(
+  >`${prepared("client")} select id, name, secret_hash, scopes, created_ts, pages from clients where id = ${id}`.execute(
     db,
   );
   const [row] = rows;
@@ -101,12 +155,24 @@ export async function clientOf(db: Db, secret: string): Promise<Client | undefin
 
 /** Returns the id of the client that a secret claims to belong to; undefined if it is not a client's secret. */
 export function clientIdIn(secret: string): string | undefined {
-  const [, digits] = /^rc_([0-9a-f]{20})_[\w-]{43}$/.exec(secret) ?? [];
+  return idIn(/^rc_([0-9a-f]{20})_[\w-]{43}$/, secret);
+}
+
+/** Returns the id of the client that a public key claims to belong to; undefined if it is not a public key. */
+export function publicIdIn(secret: string): string | undefined {
+  return idIn(/^rp_([0-9a-f]{20})_[\w-]{43}$/, secret);
+}
+
+function idIn(format: RegExp, secret: string): string | undefined {
+  const [, digits] = format.exec(secret) ?? [];
   return digits === undefined ? undefined : `client-${digits}`;
 }
 
-function clientIn({ id, name, scopes, created_ts }: Selectable<ClientTable>): Client {
-  return { id, name, scopes: scopes.split(" "), createdTs: created_ts };
+function clientIn({ id, name, scopes, created_ts, pages }: Selectable<ClientTable>): Client {
+  const client = { id, name, scopes: scopes.split(" "), createdTs: created_ts };
+  if (pages === null) return client;
+  // Its scopes are not read from the table, where an earlier version of this command could add some.
+  return { ...client, scopes: pageScopes, pages: JSON.parse(pages) };
 }
 
 function findByName(db: Db, name: string): Promise<Selectable<ClientTable> | undefined> {

@@ -181,8 +181,8 @@ function runInTransaction<T>(db: Db, work: Work<T>): Promise<T> {
   return retryConflicts(() => db.transaction().execute(work));
 }
 
-/** Repeats `work` if it fails only because of a concurrent transaction. */
-async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
+/** Repeats `work` if it fails only because of a concurrent transaction, such as in a deadlock with a migration. */
+export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await work();

@@ -3,6 +3,7 @@ import type { Db } from "./database";
 import { countDeletion } from "./events";
 import { forget } from "./forgotten";
 import { forgetRefused } from "./history/refusals";
+import { forgetInJobs } from "./job-users";
 import { countShards } from "./shards";
 import type { Dataset } from "./tables";
 
@@ -20,7 +21,7 @@ export async function datasetToForgetIn(db: Db, id: string): Promise<Dataset> {
 
 /**
  * Forgets a user whose events in a dataset are deleted. Earlier models ignore the user from now on, trainings ignore
- * the user's record, and the user is removed from the rejected records.
+ * the user's record, and the user is removed from lists of jobs and from the rejected records.
  */
 export async function forgetInEvents(
   db: Db,
@@ -29,6 +30,7 @@ export async function forgetInEvents(
 ): Promise<void> {
   const deletions = await countDeletion(db, dataset);
   await forget(db, { eventDatasetId: dataset.id, userId, deletions });
+  await forgetInJobs(db, dataset.id, userId);
   const users = (await userDatasetsOf(db, dataset.id)).map(({ number }) => number);
   if (users.length > 0)
     await db

@@ -31,9 +31,15 @@ export async function forget(db: Db, { eventDatasetId, userId, deletions }: Forg
     .execute();
 }
 
-/** Whether any job is running. A running job may have read events that were deleted since. */
+/**
+ * Whether any job is running. A running job may have read events that were deleted since. An interrupted recommendation
+ * job counts as running, because it has chunks that may contain forgotten users.
+ */
 async function isAnyRunning(db: Db): Promise<boolean> {
-  const jobs = db.selectFrom("jobs").select("number").where("status", "=", "RUNNING");
+  const jobs = db
+    .selectFrom("jobs")
+    .select("number")
+    .where((of) => of.or([of("status", "=", "RUNNING"), of("job_type", "=", "RECOMMENDATION")]));
   return (await jobs.where("finished_ts", "is", null).limit(1).executeTakeFirst()) !== undefined;
 }
 

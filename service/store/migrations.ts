@@ -3,10 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Kysely, type Migration, Migrator, PostgresAdapter, sql } from "kysely";
 import { isPostgresUrl, withoutPassword } from "./address";
 import { isOutage } from "./postgres-errors";
+import { sqliteTables } from "./sqlite-tables";
 import type { Tables } from "./tables";
 
-/** How long a migration waits for the lock of a table before it is rolled back and tried again. */
-const lockMs = 2000;
+/** How long a migration waits for the lock of a table. Below `deadlock_timeout` (1 s), so it gives way to queries. */
+const lockMs = 500;
+/** Pause before a migration is tried again. Later statements on the table waited for its lock, and run now. */
+const pauseMs = 2000;
 /** How long a migration is tried before it fails. */
 const patienceMs = 240_000;
 
@@ -38,8 +41,7 @@ export async function migrate(db: Kysely<Tables>, patience = patienceMs): Promis
     const isBehind = !isLocked && (await executedIn(db)).some((name) => !(name in all));
     if (!isBehind && !isLocked) throw error;
     if (Date.now() > until) throw new Error(isLocked ? locked : tooOld, { cause: error });
-    // While a migration waits for a lock, all later statements on the table wait too. The pause lets them run.
-    await sleep(lockMs);
+    await sleep(pauseMs);
   }
 }
 
@@ -165,6 +167,16 @@ const migrations: Record<string, Migration> = {
   // Key for tombstones with `hashed` 2. Earlier tombstones are hashed again at the next start.
   "13-tombstone-key": statements("alter table instance add column tombstone_key text"),
   "14-last-uploads": statements("alter table datasets add column last_uploads text"),
+  "15-replaced-uploads": statements("alter table datasets add column replaced_uploads text"),
+  "16-rules": statements("alter table deployments add column rules text"),
+  "17-public-keys": statements("alter table clients add column pages text"),
+  "18-recommendation-jobs": statements(
+    "create table job_users (job_id text not null, user_id text not null, primary key (user_id, job_id))",
+    "create index users_of_job on job_users (job_id)",
+    `create table job_chunks (
+      job_id text not null, number integer not null, attempt integer not null, users integer not null,
+      deletions bigint not null, primary key (job_id, number))`,
+  ),
 };
 
 /** Migrations of PostgreSQL only. */
@@ -227,65 +239,6 @@ const postgresTables = statements(
     idempotency_key text primary key, fingerprint text not null, reply text not null, created_ts bigint not null)`,
   "create table instance (id text primary key)",
 );
-
-/** Migrations of versions before 0.2, which were recorded in the table `migrations`. Never change them. */
-const firstSteps: readonly string[] = [
-  `create table datasets (
-    id text primary key, number integer not null unique, kind text not null, name text not null,
-    num_shards bigint not null, attribute_schema text, deletions bigint not null, created_ts bigint not null)`,
-  `create table shards (
-    dataset integer not null, shard bigint not null, records bigint not null, primary key (dataset, shard))`,
-  `create table records (
-    dataset integer not null, record_id text not null, attributes text not null, primary key (dataset, record_id))`,
-  // No further indexes: each index with random keys would halve the rate of upserts.
-  `create table events (
-    seq integer primary key, dataset integer not null, event_id text not null, user_id text not null,
-    item_id text not null, ts bigint not null, event_type text not null, event_value double precision not null,
-    attributes text not null, unique (dataset, event_id))`,
-  `create table projects (
-    id text primary key, name text not null, project_type text not null, user_dataset_id text not null,
-    item_dataset_id text not null, event_dataset_id text not null, target_event_type text not null,
-    created_ts bigint not null)`,
-  `create table algorithms (
-    id text primary key, project_id text not null, name text not null, algorithm_type text not null,
-    algorithm_parameters text not null)`,
-  `create table jobs (
-    number integer primary key, id text not null unique, project_id text not null, job_type text not null,
-    name text not null, data text not null, result text, status text not null, retry_count integer not null,
-    created_ts bigint not null, finished_ts bigint)`,
-  `create table models (
-    id text primary key, number integer not null unique, project_id text not null, name text not null,
-    algorithm_type text not null, algorithm_parameters text not null,
-    created_ts bigint not null)`,
-  `create table deployments (
-    project_id text primary key, job_id text not null, generator_model_id text not null, ranker_model_id text,
-    qps integer not null)`,
-  `create table idempotency_keys (
-    idempotency_key text primary key, fingerprint text not null, reply text not null, created_ts bigint not null)`,
-  "create table instance (id text primary key)",
-  "alter table jobs add column due_ts bigint not null default 0",
-  // Models of earlier versions get 0: forgotten_users contains no deletion from before their training.
-  "alter table models add column seen_deletions bigint not null default 0",
-  `create table forgotten_users (
-    event_dataset_id text not null, user_id text not null, deletions bigint not null,
-    primary key (event_dataset_id, user_id))`,
-  // The queue is polled often, and ended jobs are kept for a year.
-  "create index jobs_unfinished on jobs (status, number) where finished_ts is null",
-];
-
-/** Creates the tables. If a version before 0.2 created the database, runs only the steps that it lacks. */
-const sqliteTables: Migration = {
-  up: async (db) => {
-    await sql`create table if not exists migrations (step integer primary key)`.execute(db);
-    const { rows } = await sql<{ done: number }>`select count(*) as done from migrations`.execute(db);
-    const { done } = rows[0] as { done: number };
-    for (const [step, text] of firstSteps.entries()) {
-      if (step < done) continue;
-      await sql.raw(text).execute(db);
-      await sql`insert into migrations (step) values (${step})`.execute(db);
-    }
-  },
-};
 
 /** Creates a migration from SQL statements. */
 function statements(...texts: string[]): Migration {

@@ -84,8 +84,20 @@ async function newestByIndex(
     .execute();
 }
 
+/** Returns up to `most` users with the newest events of a dataset, the most recent first. */
+export async function recentUsers(db: Db, dataset: Dataset, most: number): Promise<string[]> {
+  const users = new Set<string>();
+  for await (const events of newestEvents(db, dataset, maxSearched)) {
+    for (const { user_id: user } of events) {
+      users.add(user);
+      if (users.size === most) return [...users];
+    }
+  }
+  return [...users];
+}
+
 /** Counts the events after a sequence number, up to a limit. Returns null while PostgreSQL still builds the index. */
-export async function countEventsSince(db: Db, dataset: number, seq: number) {
+export async function countEventsSince(db: Db, dataset: number, seq: number, most = maxCounted) {
   if (!(await hasEventsBySeq(db))) return null;
   const newer = db
     .selectFrom("events")
@@ -93,7 +105,7 @@ export async function countEventsSince(db: Db, dataset: number, seq: number) {
     .where("seq", ">", seq)
     .where(datasetColumn(db), "=", dataset)
     .orderBy("seq")
-    .limit(maxCounted + 1);
+    .limit(most + 1);
   const count = await countRows(db, newer);
-  return { count: Math.min(count, maxCounted), isMore: count > maxCounted };
+  return { count: Math.min(count, most), isMore: count > most };
 }

@@ -226,11 +226,15 @@ export function eachRecord(
   return eachRecordText(db, dataset, (id, text) => visit(id, JSON.parse(text)));
 }
 
-/** Visits the records of a dataset, except those of forgotten users, with their attributes as JSON. */
+/**
+ * Visits the records of a dataset, except those of forgotten users, with their attributes as JSON. After each page, it
+ * waits for `afterPage`.
+ */
 export async function eachRecordText(
   db: Db,
   dataset: number,
   visit: (id: string, attributes: string) => void,
+  afterPage?: () => Promise<void> | undefined,
 ): Promise<void> {
   let last = "";
   for (;;) {
@@ -245,6 +249,7 @@ export async function eachRecordText(
       .execute();
     for (const row of rows) visit(row.record_id, row.attributes);
     if (rows.length < recordsPerPage) return;
+    await afterPage?.();
     last = (rows.at(-1) as (typeof rows)[number]).record_id;
   }
 }

@@ -29,7 +29,7 @@ interface DeletionFilter {
   readonly from?: number;
   /** First time after the span. */
   readonly before?: number;
-  /** Only events with a larger `seq`. */
+  /** Only events with a larger `seq`. PostgreSQL deletes along another index and ignores this. */
   readonly after?: number;
 }
 
@@ -57,7 +57,8 @@ export async function deleteUserEvents(
   notify: Notify,
 ): Promise<void> {
   const end = await lastSeqOf(deleting);
-  // The first walk may belong to an earlier call. It may have begun before the last of these events was written.
+  // The first walk may belong to an earlier call and have begun before the last of these events was written. So walk
+  // again until all are covered.
   for (let after = 0; after < end; ) after = await walkOnce(deleting, dataset, { userId, after }, notify);
 }
 
@@ -131,7 +132,8 @@ async function deleteAlongSeq(
 
 /**
  * Deletes events in PostgreSQL in the order of their ids: those of one user if a user is given, otherwise all in the
- * span.
+ * span. Rows are found again by their place in the table. A join on ids can compare each row with each id of the page
+ * while the statistics of the table are out of date.
  */
 async function deleteAlongIndex(
   { store, closing }: Walking,
@@ -146,13 +148,12 @@ async function deleteAlongIndex(
     last = await store.concurrently(async (db) => {
       const { rows } = await sql<{ last: string | null; gone: string[] | null }>`
         with page as (
-          select event_id from events where dataset = ${dataset.number} and ${ofUser} and event_id > ${last}
+          select event_id, ctid from events where dataset = ${dataset.number} and ${ofUser} and event_id > ${last}
           order by event_id limit ${sql.lit(seqsPerStep)}),
         gone as (
-          delete from events using page
-          where events.dataset = ${dataset.number} and events.event_id = page.event_id and ${ofUser}
+          delete from events where ctid = any(array(select ctid from page))
             and seq <= ${end} and ts >= ${from ?? sql`ts`} and ts < ${before ?? sql`ts + 1`}
-          returning events.event_id)
+          returning event_id)
         select (select max(event_id) from page) as last, (select array_agg(event_id) from gone) as gone`.execute(
         db,
       );

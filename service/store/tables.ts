@@ -24,6 +24,8 @@ export interface Tables {
   orphans: OrphanTable;
   holders: HolderTable;
   stable_addresses: StableAddressTable;
+  job_users: JobUserTable;
+  job_chunks: JobChunkTable;
 }
 
 /**
@@ -58,6 +60,8 @@ export interface DatasetTable {
   changes: Generated<number>;
   /** Last upload of each source, as a JSON array of BASIS/TOKEN texts. Null if there is none. */
   last_uploads: Generated<string | null>;
+  /** Tokens of uploads that later ones have replaced, as a JSON array. Null if there is none. */
+  replaced_uploads: Generated<string | null>;
 }
 
 /** A row of `datasets`. */
@@ -159,6 +163,21 @@ export interface JobTable {
 /** A row of `jobs`. */
 export type Job = Selectable<JobTable>;
 
+/** A user that a recommendation job is limited to. Deleted when the user is forgotten. */
+export interface JobUserTable {
+  job_id: string;
+  user_id: string;
+}
+
+/** A complete part of the result of an unfinished recommendation job. Its content is in a file. */
+export interface JobChunkTable {
+  job_id: string;
+  number: number;
+  attempt: number;
+  users: number;
+  deletions: number;
+}
+
 /** A process that uses the database, with its last heartbeat. */
 export interface ProcessTable {
   id: string;
@@ -175,6 +194,8 @@ export interface ClientTable {
   /** Scopes separated by spaces. */
   scopes: string;
   created_ts: number;
+  /** What web pages may do with the secret, as JSON. Null if the secret is not for web pages. */
+  pages: Generated<string | null>;
 }
 
 /** An unused link to the console, or a session of the console. Only hashes of their secrets are stored. */
@@ -242,6 +263,8 @@ export interface DeploymentTable {
   generator_model_id: string;
   ranker_model_id: string | null;
   qps: number;
+  /** What the deployment may recommend and what it prefers, as JSON. Null if it has no rules. */
+  rules: string | null;
 }
 
 /** Tombstone of a user who was forgotten in a dataset. Models that were trained earlier ignore the user. */

@@ -47,6 +47,8 @@ export interface Build {
   readonly history: Pairs | null;
   /** Events of other types that a model uses; empty if they were not read. */
   readonly others: ReadonlyMap<string, Pairs>;
+  /** Whether a model uses the times of events. */
+  readonly withTimes: boolean;
   /** State of the events that were read: the last sequence number, and the count of deletions. */
   readonly lastSeq: number;
   readonly deletions: number;
@@ -80,11 +82,12 @@ export async function build(
     });
     const deletions = await deletionsOf(frozen, data.events);
     const hasEvents = withEvents && deletions !== undefined;
+    const withTimes = usesTimes([first.model, second?.model]);
     const types = [data.targetEventType, ...otherTypes([first.model, second?.model])];
     const events = new Map(types.map((type) => [type, new InteractionsBuilder()]));
     if (hasEvents) {
-      await eachEvent(frozen, data, types, (userId, itemId, weight, _, type) =>
-        events.get(type)?.add(users.add(userId), items.add(itemId), weight),
+      await eachEvent(frozen, data, types, (userId, itemId, weight, ts, type) =>
+        events.get(type)?.add(users.add(userId), items.add(itemId), weight, withTimes ? ts : undefined),
       );
     }
     const pairs = new Map(
@@ -99,6 +102,7 @@ export async function build(
       itemIds: items.ids,
       history: hasEvents ? history : null,
       others: hasEvents ? pairs : new Map(),
+      withTimes,
       lastSeq: await lastSeqIn(frozen),
       deletions: deletions ?? 0,
       forgottenUntil,
@@ -110,6 +114,11 @@ export async function build(
 /** Returns the event types besides the target event that the models use. */
 export function otherTypes(models: readonly (Pick<ServableModel, "eventRule"> | undefined)[]): string[] {
   return [...new Set(models.flatMap((model) => Object.keys(model?.eventRule?.weights ?? {})))].sort();
+}
+
+/** Returns whether a model needs the times of events. */
+export function usesTimes(models: readonly (Pick<ServableModel, "order"> | undefined)[]): boolean {
+  return models.some((model) => model?.order !== undefined);
 }
 
 /**

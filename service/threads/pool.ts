@@ -5,9 +5,9 @@ import { JobError } from "../base/job-error";
 import { modulePath, threadOptions } from "../base/package-paths";
 import type { Options, ServiceContext } from "../files/service-context";
 import type { JobType } from "../store/tables";
+import type { Message } from "./listen";
 import { type Share, shareOf } from "./share";
-import type { Progress } from "./train";
-import type { Message, Task, TaskKind, TaskResult } from "./worker";
+import type { Task, TaskKind, TaskProgress, TaskResult } from "./worker";
 
 /**
  * Kinds of jobs and tasks that share threads. Each lane has separate threads, so short jobs do not wait for long ones.
@@ -17,7 +17,11 @@ export interface Lane {
   readonly tasks: readonly TaskKind[];
   /** How many jobs of the lane run concurrently. */
   readonly jobs: number;
+  /** The module that runs the tasks. Default: `defaultModule`. */
+  readonly module?: string;
 }
+
+const defaultModule = "service/threads/worker";
 
 /** Returns the lanes of a process that may use `threads` threads for trainings. */
 export function lanesOf({ threads }: Pick<Options, "threads">): readonly Lane[] {
@@ -27,6 +31,13 @@ export function lanesOf({ threads }: Pick<Options, "threads">): readonly Lane[] 
     // Only one job, so the deployments of a project happen in the order of their jobs.
     { kinds: ["DEPLOYMENT"], tasks: ["DEPLOYMENT"], jobs: 1 },
     { kinds: ["QUERYING", "CLUSTERING"], tasks: ["QUERYING", "CLUSTERING", "PREVIEW"], jobs: 1 },
+    // A job for all users takes long, and everything else must not wait for it. It computes recommendations as calls do.
+    {
+      kinds: ["RECOMMENDATION"],
+      tasks: ["RECOMMENDATION", "RECOMMENDATION_FILE"],
+      jobs: 1,
+      module: "service/batch/worker",
+    },
     // API calls wait for these tasks, so these tasks must not wait for jobs.
     { kinds: [], tasks: ["REMOVE_USERS"], jobs: 1 },
     { kinds: [], tasks: ["COPY_LOG", "SCRUB"], jobs: 1 },
@@ -39,6 +50,7 @@ const limitMinutes: Readonly<Record<JobType, number>> = {
   DEPLOYMENT: 60,
   QUERYING: 60,
   CLUSTERING: 60,
+  RECOMMENDATION: 600,
 };
 
 /** Returns the maximum duration of a job, and the error message for a job that takes longer. */
@@ -54,6 +66,7 @@ export function limitOf(kind: JobType): { readonly ms: number; readonly message:
 function jobTypeOf(task: TaskKind): JobType {
   const isMaintenance = task === "REMOVE_USERS" || task === "COPY_LOG" || task === "SCRUB";
   if (task === "PREVIEW" || isMaintenance) return "QUERYING";
+  if (task === "RECOMMENDATION_FILE") return "RECOMMENDATION";
   return task === "TRAINING_DATA" || task === "TRAINED_MODEL" ? "TRAINING" : task;
 }
 
@@ -64,14 +77,20 @@ interface Request {
   readonly task: Task;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
-  readonly onProgress: (progress: Progress) => void;
+  readonly onProgress: (progress: unknown) => void;
+}
+
+interface Idle {
+  readonly worker: Worker;
+  readonly module: string;
+  readonly since: number;
 }
 
 /** Pool of worker threads. Each runs one task at a time, and tasks wait until their lane has a free thread. */
 export class Pool {
   private readonly waiting: Request[] = [];
   private readonly busy = new Map<Worker, { readonly request: Request; readonly since: number }>();
-  private readonly idle: { readonly worker: Worker; readonly since: number }[] = [];
+  private readonly idle: Idle[] = [];
   private readonly lanes: readonly Lane[];
   readonly share: Share;
 
@@ -94,14 +113,19 @@ export class Pool {
   async run<K extends TaskKind>(
     task: Task<K> & { readonly kind: K },
     signal?: AbortSignal,
-    onProgress: (progress: Progress) => void = () => {},
+    onProgress: (progress: TaskProgress<K>) => void = () => {},
   ): Promise<TaskResult<K>> {
     signal?.throwIfAborted();
     if (this.context.closing.aborted) throw new Error("The service is closing.");
     let end = () => {};
     try {
       return await new Promise((resolve, reject) => {
-        const request: Request = { task, resolve: resolve as Request["resolve"], reject, onProgress };
+        const request: Request = {
+          task,
+          resolve: resolve as Request["resolve"],
+          reject,
+          onProgress: onProgress as Request["onProgress"],
+        };
         end = () => this.cancel(request, signal?.reason);
         signal?.addEventListener("abort", end);
         this.waiting.push(request);
@@ -148,7 +172,8 @@ export class Pool {
       if (taken >= lane.jobs) continue;
       this.waiting.splice(this.waiting.indexOf(request), 1);
       try {
-        const worker = this.idle.pop()?.worker ?? this.start();
+        const { module = defaultModule } = lane;
+        const worker = this.takeIdle(module) ?? this.start(module);
         worker.ref();
         this.busy.set(worker, { request, since: this.context.clock.now() });
         worker.postMessage(request.task);
@@ -160,8 +185,13 @@ export class Pool {
     Atomics.store(this.share.trainings, 0, trainings.length);
   }
 
-  private start(): Worker {
-    const worker = new Worker(modulePath("service/threads/worker"), {
+  private takeIdle(module: string): Worker | undefined {
+    const at = this.idle.findLastIndex((entry) => entry.module === module);
+    return at < 0 ? undefined : this.idle.splice(at, 1)[0]?.worker;
+  }
+
+  private start(module: string): Worker {
+    const worker = new Worker(modulePath(module), {
       workerData: { database: this.context.store.location, location: this.context.files.location },
       ...threadOptions(),
       env: process.env,
@@ -179,7 +209,7 @@ export class Pool {
         return;
       }
       this.busy.delete(worker);
-      this.idle.push({ worker, since: this.context.clock.now() });
+      this.idle.push({ worker, module, since: this.context.clock.now() });
       worker.unref();
       if ("result" in message) request.resolve(message.result);
       else if (message.expected) request.reject(new JobError(message.message));
@@ -187,7 +217,9 @@ export class Pool {
       this.startWaiting();
     });
     worker.on("error", (error) => this.end(worker, error as Error));
-    worker.on("exit", (code) => this.end(worker, new Error(`The job's thread ended with code ${code}.`)));
+    worker.on("exit", (code) =>
+      this.end(worker, new Error(`The worker thread ended unexpectedly, with exit code ${code}.`)),
+    );
     return worker;
   }
 

@@ -37,8 +37,8 @@ export async function preview(
   for (const id of userIds) {
     const user = forgotten.has(id) ? -1 : stored.userIds.indexOf(id);
     const preferences = user < 0 ? null : recommender.learnedPreferences(user);
-    const had = preferences ? await readRow(files, model, stored.rows?.[user] ?? user) : [];
-    const best = recommender.top(preferences, limit, had ?? []);
+    const row = preferences ? await readRow(files, model, stored.rows?.[user] ?? user) : undefined;
+    const best = recommender.top(preferences, limit, row?.items);
     const itemIds = best.map((item) => stored.itemIds[item] as string);
     previewed.push({ isKnown: preferences !== null, itemIds });
   }

@@ -1,7 +1,15 @@
 import type { Request, routes } from "../../contract";
-import { attributeOf, categoriesOf, histogramOf, usageReader, usersWithin } from "../algorithms";
+import {
+  type Attributes,
+  attributeOf,
+  categoriesOf,
+  histogramOf,
+  usageReader,
+  usersWithin,
+} from "../algorithms";
 import { shortened } from "../base/error";
 import { IdIndex } from "../base/id-index";
+import type { StoredModel } from "../files/format/model";
 import { type ModelSource, readModel, withoutForgotten } from "../files/models";
 import { type Attempt, type Files, resultName } from "../files/storage/files";
 import type { Db } from "../store/database";
@@ -27,25 +35,13 @@ export interface QueryingTask {
  */
 export async function query(db: Db, files: Files, task: QueryingTask): Promise<{ message: string | null }> {
   const { stored, attributes } = await modelAndItems(db, files, task);
-  const usageOf = usageReader(stored.model);
   const missing = new Set<string>();
-  const usage = ({ attribute, value }: Condition) => {
-    const items = attributes.flatMap((record, item) =>
-      categoriesOf(attributeOf(record, attribute)).includes(String(value)) ? [item] : [],
-    );
-    if (items.length === 0) missing.add(noMatchMessage(attributes, attribute, String(value)));
-    return { itemCount: items.length, shares: usageOf(items) };
-  };
+  const usage = usageIn(stored, attributes, missing);
 
   const queries =
     task.query.queryType === "user_list"
       ? (task.query.queries as ListQuery[]).map(({ conditions }) => {
-          const answers = conditions.map((condition) => {
-            const { itemCount, shares } = usage(condition);
-            const { lowerBound = null, upperBound = null } = condition;
-            return { itemCount, users: usersWithin(shares, lowerBound, upperBound) };
-          });
-          const users = intersection(answers.map((answer) => answer.users));
+          const { answers, users } = usersMeeting(conditions, usage);
           return {
             conditions: conditions.map((condition, at) => ({
               ...wireCondition(condition),
@@ -74,6 +70,45 @@ export async function query(db: Db, files: Files, task: QueryingTask): Promise<{
   const result = JSON.stringify({ query_type: task.query.queryType, queries });
   await files.write(resultName(task.job, "json"), [Buffer.from(result)]);
   return { message: missing.size > 0 ? [...missing].join(" ") : null };
+}
+
+type Usage = (condition: Condition) => { readonly itemCount: number; readonly shares: Float64Array };
+
+/** Returns a function that computes how much each user uses an attribute value. Values without items are added to `missing`. */
+function usageIn(
+  { model }: StoredModel,
+  attributes: readonly (Attributes | undefined)[],
+  missing: Set<string>,
+): Usage {
+  const usageOf = usageReader(model);
+  return ({ attribute, value }) => {
+    const items = attributes.flatMap((record, item) =>
+      categoriesOf(attributeOf(record, attribute)).includes(String(value)) ? [item] : [],
+    );
+    if (items.length === 0) missing.add(noMatchMessage(attributes, attribute, String(value)));
+    return { itemCount: items.length, shares: usageOf(items) };
+  };
+}
+
+function usersMeeting(conditions: ListQuery["conditions"], usage: Usage) {
+  const answers = conditions.map((condition) => {
+    const { itemCount, shares } = usage(condition);
+    const { lowerBound = null, upperBound = null } = condition;
+    return { itemCount, users: usersWithin(shares, lowerBound, upperBound) };
+  });
+  return { answers, users: intersection(answers.map((answer) => answer.users)) };
+}
+
+/** Returns the ids of the users of a model who meet all conditions. */
+export async function listUsers(
+  db: Db,
+  files: Files,
+  task: Pick<QueryingTask, "data" | "model">,
+  { conditions }: ListQuery,
+): Promise<string[]> {
+  const { stored, attributes } = await modelAndItems(db, files, task);
+  const { users } = usersMeeting(conditions, usageIn(stored, attributes, new Set()));
+  return users.map((user) => stored.userIds[user] as string);
 }
 
 type ListQuery = Extract<Fields, { queryType: "user_list" }>["queries"][number];

@@ -76,6 +76,7 @@ export async function writeTrainingData(
     user: "integer",
     item: "integer",
     weight: "float",
+    time: "double",
   });
   const users = new IdIndex();
   const items = new IdIndex();
@@ -87,9 +88,9 @@ export async function writeTrainingData(
     const holdOut = new HoldOut(await usersWithTargetEvents(frozen, data));
     await eachUsersPairs(frozen, data, (userId, pairs) => {
       const user = users.add(userId);
-      for (const { itemId, sum } of holdOut.seenOf(user, pairs, items)) {
+      for (const { itemId, sum, time } of holdOut.seenOf(user, pairs, items)) {
         const item = items.add(itemId);
-        interactions.add(user, item, sum);
+        interactions.add(user, item, sum, time);
         itemCounts[item] = (itemCounts[item] ?? 0) + 1;
       }
     });
@@ -154,8 +155,8 @@ class HoldOut {
     if (pairs.length < 2 || this.random.next() >= this.chance) return pairs;
     const row = this.users.push(user) - 1;
     const held = this.heldOf(pairs, Math.max(1, Math.round(pairs.length * heldOutShare)));
-    return pairs.filter(({ itemId, sum }, at) => {
-      (held.has(at) ? this.held : this.seen).add(row, items.add(itemId), sum);
+    return pairs.filter(({ itemId, sum, time }, at) => {
+      (held.has(at) ? this.held : this.seen).add(row, items.add(itemId), sum, time);
       return !held.has(at);
     });
   }

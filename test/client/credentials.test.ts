@@ -156,7 +156,11 @@ describe("a token command", () => {
   });
 
   test.each([
-    ["fails", "echo 'log in again, please' >&2; exit 3", /tokenCommand exited with 3 .*log in again, please/],
+    [
+      "fails",
+      "echo 'log in again, please' >&2; exit 3",
+      /tokenCommand exited with code 3 .*log in again, please/,
+    ],
     ["prints nothing", "true", /tokenCommand printed nothing .*it must print only the token/],
     ["prints more than the token", "echo your token is x", /tokenCommand printed more than one word/],
   ])("that %s ends the call with a clear error", async (_, command, message) => {

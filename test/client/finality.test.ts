@@ -13,6 +13,7 @@ describe("an error reply comes from the service", () => {
     [404, json({ type: "about:blank", title: "Problem", detail: "d1 is not here" })],
     [410, json({ message: "the dataset was deleted" })],
     [410, json({ code: "GONE", message: "d1 was deleted" })],
+    [404, json({ message: "no object (d1)." })],
     [409, json({ error: { code: "PLAN_EXCEEDED", message: "too many shards" } })],
     [400, json({ error: "invalid" })],
     [422, json({ errors: [{ code: "X", message: "first" }] })],
@@ -36,6 +37,13 @@ describe("an error reply does not come from the service", () => {
     ],
     ["Spring's", 404, json({ status: 404, error: "Not Found", path: "/get-event-dataset" })],
     ["AWS API Gateway's", 404, json({ message: "Not Found" })],
+    [
+      "Spring Boot's, which quotes the path without its slash",
+      404,
+      json({ detail: "No static resource get-model." }),
+    ],
+    ["a mesh's, which names a backend", 404, json({ message: "no healthy dataset-service" })],
+    ["one with a longer id", 404, json({ message: "d11 and x-d1 are unknown" })],
     ["Azure's", 404, json({ statusCode: 404, message: "Resource not found" })],
     [
       "our own for a path that it does not have",
@@ -53,6 +61,12 @@ describe("an error reply does not come from the service", () => {
   ])("%s", (_, status, body) => {
     expect(isRecognised(status, readErrorBody(body), asked)).toBe(false);
   });
+});
+
+test("a status in a body is not the id of an object", () => {
+  const body = readErrorBody(json({ code: 404, message: "Not Found" }));
+  expect(isRecognised(404, body, { kinds: [], ids: ["4"] })).toBe(false);
+  expect(isRecognised(404, body, { kinds: [], ids: ["404"] })).toBe(false);
 });
 
 describe("a 404 is recognised by what the request asked for", () => {
@@ -99,6 +113,9 @@ test.each<[number, boolean, string, Outcome, Outcome]>([
   [409, true, "the plan allows 10 shards", "rejected", "unknown"],
   [409, true, "a request with this key is still being processed", "unknown", "unknown"],
   [409, true, "IDEMPOTENCY_KEY_IN_PROGRESS", "unknown", "unknown"],
+  [409, true, "the name already exists", "unknown", "unknown"],
+  [409, true, "Conflict", "unknown", "unknown"],
+  [409, true, "Conflict: the model is deployed", "rejected", "unknown"],
   [410, true, "it was deleted", "rejected", "rejected"],
   [413, true, "too large", "rejected", "rejected"],
   [422, true, "other body under this key", "rejected", "rejected"],

@@ -229,14 +229,16 @@ test("a short secret is masked only as a whole word", async () => {
 test("an error, its stack, its cause and a printed client contain neither key nor token", async () => {
   const echo: Answer = (request, response) => {
     const { authorization, apikey } = request.headers;
-    const quoted = `bad headers ${authorization} ${apikey}`;
+    const base64 = Buffer.from(`u:${apikey}`).toString("base64");
+    const html = `&#x${apikey?.toString().charCodeAt(0).toString(16)};${apikey?.slice(1)}`;
+    const quoted = `bad headers ${authorization} ${apikey} ${base64} ${html}`;
     reply(400, { error: quoted, code: quoted })(request, response);
   };
   server = await scriptedServer(echo);
   const { client } = clientOf(server, { token: fixedToken("token-abcdef") });
   const error = await client.call(routes.listEventDatasets, {}).catch((thrown) => thrown);
   const shown = inspect([error, error.stack, client], { depth: 10, showHidden: true });
-  expect(error.message).toContain("[secret]");
+  expect(error.message).toContain("bad headers Bearer [secret] [secret] [secret] [secret]");
   expect(shown).not.toContain("token-abcdef");
   expect(shown).not.toContain("key-0123456789");
 });

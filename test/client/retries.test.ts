@@ -144,34 +144,6 @@ describe("a create", () => {
     }
   });
 
-  test("waits two minutes for a service that has responded before, and reports the wait", async () => {
-    server = await scriptedServer(reply(200, { event_datasets: [] }));
-    const messages: string[] = [];
-    const { client, clock } = clientOf(server, { onWait: (message) => messages.push(message) });
-    await client.call(routes.listEventDatasets, {});
-    await server.close();
-    const began = clock.now();
-    await expect(client.call(routes.createEventDataset, create)).rejects.toThrow(/refuses connections/);
-    expect(clock.now() - began).toBeGreaterThan(90_000);
-    expect(messages[0]).toMatch(
-      /^waiting for the service: http:\S+ refuses connections \(ECONNREFUSED\); \d+ s so far, at most 120 s$/,
-    );
-    expect(messages.length).toBeLessThan(15);
-  });
-
-  test("without a response for seconds is reported while it waits", async () => {
-    server = await scriptedServer(hang);
-    const aborted = new AbortController();
-    const message = await new Promise((onWait) => {
-      const { client } = clientOf(server, { onWait });
-      void client.call(routes.createEventDataset, create, { signal: aborted.signal }).catch(() => {});
-    });
-    aborted.abort();
-    expect(message).toMatch(
-      /^waiting for the service: no response to POST \S+ yet \(http:\S+\); \d+ s so far, at most 120 s$/,
-    );
-  });
-
   const gateway = [
     ["a gateway's JSON 404", reply(404, { message: "no Route matched with those values" })],
     ["a default backend", reply(404, "default backend - 404")],
@@ -223,12 +195,26 @@ describe("a create", () => {
   );
 
   test("that the service rejects is final, even after a lost attempt", async () => {
-    const refused = reply(422, { error: { code: "BAD_REQUEST", message: "name is taken" } });
+    const refused = reply(422, { error: { code: "BAD_REQUEST", message: "name is taken" } }, honoured);
     server = await scriptedServer(reply(200, { event_datasets: [] }, honoured), reset, refused);
     const { client } = clientOf(server);
     await client.call(routes.listEventDatasets, {});
     await expect(client.call(routes.createEventDataset, create)).rejects.toThrow(ApiError);
   });
+
+  test.each([400, 404, 405, 409, 410, 422])(
+    "is repeated with its key after a %i that lacks the header of the service",
+    async (status) => {
+      const foreign = reply(status, { error: { code: "CONFLICT", message: "no dataset of this name" } });
+      const created = reply(200, dataset, honoured);
+      server = await scriptedServer(reply(200, { event_datasets: [] }, honoured), foreign, created);
+      const { client } = clientOf(server);
+      await client.call(routes.listEventDatasets, {});
+      expect(await client.call(routes.createEventDataset, create)).toMatchObject({ name: "n" });
+      const [, first, second] = server.arrived.map(({ headers }) => headers["idempotency-key"]);
+      expect(second).toBe(first);
+    },
+  );
 
   test("uses the given key", async () => {
     server = await scriptedServer(reply(200, dataset));

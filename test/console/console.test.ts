@@ -62,6 +62,17 @@ test("Try it shows reasons and the effect of what-if changes, and stores nothing
   await field.press("Enter");
   await own.getByText("No such item.").waitFor();
   expect(await own.getByText("added", { exact: true }).count()).toBe(1);
+  // A filter keeps only the items that match, and an invalid one is explained.
+  const filter = page.getByLabel("Filter");
+  await filter.fill(`item.title == "${other.attributes.title}"`);
+  await filter.press("Enter");
+  await page.getByText("No item matches the filter").waitFor();
+  await filter.fill("item.titel");
+  await filter.press("Enter");
+  await page.getByText("at character 1: item.titel is unknown; did you mean item.title?").waitFor();
+  await filter.fill("");
+  await filter.press("Enter");
+  await first.waitFor();
   const code = page.locator("details.code");
   await code.locator("summary").click();
   await code.getByRole("button", { name: "curl" }).click();
@@ -83,7 +94,8 @@ test("Try it shows reasons and the effect of what-if changes, and stores nothing
   await attributes.fill('{"country": ');
   await page.getByText("Not valid JSON yet").waitFor();
   expect(await text.isVisible()).toBe(true);
-  expect(faults).toEqual([]);
+  // The browser reports the responses to the invalid filter.
+  expect(faults.filter((fault) => !fault.includes("status of 400"))).toEqual([]);
   await context.close();
 });
 
@@ -228,4 +240,24 @@ test("a dataset shows its events per day, rejected records, and the events of a 
   await check(look, "events");
   expect(faults).toEqual([]);
   await context.close();
+});
+
+test("Try it names what the rules of the deployment did to an item", async () => {
+  const { results } = await caller.call("recommendItemsToUser", { userId: "ada", limit: 10 });
+  const itemId = results.at(-1)?.item.itemId as string;
+  const { generatorModelId } = await caller.call("getDeployment", { projectId });
+  const deployed = { projectId, name: "with rules", generatorModelId, qps: 10 };
+  const rules = { boost: [{ when: "item.year > 0", factor: 1.5 }], pin: [{ itemId, position: 1 }] };
+  await caller.call("submitDeploymentJob", { ...deployed, rules });
+  await shop.service.idle();
+  const { page, context, faults } = await shop.signIn();
+  await show(page, "try/ada", "Try it");
+  const first = page.locator(".ranked > li").first();
+  await first.getByText("pinned").waitFor();
+  await first.getByText("boosted × 1.5").waitFor();
+  expect(await first.locator(".id").textContent()).toBe(itemId);
+  expect([await overhang(page), await broken(page), faults]).toEqual([0, [], []]);
+  await context.close();
+  await caller.call("submitDeploymentJob", deployed);
+  await shop.service.idle();
 });

@@ -24,9 +24,11 @@ const history = new recommender.EventRecords("history", { eventDatasetId: events
 const project = new recommender.Project("shop", {
   userDatasetId: users.id, itemDatasetId: items.id, eventDatasetId: events.id, targetEventType: "purchase",
 });
-const algorithm = new recommender.Algorithm("g1", { projectId: project.id, algorithmParameters: { dimensions: 8 } });
+const algorithm = new recommender.Algorithm("g1", {
+  projectId: project.id, algorithmParameters: new pulumi.Config().getObject("parameters") ?? { dimensions: 8 },
+});
 const model = new recommender.Model("weekly", {
-  projectId: project.id, algorithmId: algorithm.id, triggers: [history.contentHash, "${trigger}"],
+  projectId: project.id, algorithmId: algorithm.id, triggers: [history.contentHash, "${trigger}", new pulumi.Config().get("retrainedAt") ?? ""],
 }, { retainOnDelete: true });
 new recommender.Deployment("live", {
   projectId: project.id, generatorModelId: model.modelId, qps: 100,
@@ -34,26 +36,37 @@ new recommender.Deployment("live", {
 });
 `;
 
+/** Purchases of 30 users: eight items each, from the 12 items of the user's taste. */
+export function tasteRows({ tastes = 2, perTaste = 12 } = {}): string[] {
+  return Array.from({ length: 240 }, (_, at) => {
+    const [u, k] = [at % 30, Math.floor(at / 30)];
+    return `u${u},i${(u % tastes) + tastes * ((u * 5 + k) % perTaste)},2026-01-0${k + 1},purchase`;
+  });
+}
+
 /** Environments, each a stack with a separate service. */
 export type Name = "dev" | "staging" | "prod";
 
-/** Program in a separate repository with three stacks, of which dev exists. */
+/** Program in a separate repository with up to three stacks, of which dev exists. */
 export class Environments {
   readonly services = {} as Record<Name, ObservedService>;
   readonly stacks = {} as Record<Name, Stack>;
 
   private constructor(readonly workspace: EngineWorkspace) {}
 
-  static async make(): Promise<Environments> {
+  /**
+   * @param names which environments to create; must include dev
+   * @param rows rows of the uploaded file, without their header
+   */
+  static async make(
+    names: readonly Name[] = ["dev", "staging", "prod"],
+    rows = tasteRows(),
+  ): Promise<Environments> {
     const made = new Environments(await engineWorkspace(""));
     const { directory } = made.workspace;
     await installPlugin(directory);
     await made.setProgram("w1");
-    for (const name of ["dev", "staging", "prod"] as const) await made.#addStack(name);
-    const rows = Array.from({ length: 240 }, (_, at) => {
-      const [u, k] = [at % 30, Math.floor(at / 30)];
-      return `u${u},i${(u % 2) + 2 * ((u * 5 + k) % 12)},2026-01-0${k + 1},purchase`;
-    });
+    for (const name of names) await made.#addStack(name);
     await writeFile(join(directory, "events.csv"), `userId,itemId,ts,eventType\n${rows.join("\n")}\n`);
     await writeFile(join(directory, ".gitignore"), "node_modules\nhome\nstate\nPulumi.test.yaml\n");
     await made.git("init", "--quiet");
@@ -117,13 +130,12 @@ export class Environments {
   /** Returns the resources in the state of a stack. */
   async state(name: Name) {
     const { deployment } = await this.stacks[name].exportStack();
-    const { resources, pending_operations: pending = [] } = deployment as {
+    const { resources } = deployment as {
       resources: { type: string; id: string; delete?: boolean; outputs: Record<string, string> }[];
-      pending_operations?: unknown[];
     };
     const of = (type: string) =>
       resources.find((resource) => resource.type.endsWith(`:${type}`) && !resource.delete);
-    return { model: of("Model")?.id, deployment: of("Deployment")?.outputs ?? {}, pending };
+    return { model: of("Model")?.id, deployment: of("Deployment")?.outputs ?? {} };
   }
 
   /** Returns the models that the job in the state has deployed. */
@@ -136,7 +148,10 @@ export class Environments {
   async #addStack(name: Name): Promise<void> {
     const { directory: workDir, stack: first } = this.workspace;
     // Long enough to be interrupted in prod.
-    this.services[name] = await ObservedService.start(name === "prod" ? { jobDelayMs: 5000 } : {});
+    this.services[name] = await ObservedService.start({
+      faults: true,
+      ...(name === "prod" && { jobDelayMs: 5000 }),
+    });
     const { envVars } = first.workspace;
     const stack = await LocalWorkspace.createStack(
       { stackName: name, workDir },

@@ -1,10 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { idempotencyHeader } from "../../contract";
 import { dataDirectoryAt } from "../../service";
 import { connect } from "../../service/store/database";
-import { instead } from "../faults/faults";
-import { FaultProxy, send } from "../faults/proxy";
+import { fromService } from "../faults/faults";
+import { FaultProxy } from "../faults/proxy";
 import { type Binding, type Kill, KillingGround } from "./killing";
 import { ObservedService } from "./observed-service";
 import { installPlugin } from "./workspace";
@@ -84,10 +83,7 @@ const failures: [string, Record<string, string>][] = [
 const refuseSecondBatch = () =>
   proxy.on(
     "POST /upsert-dataset-users",
-    ({ response }) => {
-      const body = Buffer.from(JSON.stringify({ message: "no room for these", code: "INVALID_ARGUMENT" }));
-      send(response, { status: 400, headers: { "content-type": "application/json" }, body });
-    },
+    fromService(400, JSON.stringify({ message: "no room for these", code: "INVALID_ARGUMENT" })),
     { nth: 2 },
   );
 
@@ -152,14 +148,9 @@ describe.each<Binding>(["dynamic", "plugin"])("over the binding %s", (binding) =
     "a source that is reverted after SIGKILL is sent again on another machine, even if its first run fails early: %s",
     async (name, failing) => {
       // Like a service of another make, it does not know the last uploads.
-      proxy.on(
-        "GET /healthz",
-        instead(404, JSON.stringify({ detail: "no such page" }), {
-          taken: false,
-          headers: { [idempotencyHeader]: "POST" },
-        }),
-        { times: Number.POSITIVE_INFINITY },
-      );
+      proxy.on("GET /healthz", fromService(404, JSON.stringify({ detail: "no such page" })), {
+        times: Number.POSITIVE_INFINITY,
+      });
       const ground = await KillingGround.make(program, {
         ...observed.environment,
         RECOMMENDER_BASE_URL: proxy.url,

@@ -102,6 +102,22 @@ async function movesToPlugin(directory: string, stack: Stack): Promise<void> {
   expect(Object.keys(functions).sort()).toEqual(Object.keys(committed.functions).sort());
 }
 
+/** Previews a stack with the policy pack of the installed package, without and with the library that it needs. */
+async function isCheckedByPolicies(directory: string, stack: Stack): Promise<void> {
+  const options = { cwd: directory, env: { ...process.env, ...stack.workspace.envVars } };
+  const pack = "node_modules/pulumi-recommender/policy-pack";
+  const preview = async () => {
+    const ended = run("pulumi", ["preview", "--stack", stack.name, "--policy-pack", pack], options);
+    const failed = await ended.catch((error) => error as { code?: number; stdout: string; stderr: string });
+    expect(failed).toHaveProperty("code");
+    return `${failed.stdout}${failed.stderr}`;
+  };
+  expect(await preview()).toContain("Run `npm install --save-dev @pulumi/policy`");
+  const install = ["install", "--save-dev", "--prefer-offline", "--no-audit", "--no-fund", "@pulumi/policy"];
+  await run("npm", install, { cwd: directory, env: registryEnv() });
+  expect(await preview()).toContain("EventDataset events holds data of Project shop and is not protected");
+}
+
 describe("the published package", () => {
   test("works after an npm install without configuration, on the embedded service, with both bindings", async () => {
     const directory = await install("npm");
@@ -116,6 +132,7 @@ describe("the published package", () => {
     const recommender = join(directory, "node_modules/.bin/recommender");
     const { stdout } = await run(recommender, ["status", "--json"], { cwd: directory });
     expect(JSON.parse(stdout)).toMatchObject({ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1/) });
+    await isCheckedByPolicies(directory, stack);
     await movesToPlugin(directory, stack);
     // A later version of the package has a different message. The state contains no code of the old one.
     const file = join(directory, "node_modules/pulumi-recommender/dist/provider/lifecycle/existing.js");
@@ -147,11 +164,13 @@ describe("the published package", () => {
         "EventDataset",
         "EventRecords",
       ],
-      ...["ItemDataset", "ItemRecords", "Model", "Project", "Provider", "QueryingJob", "TrainingJob"],
+      ...["ItemDataset", "ItemRecords", "Model", "Project", "Provider", "QueryingJob"],
+      ...["RecommendationJob", "TrainingJob"],
       ...[
         "UserClustering",
         "UserDataset",
         "UserQuery",
+        "UserRecommendations",
         "UserRecords",
         "getEventDataset",
         "getEventDatasetOutput",

@@ -120,7 +120,6 @@ describe("from dev to staging to prod, each with a separate service", () => {
     );
     expect(at.submissions("prod")).toEqual(["POST /submit-training-job", "POST /submit-deployment-job"]);
     expect(await at.released("prod")).toMatchObject([{ id: "prod-1", status: "done" }]);
-    expect((await at.state("prod")).pending).toEqual([]);
     await at.commit("Promote staging-1 to prod");
   });
 

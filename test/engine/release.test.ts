@@ -25,9 +25,10 @@ const released = testUnless(withoutGo, compileMs);
 const archiveOf = (platform: string) => `pulumi-resource-recommender-v${version}-${platform}.tar.gz`;
 const archive = archiveOf(thisPlatform());
 const npmPackage = `pulumi-recommender-${version}.tgz`;
+const webPackage = `pulumi-recommender-web-${version}.tgz`;
 const wheel = `pulumi_recommender-${version}-py3-none-any.whl`;
 /** Parts of the release. The SDKs need Python. */
-const parts = withoutPython ? ["package", ...Object.keys(platforms)] : [];
+const parts = withoutPython ? ["package", "web", ...Object.keys(platforms)] : [];
 const sdkOf = (language: string) => `pulumi-recommender-sdk-${language}-v${version}.tar.gz`;
 
 /** Time limit for the first build of the generators and the download of Node for each platform, which take minutes. */
@@ -101,13 +102,13 @@ const hashOf = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex
 const read = (name: string) => readFile(join(directory, "release", name));
 
 released(
-  "a release contains the package, a plugin for each platform and the SDKs, each with its checksum",
+  "a release contains the packages, a plugin for each platform and the SDKs, each with its checksum",
   async () => {
     const released = join(directory, "release");
     const names = (await readdir(released)).sort();
     expect(names).toEqual(
       [
-        ...["RELEASE-NOTES.md", "SHA256SUMS", "manifest.json", "sbom.cdx.json", npmPackage],
+        ...["RELEASE-NOTES.md", "SHA256SUMS", "manifest.json", "sbom.cdx.json", npmPackage, webPackage],
         ...(withoutPython ? [] : [wheel, ...["go", "dotnet", "java"].map(sdkOf)]),
         ...["linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64", "windows-amd64"].map(archiveOf),
       ].sort(),
@@ -133,8 +134,18 @@ released("the npm package holds what was compiled, the plugin and its schema, an
   const files = await readArchive(join(directory, "release", npmPackage), () => true);
   const names = files.map(({ name }) => name.replace(/^package\//, ""));
   expect([...new Set(names.map((name) => name.split("/")[0]))].sort()).toEqual([
-    ...["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "deploy", "dist", "docs"],
-    ...["examples", "openapi.json", "package.json", "plugin", "schema.json"],
+    ...["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "action.yml", "ci"],
+    ...[
+      "deploy",
+      "dist",
+      "docs",
+      "examples",
+      "openapi.json",
+      "package.json",
+      "plugin",
+      "policy-pack",
+      "schema.json",
+    ],
   ]);
   const entries = ["provider/index.js", "provider/index.d.ts", "provider/plugin/main.js", "cli/main.js"];
   expect(names).toEqual(expect.arrayContaining(entries.map((name) => `dist/${name}`)));

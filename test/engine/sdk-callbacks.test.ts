@@ -40,6 +40,8 @@ test("transforms of the SDK are applied to every resource, also to the job of a 
     import * as recommender from "pulumi-recommender";
     pulumi.runtime.registerResourceTransform(({ type, name, props, opts }) =>
       type.includes("recommender:EventDataset") ? { props: { ...props, name: "transformed-" + name }, opts } : undefined);
+    pulumi.runtime.registerResourceTransform(({ type, props, opts }) =>
+      type.endsWith(":Model") ? { props, opts: { ...opts, retainOnDelete: true } } : undefined);
     ${shop}
     new recommender.Model("weekly", { projectId: project.id, algorithmId: algorithm.id }, {
       dependsOn: loaded,
@@ -50,13 +52,19 @@ test("transforms of the SDK are applied to every resource, also to the job of a 
   const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
   expect(eventDatasets).toMatchObject([{ name: "transformed-events" }]);
   const { deployment } = await workspace.stack.exportStack();
-  const named = (deployment.resources as { type: string; outputs: { name?: string } }[]).flatMap(
-    ({ type, outputs }) =>
-      /:(TrainingJob|Model)$/.test(type) ? [[type.split(":").at(-1), outputs.name]] : [],
+  const resources = deployment.resources as {
+    type: string;
+    outputs?: { name?: string };
+    retainOnDelete?: true;
+  }[];
+  const found = resources.flatMap(({ type, outputs, retainOnDelete }) =>
+    /:(TrainingJob|Model)$/.test(type)
+      ? [{ type: type.split(":").at(-1), name: outputs?.name, retainOnDelete }]
+      : [],
   );
-  expect(named).toEqual([
-    ["TrainingJob", "transformed"],
-    ["Model", "transformed"],
+  expect(found).toEqual([
+    { type: "TrainingJob", name: "transformed", retainOnDelete: undefined },
+    { type: "Model", name: "transformed", retainOnDelete: true },
   ]);
 });
 

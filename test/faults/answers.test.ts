@@ -1,7 +1,7 @@
 import { routes } from "../../contract";
 import type { ObservedService } from "../engine/observed-service";
 import { bindingNames } from "./bindings";
-import { gone, htmlPage, instead, noDeployment, noRoute, rejectWith } from "./faults";
+import { fromService, gone, htmlPage, instead, noDeployment, noRoute, rejectWith } from "./faults";
 import { type Fault, type FaultProxy, send } from "./proxy";
 import type { LocalStack } from "./runs";
 import type { Scene, World } from "./scenes";
@@ -107,10 +107,10 @@ describe("a refresh of a deployment with a check", () => {
   });
 
   test.each<[string, Fault]>([
-    ["a 404 of the service", instead(404, json({ message: "no user u1" }), { taken: false })],
-    ["400 project suspended", instead(400, json({ message: "project suspended" }), { taken: false })],
-    ["410", instead(410, json({ message: "the model is gone" }), { taken: false })],
-    ["422", instead(422, json({ message: "cannot" }), { taken: false })],
+    ["a 404 of the service", fromService(404, json({ message: "no user u1" }))],
+    ["400 project suspended", fromService(400, json({ message: "project suspended" }))],
+    ["410", fromService(410, json({ message: "the model is gone" }))],
+    ["422", fromService(422, json({ message: "cannot" }))],
     ["success without results", instead(200, json({ results: [] }), { taken: false })],
   ])("reports that it is not live after %s", async (what, fault) => {
     await stack.begin("dynamic");
@@ -174,7 +174,7 @@ describe("the check of a new deployment with rollback", () => {
 
   test("rolls back if the service itself rejects the call", async () => {
     await deployFirst("rejected");
-    proxy.on("POST /recommend-items-to-user", instead(422, '{"message":"cannot"}', { taken: false }), always);
+    proxy.on("POST /recommend-items-to-user", fromService(422, '{"message":"cannot"}'), always);
     const next = { ...declare("rejected", 998), existingId: world.projectId };
     expect(await messageOf(stack.up("Deployment", "rejected", next))).toMatch(
       /rolled back to the previous models/,

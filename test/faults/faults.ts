@@ -8,12 +8,12 @@ const page = (title: string) =>
 /** No fault at all. */
 export const whole: Fault = async ({ response, pass }) => send(response, await pass());
 
-/** Rejects the call without forwarding it. */
+/** Rejects the call like the service itself, without forwarding it. */
 export function rejectWith(status: number, headers: Record<string, string> = {}): Fault {
-  return ({ response }) => {
+  return ({ response, ownHeaders }) => {
     const code = { 401: "UNAUTHENTICATED", 429: "RATE_LIMITED" }[status] ?? "UNAVAILABLE";
     const body = JSON.stringify({ error: { code, message: "Not now." } });
-    response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
+    response.writeHead(status, { "content-type": "application/json", ...ownHeaders, ...headers }).end(body);
   };
 }
 
@@ -34,6 +34,13 @@ export function instead(
   return async ({ response, pass }) => {
     if (taken) await pass();
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
+  };
+}
+
+/** Responds like the service itself, without executing the call. */
+export function fromService(status: number, body: string): Fault {
+  return ({ response, ownHeaders }) => {
+    response.writeHead(status, { "content-type": "application/json", ...ownHeaders }).end(body);
   };
 }
 

@@ -21,6 +21,8 @@ export interface Passage {
   readonly body: Buffer;
   /** Response to the caller. */
   readonly response: ServerResponse;
+  /** Headers by which a response to the caller shows that it comes from the service itself. */
+  readonly ownHeaders: Readonly<Record<string, string>>;
   /** Forwards the request. Resolves when the service has executed it. */
   pass(): Promise<Answer>;
 }
@@ -124,7 +126,9 @@ export class FaultProxy {
       this.#passing.add(passing);
       return passing.finally(() => this.#passing.delete(passing));
     };
-    const passage = { call, url: request.url ?? "", headers: request.headers, body, response, pass };
+    const ownHeaders: Record<string, string> = this.hidesKeys ? {} : { [idempotencyHeader]: "POST" };
+    const url = request.url ?? "";
+    const passage = { call, url, headers: request.headers, body, response, ownHeaders, pass };
     this.came.push(call);
     const fault = this.#faultOf(call);
     if (fault) await fault(passage);

@@ -101,6 +101,7 @@ export class SmallEngine extends Rows {
       this.all().map((row) => ({
         ...{ ...stateEntryOf(row.kind, row.id, row.state), urn: this.#storedUrnOf(row) },
         isPendingDelete: this.replaced.includes(row),
+        ...(this.replaced.includes(row) && { replacedState: row.state }),
       }));
     const clients = await this.bindings.begin({ config, clock: fastClock, rows, keepsTokens: true });
     this.#clients.push(...clients);

@@ -147,6 +147,15 @@ describe("a deployment", () => {
     expect(await refused("u1")).toMatch(/the check failed: check\.userIds\[0\]: POST .*injected by/);
   });
 
+  test("whose results do not match the filter of its check fails it", async () => {
+    const check = { userIds: ["u1"], minResults: 1, filterQuery: "true" };
+    expect(await deploy({ generatorModelId: models[0], check })).toMatchObject({ state: { check } });
+    const none = deploy({ generatorModelId: models[0], check: { ...check, filterQuery: "false" } });
+    await expect(none).rejects.toThrow(/check\.userIds\[0\] got 0 results, but at least 1 are required/);
+    const wrong = deploy({ generatorModelId: models[0], check: { ...check, filterQuery: "item.nothing" } });
+    await expect(wrong).rejects.toThrow(/the check failed: .*at character 1: item\.nothing is unknown/);
+  });
+
   test("whose responses are too slow fails its check", async () => {
     const check = { userIds: ["u1"], minResults: 1, maxLatencyMs: 0.001 };
     await expect(deploy({ generatorModelId: models[0], check })).rejects.toThrow(

@@ -115,6 +115,11 @@ describe("JSON", () => {
     ['[{"user_id":"a"},\n{"user_id":"b"', /\.json:2: the file ends inside the record that begins here/],
     ['[{"user_id":"a"},\n', /\.json:2: the file ends inside the array/],
     ['[{"user_id":"a"},\n17]', /\.json:2: expected an object or the end of the array, found "1"/],
+    [
+      '[{"user_id":"a"}]\n{"user_id":"b"}',
+      /\.json:2: expected nothing after the end of the array, found "{"/,
+    ],
+    ['{"user_id":"a"}\n17', /\.json:2: expected an object, found "1"/],
   ])("%j is reported with its position", async (text, message) => {
     await expect(read("users", directory.write("broken.json", text))).rejects.toThrow(message);
   });

@@ -87,6 +87,12 @@ test("events are mapped, and a dataset that is too small is an error", async () 
     code: 1,
     stderr: expect.stringMatching(/user is unknown; did you mean userId\? Fields: eventId, /),
   });
+  const users = await loading.dataset("users");
+  const ofUsers = ["import", "users", "orders.csv", "--dataset", users, "--map", "userId=who"];
+  expect(await recommender([...ofUsers, "--map", "attributes=props"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/has no column props/),
+  });
 
   const rows = Array.from(
     { length: 100_500 },

@@ -111,6 +111,27 @@ test("an interrupted upload is not resumed once another machine has uploaded", a
   expect(await loading.attributes(id, "u0")).toEqual({ version: 1 });
 });
 
+test("a batch of a killed first upload that arrives after the next upload changes nothing", async () => {
+  const id = await loading.dataset("users");
+  const { client } = loading.observed;
+  const held: (() => Promise<unknown>)[] = [];
+  let calls = 0;
+  const send: Client["send"] = async (...call) => {
+    if (calls++ === 0) return client.send(...call);
+    held.push(() => client.send(...call));
+    throw new Error("dead");
+  };
+  const first = { history: {}, isAnnounced: true, parallel: 1 };
+  const file = loading.directory.write("held.ndjson", userLines(0, 2000, { version: 1 }));
+  const killed = { ...first, client: { service: client.service, send } as unknown as Client };
+  await expect(loading.upload("users", id, file, killed)).rejects.toThrow("dead");
+  loading.directory.write("held.ndjson", userLines(0, 2000, { version: 2 }));
+  await loading.upload("users", id, file, first);
+  expect(held).toHaveLength(1);
+  await expect(held[0]?.()).rejects.toThrow("A later upload of the same source has replaced");
+  expect(await loading.attributes(id, "u1999")).toEqual({ version: 2 });
+});
+
 test("everything is sent if an earlier version wrote the journal", async () => {
   const id = await loading.dataset("users");
   const file = loading.directory.write("upgraded.ndjson", userLines(0, 2000));

@@ -1,5 +1,5 @@
 import type { Client } from "../../client/client";
-import { routes } from "../../contract";
+import { type Route, routes } from "../../contract";
 
 /**
  * Fault of an upload from a certain call on. The service may still execute that call. After `fail` and `kill`, no call
@@ -42,7 +42,7 @@ export class RemoteModel {
       throw new Error("not modelled");
     };
     // The model has no extensions, so a refresh cannot count the records.
-    const supports = async () => false;
+    const supports = async ({ extension }: Route) => !extension;
     return { service: "model", baseUrl: "http://model", send, call, supports } as unknown as Client;
   }
 

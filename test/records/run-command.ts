@@ -21,15 +21,19 @@ export async function runCommand(
     killAfterUpserts,
     signal: sent = "SIGKILL",
     env: more = {},
+    input,
   }: {
     readonly killAfterUpserts?: number | undefined;
     readonly signal?: NodeJS.Signals;
     readonly env?: Record<string, string>;
+    /** Content of standard input. */
+    readonly input?: string | Buffer;
   } = {},
 ): Promise<Ended> {
   loading.observed.calls();
   const env = { ...process.env, ...loading.observed.environment, ...more };
   const child = spawn(process.execPath, [main, ...args], { cwd: loading.directory.path, env });
+  child.stdin.end(input);
   let stdout = "";
   let stderr = "";
   let upserts = 0;

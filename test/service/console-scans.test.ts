@@ -83,7 +83,8 @@ test("no page of the console scans the whole events or jobs table", async () => 
   });
   expect(body.events).toHaveLength(50);
   await viewed.end();
-  expect((await scanned()) - before - 2 * ofStart).toBe(0);
+  // One scan reads 200,000 rows. On a busy machine, the cleanup of one start may read a few more rows than that of another.
+  expect((await scanned()) - before - 2 * ofStart).toBeLessThan(2_000);
 });
 
 test("cancels the SQL statement of a page when its caller disconnects", async () => {

@@ -79,7 +79,7 @@ export class Caller {
       status: answer.statusCode,
       answered: answer.headers,
       text,
-      body: type.includes("json") ? JSON.parse(text) : text,
+      body: /\bjson\b/.test(type) ? JSON.parse(text) : text,
     };
   }
 

@@ -1,3 +1,4 @@
+import type { Rules } from "../../contract";
 import type { Caller, Refusal, Running } from "./running";
 
 const genres = ["drama", "comedy", "action", "western"];
@@ -74,7 +75,7 @@ export async function deploy(
   api: Running,
   projectId: string,
   generatorModelId: string,
-  more: { rankerModelId?: string; qps?: number } = {},
+  more: { rankerModelId?: string; qps?: number; rules?: Rules } = {},
 ) {
   const { jobId } = await api.call("submitDeploymentJob", {
     projectId,

@@ -57,18 +57,25 @@ describe("an engine built from source", () => {
     expect(again.heard).toEqual([]);
   });
 
-  test("is built with a patch, and not if the patch does not apply", async () => {
+  test("is built with patches and added code, and not if a patch does not apply", async () => {
     const { env, cache } = await machine();
-    const [engine, host] = await tinyPrograms();
-    const patched = (from: string) => ({
-      env,
-      version,
-      progress: heardProgress().progress,
-      programs: [engine, { ...host, patch: { file: "main.go", from, to: 'say("patched")' } }] as GoProgram[],
-    });
+    const [engine, host] = (await tinyPrograms()) as [GoProgram, GoProgram];
+    const directory = await temporaryDirectory();
+    const pin = `require tiny v0.0.0\n\nreplace tiny => ${host.directory}\n`;
+    await writeFile(join(directory, "go.mod"), `module pinned\n\ngo 1.21\n\n${pin}`);
+    await writeFile(join(directory, "added.go"), 'package main\n\nvar added = Version + " and added"\n');
+    const patched = (from: string) => {
+      const patches = [
+        { file: "main.go", from: '"unset"', to: '"patched"' },
+        { file: "main.go", from, to: "say(added)" },
+      ];
+      const programs = [engine, { ...host, directory, patches }];
+      return { env, version, progress: heardProgress().progress, programs };
+    };
     await expect(provideEngine(patched("tell(Version)"))).rejects.toThrow(/main\.go of tiny must contain/);
     const { bin } = await provideEngine(patched("say(Version)"));
-    expect(execFileSync(join(bin, "pulumi-language-nodejs"), { encoding: "utf8" })).toBe("patched\n");
+    const said = execFileSync(join(bin, "pulumi-language-nodejs"), { encoding: "utf8" });
+    expect(said).toBe("patched and added\n");
     expect(execFileSync(join(bin, "pulumi"), { encoding: "utf8" })).toBe(`v${version}\n`);
     expect((await contentsOf(join(cache, place))).sort()).toEqual(["bin", "engine.json"]);
   });

@@ -112,6 +112,7 @@ describe("import rules", () => {
       "records/source.ts": 'export * as pulumi from "@pulumi/pulumi";\n',
       "service/algorithms/top.ts": 'export { value } from "../base/clock";\n',
       "service/base/clock.ts": value,
+      "telemetry/tracing.ts": 'export { join } from "node:path";\nexport * as grpc from "@grpc/grpc-js";\n',
       "provider/project.ts": 'export const load = () => require("../service/base/clock");\n',
     });
     expect(found.sort()).toEqual([
@@ -120,6 +121,21 @@ describe("import rules", () => {
       "pulumi-in-provider-only: records/source.ts → @pulumi/pulumi",
       "service-by-its-entry-points: provider/project.ts → service/base/clock.ts",
       "service: algorithms never imports base: service/algorithms/top.ts → service/base/clock.ts",
+      "telemetry-imports-node-only: telemetry/tracing.ts → @grpc/grpc-js",
+    ]);
+  });
+
+  test("reject imports of the client for web pages, and its imports of anything else", async () => {
+    const found = await violations({
+      "web/index.ts": 'export { value } from "./lists";\nexport { other } from "../contract/index";\n',
+      "web/lists.ts": value,
+      "contract/index.ts": "export const other = 1;\n",
+      "cli/main.ts": 'export { value } from "../web/lists";\n',
+      "test/web/lists.test.ts": 'export { value } from "../../web/lists";\n',
+    });
+    expect(found.sort()).toEqual([
+      "web-alone: web/index.ts → contract/index.ts",
+      "web-is-a-package: cli/main.ts → web/lists.ts",
     ]);
   });
 

@@ -52,6 +52,11 @@ test("the plugin is published with its start script and its schema", () => {
   expect(statSync(join(root, command)).mode & 0o111).toBe(0o111);
 });
 
+test("the policy pack is published with its code", () => {
+  const needed = ["policy-pack/PulumiPolicy.yaml", "policy-pack/index.js", "dist/provider/policy/pack.js"];
+  expect(packedFiles()).toEqual(expect.arrayContaining(needed));
+});
+
 test("benchmarks download packages by name and version, not archives by URL", () => {
   const files = globSync("bench/**/*.{ts,py}", { cwd: root });
   const addresses = files.flatMap((file) =>

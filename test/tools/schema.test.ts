@@ -69,7 +69,7 @@ test("result URLs, also in lookups, and the credentials of the provider are secr
   const secrets = Object.keys(variables).filter((key) => variables[key]?.secret);
   expect(secrets).toEqual(["apiKey", "accessToken", "clientSecret"]);
   expect(variables.apiKey?.description).toMatch(/RECOMMENDER_API_KEY/);
-  for (const type of ["UserQuery", "UserClustering"])
+  for (const type of ["UserQuery", "UserClustering", "UserRecommendations"])
     expect(resource(type)?.properties.downloadUrl).toMatchObject({ secret: true });
   expect(schema.types["recommender:index:GetJobJobResult"]).toMatchObject({
     properties: { servingUri: { type: "string" }, downloadUrl: { secret: true } },

@@ -19,6 +19,13 @@ const declarations: readonly (readonly [string, Readonly<Record<string, unknown>
       rollback: true,
       existingId: "p",
       check: { userIds: ["u1", "u2"], minResults: 3, maxLatencyMs: 5000 },
+      rules: {
+        filter: 'item.in_stock == "yes"',
+        boost: [{ when: "item.margin > 0.4", factor: 2 }],
+        bury: [{ when: "item.old", factor: 0.5 }],
+        pin: [{ itemId: "i1", position: 1, when: "user.vip" }],
+        limitPer: [{ attribute: "brand", max: 2 }],
+      },
     },
   ],
   [

@@ -73,29 +73,32 @@ async function sourceDirectoryOf(program, go) {
 }
 
 /**
- * Returns the program to build. Go cannot replace a file of a downloaded module. So the source of a program with a patch
- * is copied to a new module with the same pinned dependencies, and patched there.
+ * Returns the program to build. Go cannot replace a file of a downloaded module. So the source of a program with patches
+ * is copied to a new module with the same pinned dependencies, and patched there. Go files next to go.mod are added.
  * @param {GoProgram} program
  * @param {string} directory
  * @param {GoRunner} go
  * @returns {Promise<GoProgram>}
  */
 async function sourceOf(program, directory, go) {
-  const { patch } = program;
-  if (!patch) return program;
+  const { patches } = program;
+  if (!patches) return program;
   const original = await sourceDirectoryOf(program, go);
   await fs.promises.mkdir(directory);
   const files = (await fs.promises.readdir(original)).filter((name) => /(?<!_test)\.go$/.test(name));
   for (const name of files) {
     const text = await fs.promises.readFile(path.join(original, name), "utf8");
-    const isPatched = name === patch.file;
-    if (isPatched && text.split(patch.from).length !== 2)
-      throw new Error(`${name} of ${program.package} must contain \`${patch.from}\` exactly once`);
-    const patched = isPatched ? text.replace(patch.from, () => patch.to) : text;
+    const patched = patches
+      .filter(({ file }) => file === name)
+      .reduce((source, { from, to }) => {
+        if (source.split(from).length !== 2)
+          throw new Error(`${name} of ${program.package} must contain \`${from}\` exactly once`);
+        return source.replace(from, () => to);
+      }, text);
     await fs.promises.writeFile(path.join(directory, name), patched);
   }
   for (const name of (await fs.promises.readdir(program.directory)).filter((name) =>
-    /^go\.(mod|sum)$/.test(name),
+    /^go\.(mod|sum)$|\.go$/.test(name),
   ))
     await fs.promises.copyFile(path.join(program.directory, name), path.join(directory, name));
   return { ...program, directory, package: "." };

@@ -8,7 +8,7 @@ const { executable, fileNames, versionOf } = require("./programs.js");
 const markerName = "engine.json";
 
 /** Increase this when the same version is built differently, to discard engines in old caches. */
-const revision = 2;
+const revision = 3;
 
 /** Returns the directory that caches engines between runs. @param {NodeJS.ProcessEnv} env */
 function cacheDirectory(env) {

@@ -16,15 +16,16 @@ const officialBase = "https://get.pulumi.com/releases/sdk";
  * @property {string} directory with go.mod and go.sum
  * @property {string} package import path of its main package
  * @property {string} [versionVariable] variable that the linker sets to the version
- * @property {{ file: string, from: string, to: string }} [patch] a change to its source before the build
+ * @property {{ file: string, from: string, to: string }[]} [patches] changes to its source before the build
  * @property {string} [companion] a file next to its source directory, which must be copied next to the program
  */
 
 /**
  * The programs of the engine. The language host stays at SDK 3.68.0, because later releases moved it to a module that the
  * Go module proxy does not serve. This old host gives the program the address of a proxy in front of the engine's resource
- * monitor. The proxy lacks newer calls, such as those that register transforms and hooks. The patch passes the engine's
- * own address instead.
+ * monitor. The proxy lacks newer calls, such as those that register transforms and hooks. The first patch passes the
+ * engine's own address instead. This host cannot run plugins either, and the engine runs a policy pack as a
+ * plugin. The second patch adds that, with the code in language-nodejs/policy_pack.go.
  * @type {GoProgram[]}
  */
 const pinnedPrograms = [
@@ -38,11 +39,18 @@ const pinnedPrograms = [
     name: "pulumi-language-nodejs",
     directory: path.join(__dirname, "language-nodejs"),
     package: "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
-    patch: {
-      file: "main.go",
-      from: 'maybeAppendArg("monitor", address)',
-      to: 'maybeAppendArg("monitor", req.GetMonitorAddress())',
-    },
+    patches: [
+      {
+        file: "main.go",
+        from: 'maybeAppendArg("monitor", address)',
+        to: 'maybeAppendArg("monitor", req.GetMonitorAddress())',
+      },
+      {
+        file: "main.go",
+        from: 'return errors.New("not supported")',
+        to: "return runPolicyPack(req, server)",
+      },
+    ],
   },
 ];
 

@@ -1,25 +1,56 @@
+const { writeFileSync } = require("node:fs");
 const path = require("node:path");
 
-/** Prints the tests that this machine cannot run, then `N passed, N failed`, including the checks of `npm test`. */
+/**
+ * Prints the tests that this machine cannot run, then `N passed, N failed`, including what `npm test` has counted
+ * before. Writes the test files with failures to RECOMMENDER_FAILURES, for the second attempt of `npm test -- --all`.
+ */
 class TotalsReporter {
   /**
    * @param {unknown} _contexts
    * @param {import("@jest/reporters").AggregatedResult} results
    */
   onRunComplete(_contexts, results) {
-    const [checksPassed = 0, checksFailed = 0] = (process.env.RECOMMENDER_CHECKS ?? "")
+    const [passedBefore = 0, failedBefore = 0] = (process.env.RECOMMENDER_COUNTED ?? "")
       .split(" ")
       .map(Number);
-    const passed = results.numPassedTests + checksPassed;
+    const passed = results.numPassedTests + passedBefore;
     // A test file that cannot be loaded has no tests to count, so it counts as one failure.
-    const failed = results.numFailedTests + results.numRuntimeErrorTestSuites + checksFailed;
-    const notRun = testsNotRun(results);
+    const failed = results.numFailedTests + results.numRuntimeErrorTestSuites + failedBefore;
+    const { RECOMMENDER_FAILURES: failures } = process.env;
+    if (failures) writeFileSync(failures, JSON.stringify(failuresOf(results)));
+    const lines = [...testsNotRun(results), ...secondAttempts(results)];
     // Jest prints its own summary after all reporters, so this waits until the process exits.
     process.once("exit", () => {
-      for (const line of notRun) console.log(line);
+      for (const line of lines) console.log(line);
       console.log(`${passed} passed, ${failed} failed`);
     });
   }
+}
+
+/**
+ * Returns the test files with failures, and how many tests passed in all other files.
+ * @param {import("@jest/reporters").AggregatedResult} results
+ */
+function failuresOf({ testResults }) {
+  const failed = testResults.filter((suite) => suite.numFailingTests > 0 || suite.testExecError);
+  const files = [...new Set(failed.map(({ testFilePath }) => testFilePath))];
+  const others = testResults.filter(({ testFilePath }) => !files.includes(testFilePath));
+  return { files, passedElsewhere: others.reduce((sum, suite) => sum + suite.numPassingTests, 0) };
+}
+
+/**
+ * Returns a line for each test file of a second attempt, so that a test that fails now and then is noticed.
+ * @param {import("@jest/reporters").AggregatedResult} results
+ */
+function secondAttempts({ testResults }) {
+  if (process.env.RECOMMENDER_ATTEMPT !== "second") return [];
+  const lines = testResults.map((suite) => {
+    const passed = suite.numFailingTests === 0 && !suite.testExecError;
+    const file = path.relative(process.cwd(), suite.testFilePath);
+    return `${file}: failed beside other tests, and ${passed ? "passed" : "failed"} alone`;
+  });
+  return [...new Set(lines)];
 }
 
 /**

@@ -10,9 +10,10 @@ const { nodeVersion, platforms } = require("./platforms.js");
 const { requirements, writePluginArchive } = require("./plugin.js");
 const { billOfMaterials } = require("./sbom.js");
 const { requireSdkTools, writeSdks } = require("./sdk.js");
+const { writeWebPackage } = require("./web.js");
 
-/** The parts of a release: the npm package, the SDKs, and the plugin for each platform. */
-const parts = ["package", "sdk", ...Object.keys(platforms)];
+/** The parts of a release: the npm packages, the SDKs, and the plugin for each platform. */
+const parts = ["package", "web", "sdk", ...Object.keys(platforms)];
 
 /**
  * @typedef {{ file: string, bytes: number, sha256: string }} Released
@@ -63,6 +64,10 @@ async function writeParts({ wanted, made, temporary, pluginDownloadURL, date }) 
     progress.say("building and packing the npm package");
     await npm(["pack", "--loglevel=error", "--pack-destination", made]);
   } else await buildPackage();
+  if (wanted.includes("web")) {
+    progress.say("building and packing the client for web pages");
+    await writeWebPackage(made, path.join(temporary, "web"));
+  }
   if (wanted.includes("sdk")) {
     progress.say("generating the SDKs");
     // Python writes this time into the wheel instead of the modification times of the files.

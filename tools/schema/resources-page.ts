@@ -12,7 +12,7 @@ const file = join(__dirname, "../../docs/resources.md");
 /** The resources of TypeScript programs, in the order in which a program needs them. */
 const order = [
   ...["UserDataset", "ItemDataset", "EventDataset", "UserRecords", "ItemRecords", "EventRecords"],
-  ...["Project", "Algorithm", "Model", "Deployment", "UserQuery", "UserClustering"],
+  ...["Project", "Algorithm", "Model", "Deployment", "UserQuery", "UserClustering", "UserRecommendations"],
 ];
 
 type Section = (schema: PackageSchema, examples: Examples) => string;

@@ -2,6 +2,7 @@ import { titleOf } from "../../../provider/run/urn";
 import { formatCount, formatNumber } from "../../terminal/output";
 import type { Finding, Fix, Report, StackReport, Unmanaged } from "../finding";
 import { style } from "./html-style";
+import { notesOf } from "./notes";
 import {
   comparedText,
   comparisonsOf,
@@ -48,7 +49,11 @@ function contents(stacks: readonly StackReport[]): string {
 
 function section(report: StackReport, at: number): string {
   const dangers = dangerCounts(report);
-  const state = dangers ? "bad" : report.drift.length + report.changes.length > 0 ? "some" : "good";
+  const state = dangers
+    ? "bad"
+    : report.drift.length + report.changes.length + report.expired.length > 0
+      ? "some"
+      : "good";
   const parts = comparisonsOf(report).map(({ title, subtitle, findings, none, apply, accept }) => {
     const body = findings.map((finding) => card(finding, apply, accept)).join("\n");
     const all = findings === report.drift && findings.length > 1 ? atOnce(report) : "";
@@ -61,6 +66,7 @@ ${dangers ? `<p class="dangers"><strong>Dangerous:</strong> ${escaped(dangers)}<
 ${parts.join("\n")}
 ${unmanaged(report)}
 ${orphans(report)}
+${notes(report)}
 ${unobservable(report)}
 ${warnings(report)}
 </section>`;
@@ -76,8 +82,9 @@ function card(finding: Finding, apply: string, accept: string): string {
   const place = locationText(finding);
   const bad = isDangerous(finding);
   const rows = properties.map(
-    ({ path, declared, actual, replaces }) =>
-      `<tr><th scope="row"><code>${escaped(path)}</code>${replaces ? " <em>replaces</em>" : ""}</th>` +
+    ({ path, declared, actual, replaces, accepted }) =>
+      `<tr><th scope="row"><code>${escaped(path)}</code>${replaces ? " <em>replaces</em>" : ""}` +
+      `${accepted ? " (accepted)" : ""}</th>` +
       `<td><code>${escaped(valueText(declared, 2000))}</code></td>` +
       `<td><code>${escaped(valueText(actual, 2000))}</code></td></tr>`,
   );
@@ -129,6 +136,15 @@ function orphans({ orphans: found }: StackReport): string {
   });
   const subtitle = "Left behind, and not used by any given stack";
   return heading("Orphaned", found.length, subtitle) + entries.join("");
+}
+
+function notes(report: StackReport): string {
+  return notesOf(report)
+    .map(({ title, entries }) => {
+      const list = entries.map((entry) => `<li>${escaped(entry)}</li>`).join("");
+      return `<h3>${escaped(title)}</h3><ul>${list}</ul>`;
+    })
+    .join("\n");
 }
 
 function unobservable(report: StackReport): string {

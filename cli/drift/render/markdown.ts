@@ -3,6 +3,7 @@ import { titleOf } from "../../../provider/run/urn";
 import { formatCount, formatNumber } from "../../terminal/output";
 import { effects, type Finding, type Report, type StackReport } from "../finding";
 import { capital } from "../value-syntax";
+import { notesOf } from "./notes";
 import {
   comparisonsOf,
   dangerCounts,
@@ -34,13 +35,16 @@ export function renderMarkdown({ stacks }: Report): string {
 }
 
 /** Returns a marker that identifies the comment of a stack, to update it instead of adding a new one. */
-export function markerOf({ project, stack }: Pick<StackReport, "project" | "stack">): string {
-  return `<!-- recommender-drift ${`${project}/${stack}`.replaceAll("--", "- -").replaceAll(">", "")} -->`;
+export function markerOf(
+  { project, stack }: Pick<StackReport, "project" | "stack">,
+  command: "drift" | "review" = "drift",
+): string {
+  return `<!-- recommender-${command} ${`${project}/${stack}`.replaceAll("--", "- -").replaceAll(">", "")} -->`;
 }
 
 function verdictLine(report: StackReport): string {
   const findings = [...report.changes, ...report.drift];
-  const sign = findings.some(isDangerous) ? "❌" : findings.length > 0 ? "⚠️" : "✅";
+  const sign = findings.some(isDangerous) ? "❌" : findings.length + report.expired.length > 0 ? "⚠️" : "✅";
   const dangers = dangerCounts(report);
   return `### ${sign} ${inline(summaryLine(report))}${dangers ? `: **${dangers}**` : ""}`;
 }
@@ -74,7 +78,12 @@ function stackMarkdown(report: StackReport, budget: number): string {
 function lists(report: StackReport): { title: string; entries: string[] }[] {
   const { unmanaged, orphans, warnings } = report;
   const { wholly, partly } = unobservableOf(report);
+  const notes = notesOf(report).map(({ title, entries }) => ({
+    title: inline(title),
+    entries: entries.map((entry) => `- ${inline(entry)}`),
+  }));
   return [
+    ...notes,
     {
       title: `${formatNumber(unmanaged.length)} unmanaged: in the service, but in no given stack`,
       entries: unmanaged.map(
@@ -129,8 +138,9 @@ function findingMarkdown(finding: Finding, apply: string, accept: string): strin
   const { resource, kind, effect, consequence, properties, fixes } = finding;
   const place = locationText(finding);
   const title = `${isDangerous(finding) ? "❗ " : ""}<b>${inline(titleOf(resource))}</b> ${kind}: ${effect}`;
-  const rows = properties.slice(0, maxProperties).map(({ path, declared, actual, replaces }) => {
-    const why = replaces ? " (replaces)" : "";
+  const rows = properties.slice(0, maxProperties).map((property) => {
+    const { path, declared, actual, replaces, accepted } = property;
+    const why = `${replaces ? " (replaces)" : ""}${accepted ? " (accepted)" : ""}`;
     return `| ${code(truncate(path, 200))}${why} | ${code(valueText(declared))} | ${code(valueText(actual))} |`;
   });
   const more = properties.length - rows.length;
@@ -171,7 +181,7 @@ function fenced(text: string): string {
 }
 
 /** Escapes markup, mentions and links in text. */
-function inline(text: string): string {
+export function inline(text: string): string {
   return html(withoutControls(text)).replace(/[\\`*_[\]#|~@]/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 

@@ -1,7 +1,7 @@
 import { version } from "../../../package.json";
 import { titleOf } from "../../../provider/run/urn";
-import type { Finding, Report, StackReport } from "../finding";
-import { fixSteps, isDangerous, orphanDetails, valueText, withoutControls } from "./wording";
+import type { Acceptance, Finding, Report, StackReport } from "../finding";
+import { fixSteps, isDangerous, orphanDetails, propertyText, withoutControls } from "./wording";
 
 const rules = {
   "drift/changed": "A resource was changed outside the program",
@@ -14,6 +14,8 @@ const rules = {
   unmanaged: "No given stack manages an existing object",
   orphaned: "A replacement or deletion left an object behind",
   unobservable: "A resource cannot be read, so it may have drifted",
+  "acceptance/expired": "An entry of recommender.yaml has expired",
+  "acceptance/unused": "An entry of recommender.yaml accepts no finding",
 } as const;
 
 type RuleId = keyof typeof rules;
@@ -27,9 +29,11 @@ interface Result {
   readonly text: string;
   readonly location?: Finding["location"];
   readonly properties?: object;
+  /** Why the finding is accepted. Viewers show accepted results separately, or not at all. */
+  readonly suppressions?: readonly object[];
 }
 
-/** Renders a report as SARIF 2.1.0, with one run per stack. Results point to the declarations of resources. */
+/** Renders a report as SARIF 2.1.0, with one run per stack. Results point to the declaration of their resource if there is one. */
 export function renderSarif({ stacks }: Report): string {
   const log = {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
@@ -56,7 +60,7 @@ function run(report: StackReport) {
 }
 
 function resultsOf(report: StackReport): Result[] {
-  const { drift, changes, unmanaged, orphans, unobservable } = report;
+  const { drift, changes, unmanaged, orphans, unobservable, accepted, expired, unused } = report;
   return [
     ...drift.map((finding) => ofFinding("drift", finding)),
     ...changes.map((finding) => ofFinding("change", finding)),
@@ -78,14 +82,34 @@ function resultsOf(report: StackReport): Result[] {
       key: resource.urn,
       text: `${titleOf(resource)}: the API does not report ${part}.`,
     })),
+    ...accepted.map(({ comparison, finding, by }) => ({
+      ...ofFinding(comparison === "drift" ? "drift" : "change", finding),
+      suppressions: by.map(({ reason, until, location }) => ({
+        kind: "external",
+        status: "accepted",
+        justification: withoutControls(`${reason}; until ${until}, ${location.file}:${location.line}`),
+      })),
+    })),
+    ...expired.map((entry) => ofEntry("expired", entry, `expired after ${entry.until}`)),
+    ...unused.map((entry) => ofEntry("unused", entry, "matches no finding")),
   ];
+}
+
+function ofEntry(problem: "expired" | "unused", entry: Acceptance, text: string): Result {
+  const { resource, property, location } = entry;
+  const what = property === undefined ? resource : `${resource}, ${property}`;
+  return {
+    rule: `acceptance/${problem}`,
+    level: problem === "expired" ? "error" : "note",
+    key: what,
+    text: `The entry for ${what} ${text}. Reason: ${entry.reason}`,
+    location,
+  };
 }
 
 function ofFinding(axis: "drift" | "change", finding: Finding): Result {
   const { kind, resource, properties, effect, consequence, fixes, location } = finding;
-  const differing = properties.map(
-    ({ path, declared, actual }) => `${path}: declared ${valueText(declared)}, actual ${valueText(actual)}`,
-  );
+  const differing = properties.map(propertyText);
   const details = differing.length > 0 ? ` (${differing.join("; ")})` : "";
   return {
     rule: `${axis}/${kind.replace(" ", "-")}` as RuleId,
@@ -102,7 +126,7 @@ function fixesText({ apply, accept }: Finding["fixes"]): string {
 }
 
 function result(
-  { rule, level, key, text, location, properties }: Result,
+  { rule, level, key, text, location, properties, suppressions }: Result,
   { folder, project, stack }: StackReport,
 ) {
   const prefix = folder === "" ? "" : `${folder}/`;
@@ -123,6 +147,7 @@ function result(
       },
     ],
     partialFingerprints: { "resource/v1": `${project}/${stack} ${rule} ${key}` },
+    ...(suppressions && { suppressions }),
     ...(properties && { properties }),
   };
 }

@@ -2,14 +2,15 @@ import { titleOf } from "../../../provider/run/urn";
 import { wrapText } from "../../terminal/layout";
 import { formatNumber } from "../../terminal/output";
 import type { Finding, Fix, Orphan, Report, StackReport, Unmanaged } from "../finding";
+import { notesOf } from "./notes";
 import {
   comparisonsOf,
   dangerCounts,
   locationText,
   orphanDetails,
+  propertyText,
   summaryLine,
   unobservableOf,
-  valueText,
   withoutControls,
 } from "./wording";
 
@@ -41,6 +42,9 @@ function stackText(report: StackReport): string {
     lines.push("", "Orphaned (left behind, and not used by any given stack)");
     for (const found of report.orphans) lines.push("", ...orphanText(found));
   }
+  for (const { title, entries } of notesOf(report)) {
+    lines.push("", title, ...entries.flatMap((entry) => wrapText(entry, "  ", "    ", width).split("\n")));
+  }
   const { wholly, partly } = unobservableOf(report);
   if (wholly.length > 0) {
     const names = wholly.map(({ resource }) => titleOf(resource));
@@ -63,9 +67,7 @@ function findingText(finding: Finding, apply: string, accept: string): string[] 
   const gap = width - head.length - note.length;
   return [
     ...(gap >= 2 ? [`${head}${" ".repeat(gap)}${note}`] : [head, ...wrapped(note, 4)]),
-    ...finding.properties.flatMap(({ path, declared, actual }) =>
-      wrapped(`${path}: declared ${valueText(declared)}, actual ${valueText(actual)}`, 4),
-    ),
+    ...finding.properties.flatMap((property) => wrapped(propertyText(property), 4)),
     ...wrapped(finding.consequence, 4),
     ...fixText(apply, finding.fixes.apply),
     ...fixText(accept, finding.fixes.accept),

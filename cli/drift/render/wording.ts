@@ -25,16 +25,19 @@ export function isDangerous({ effect, kind }: Pick<Finding, "effect" | "kind">):
 
 /** Summarizes a stack in one line: the numbers of findings and of observed resources. */
 export function summaryLine(report: StackReport): string {
-  const { stack, changes, drift, unmanaged, orphans, resources, observed } = report;
+  const { stack, changes, drift, unmanaged, orphans, accepted, expired, resources, observed } = report;
   const coverage = `${formatNumber(observed)} of ${formatCount(resources, "resource")} observed`;
   const parts = [
     drift.length > 0 && `${formatNumber(drift.length)} drifted`,
     changes.length > 0 && `${formatCount(changes.length, "pending change")}`,
     unmanaged.length > 0 && `${formatNumber(unmanaged.length)} unmanaged`,
     orphans.length > 0 && `${formatNumber(orphans.length)} orphaned`,
+    accepted.length > 0 && `${formatNumber(accepted.length)} accepted`,
+    expired.length > 0 && `${formatCount(expired.length, "expired acceptance")}`,
   ].filter(Boolean);
   const clean = changes.length + drift.length === 0;
-  const summary = clean ? ["no drift seen, no pending changes", ...parts] : parts;
+  const other = accepted.length > 0 ? "other " : "";
+  const summary = clean ? [`no ${other}drift seen, no ${other}pending changes`, ...parts] : parts;
   return `${stack}: ${summary.join(", ")} (${coverage})`;
 }
 
@@ -42,7 +45,12 @@ export function summaryLine(report: StackReport): string {
 export function comparedText({ comparedAt, commit, dirty }: Report): string {
   const program = commit === undefined ? "" : `, at commit ${commit.slice(0, 12)}`;
   const changed = dirty ? " with uncommitted changes" : "";
-  return `Compared on ${comparedAt.slice(0, 16).replace("T", " at ")} UTC${program}${changed}`;
+  return `Compared on ${dateText(comparedAt)}${program}${changed}`;
+}
+
+/** Formats a time, as `2026-11-15 at 17:20 UTC`. */
+export function dateText(time: string): string {
+  return `${time.slice(0, 16).replace("T", " at ")} UTC`;
 }
 
 /** Counts the dangerous findings of a stack by effect: `1 × loses data, 2 × retrains`. */
@@ -78,6 +86,12 @@ export function comparisonsOf(report: StackReport) {
       accept: "leave it",
     },
   ] as const;
+}
+
+/** Formats the difference between the declared and the actual value of a property. */
+export function propertyText({ path, declared, actual, accepted }: PropertyFinding): string {
+  const note = accepted ? " (accepted)" : "";
+  return `${path}: declared ${valueText(declared)}, actual ${valueText(actual)}${note}`;
 }
 
 /** Formats the source position of a declaration, as `index.ts:12`. */

@@ -35,6 +35,7 @@ const types = {
   TRAINING: "Training",
   DEPLOYMENT: "Deployment",
   "QUERYING,CLUSTERING": "Question",
+  RECOMMENDATION: "Recommendation",
 };
 const stateNames = Object.fromEntries(
   Object.entries(states).map(([state, name]) => [state, capitalize(name)]),
@@ -49,7 +50,7 @@ function AllJobs() {
     <>
       <ScreenHead
         title="Jobs"
-        lead="Trainings, deployments and questions, newest first. The list updates itself."
+        lead="Trainings, deployments, questions and recommendations, newest first. The list updates itself."
       />
       <Card>
         <div class="filters">

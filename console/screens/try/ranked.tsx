@@ -26,6 +26,15 @@ export function Ranked({
             <div>
               <bdi class="name">{title}</bdi>{" "}
               {before && <Moved from={before.findIndex(({ itemId }) => itemId === item.itemId)} to={at} />}
+              {item.rules.map(({ effect, factor }, place) => (
+                <span
+                  key={place}
+                  class={`moved ${effect === "buried" ? "down" : "up"}`}
+                  title="By a rule of the deployment"
+                >
+                  {factor == null ? effect : `${effect} × ${factor}`}{" "}
+                </span>
+              ))}
               <p class="attributes">
                 <bdi class="id">{displayValue(item.itemId)}</bdi>
                 {others.slice(0, 5).map(([key, value]) => (

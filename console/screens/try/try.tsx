@@ -10,6 +10,7 @@ import { Empty, Load, useLoad } from "../../parts/load";
 import { ScreenHead } from "../../parts/screen";
 import { hrefTo, navigate, route, selectedProject } from "../../router";
 import { postJson } from "../../session";
+import { AttributesInput, FilterInput, parsedAttributes } from "./inputs";
 import { Ranked } from "./ranked";
 import { type Changes, noChanges, WhatIf } from "./what-if";
 
@@ -19,6 +20,7 @@ export function Screen() {
   const [userId = ""] = route.value.rest;
   const changes = useSignal<Changes>(noChanges);
   const stranger = useSignal<string | undefined>(undefined);
+  const filter = useSignal("");
   const lastRead = useRef<Record<string, unknown>>(undefined);
   useEffect(() => {
     changes.value = noChanges;
@@ -35,7 +37,7 @@ export function Screen() {
       </>
     );
   const isStranger = stranger.value !== undefined;
-  const attributes = parsed(stranger.value);
+  const attributes = parsedAttributes(stranger.value);
   // While the JSON is incomplete, the last valid attributes stay in use.
   if (attributes.value || !isStranger) lastRead.current = attributes.value;
   return (
@@ -73,6 +75,7 @@ export function Screen() {
               onPick={(id) => navigate(hrefTo("try", [id]))}
             />
           )}
+          <FilterInput text={filter.value} onText={(text) => (filter.value = text)} />
         </Card>
         {(userId && !isStranger) || (isStranger && lastRead.current) ? (
           <Answer
@@ -80,6 +83,7 @@ export function Screen() {
             projectId={chosen.id}
             userId={isStranger ? undefined : userId}
             attributes={lastRead.current}
+            filter={filter.value}
             changes={changes.value}
             onChange={(next) => (changes.value = next)}
           />
@@ -99,63 +103,29 @@ export function Screen() {
   );
 }
 
-function parsed(text: string | undefined): { value?: Record<string, unknown>; fault?: string } {
-  if (text === undefined) return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return { value: value as Record<string, unknown> };
-    return { fault: 'Enter an object, for example {"country": "FR"}.' };
-  } catch {
-    return { fault: 'Not valid JSON yet. Enter an object, for example {"country": "FR"}.' };
-  }
-}
-
-function AttributesInput({
-  text,
-  fault,
-  onText,
-}: {
-  text: string;
-  fault: string | undefined;
-  onText: (text: string) => void;
-}) {
-  return (
-    <div class="field stack">
-      <label for="stranger">Attributes of a user without events, as JSON</label>
-      <textarea
-        id="stranger"
-        rows={4}
-        spellcheck={false}
-        value={text}
-        onInput={(event) => onText(event.currentTarget.value)}
-      />
-      {fault && (
-        <p class="muted" role="status">
-          {fault}
-        </p>
-      )}
-    </div>
-  );
-}
-
 function Answer({
   projectId,
   userId,
   attributes,
+  filter,
   changes,
   onChange,
 }: {
   projectId: string;
   userId: string | undefined;
   attributes: Record<string, unknown> | undefined;
+  filter: string;
   changes: Changes;
   onChange: (next: Changes) => void;
 }) {
   const isChanged = changes.add.length > 0 || changes.remove.length > 0;
   const ask = (with_: Changes) => (signal: AbortSignal) =>
-    postJson<TryResponse>("console/api/try", { projectId, userId, attributes, ...with_ }, signal);
-  const key = JSON.stringify(attributes);
+    postJson<TryResponse>(
+      "console/api/try",
+      { projectId, userId, attributes, ...(filter && { filterQuery: filter }), ...with_ },
+      signal,
+    );
+  const key = JSON.stringify([attributes, filter]);
   const now = useLoad(ask(changes), [projectId, userId, key, JSON.stringify(changes)]);
   const before = useLoad(isChanged ? ask(noChanges) : async () => undefined, [
     projectId,
@@ -179,7 +149,11 @@ function Answer({
               )}
               {items.length === 0 ? (
                 <Empty title="Nothing left to recommend">
-                  <p>The user already has every item that the model knows.</p>
+                  <p>
+                    {filter
+                      ? "No item matches the filter, or the user already has all that do."
+                      : "The user already has every item that the model knows."}
+                  </p>
                 </Empty>
               ) : (
                 <Ranked items={items} before={before.loaded.value?.items} labelledBy={labelledBy} />
@@ -197,7 +171,7 @@ function Answer({
         {userId === undefined ? (
           <NewUserCode answer={answer} attributes={attributes ?? {}} />
         ) : (
-          <Code projectId={projectId} userId={userId} isChanged={isChanged} />
+          <Code projectId={projectId} userId={userId} filter={filter} isChanged={isChanged} />
         )}
       </div>
     </>
@@ -211,7 +185,17 @@ const bases: Readonly<Record<TryResponse["basis"], string>> = {
   popularity: "unknown user: popular items",
 };
 
-function Code({ projectId, userId, isChanged }: { projectId: string; userId: string; isChanged: boolean }) {
+function Code({
+  projectId,
+  userId,
+  filter,
+  isChanged,
+}: {
+  projectId: string;
+  userId: string;
+  filter: string;
+  isChanged: boolean;
+}) {
   const url = serviceUrl();
   const servingUri = `${url}/serving/${projectId}`;
   const asStored = isChanged
@@ -222,13 +206,27 @@ function Code({ projectId, userId, isChanged }: { projectId: string; userId: str
       projectId={projectId}
       notes={{ program: asStored, CLI: asStored, curl: asStored }}
       texts={{
-        ...invocation("forUser", "recommend", { userId, limit: 10, servingUri }),
+        ...invocation("forUser", "recommend", {
+          userId,
+          limit: 10,
+          ...(filter && { filterQuery: filter }),
+          servingUri,
+        }),
         CLI: command(
           "recommend",
-          { ...serviceOptions(projectId), limit: 10, "serving-uri": servingUri },
+          {
+            ...serviceOptions(projectId),
+            limit: 10,
+            ...(filter && { filter }),
+            "serving-uri": servingUri,
+          },
           userId,
         ),
-        curl: curl(url, `/serving/${projectId}/recommend-items-to-user`, { user_id: userId, limit: 10 }),
+        curl: curl(url, `/serving/${projectId}/recommend-items-to-user`, {
+          user_id: userId,
+          limit: 10,
+          ...(filter && { filter_query: filter }),
+        }),
       }}
     />
   );

@@ -3,6 +3,7 @@ import { choleskySolver, dot } from "../linear-algebra";
 import type { Neighbours } from "../neighbours";
 import type { AttributeModel } from "../training/cold-start";
 import type { Entries, FoldIn, UserItem } from "./fold-in";
+import type { OrderPart } from "./order-part";
 
 /** How much one of a user's items adds to the scores of the target items. */
 export interface Contribution {
@@ -11,16 +12,18 @@ export interface Contribution {
   readonly vectors: Float64Array;
   /** Part that comes from similar users, for each target item. */
   readonly neighbours: Float64Array;
+  /** Part that comes from the order of events, for each target item. */
+  readonly order: Float64Array;
 }
 
 /**
  * Splits the scores of the target items into one part per item of the user. A folded-in vector is a sum over the user's
  * items, x = A⁻¹ Σ right · y, so the score of a target z is Σ right · zᵀA⁻¹y. Neighbour scores are already a sum over
- * the user's items.
+ * the user's items, and so are the scores from the order of events.
  */
 export function contributions(
   folding: FoldIn,
-  neighbours: Neighbours | null,
+  { neighbours, order }: { readonly neighbours: Neighbours | null; readonly order: OrderPart | null },
   items: readonly UserItem[],
   targets: { readonly items: readonly number[]; readonly rows: readonly Float32Array[] },
 ): Contribution[] {
@@ -29,12 +32,18 @@ export function contributions(
   const solved = targets.rows.map(solve);
   const chosen = equations.entries.map(({ item }) => item);
   const byNeighbours = neighbours?.contributions(chosen, targets.items);
+  const known = new Set(chosen);
+  const byOrder = order?.contributions(
+    items.filter(({ item }) => known.has(item)),
+    targets.items,
+  );
   return equations.entries.map(({ item, right }, at) => {
     const row = folding.vectorOf(item);
     return {
       item,
       vectors: Float64Array.from(solved, (of) => right * dot(of, row)),
       neighbours: byNeighbours?.[at] ?? new Float64Array(targets.items.length),
+      order: byOrder?.get(item) ?? new Float64Array(targets.items.length),
     };
   });
 }

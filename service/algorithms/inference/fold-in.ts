@@ -8,6 +8,8 @@ import type { ServableModel } from "./servable";
 export interface UserItem {
   readonly item: number;
   readonly weight: number;
+  /** Time of the user's last event on the item, in milliseconds. Only needed by models that use the order of events. */
+  readonly time?: number | undefined;
 }
 
 /** The terms of one user's equations. See `Equations`. */

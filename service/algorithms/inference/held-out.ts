@@ -2,7 +2,7 @@ import { type Interactions, rowOf } from "../interactions";
 import { CUTOFF, evaluate, measure, type Quality } from "../training/evaluation";
 import type { HoldOutKind } from "../training/latest";
 import type { TrainedModel, TrainingReport } from "../training/model";
-import { FoldIn } from "./fold-in";
+import { FoldIn, type UserItem } from "./fold-in";
 import { Recommender } from "./recommender";
 import { servable } from "./servable";
 
@@ -57,20 +57,17 @@ export function withHeldOut(model: TrainedModel, { users, seen, held }: HeldOutU
   if (users.length === 0) return model;
   const folding = new FoldIn(servable(model));
   const userVectors = model.userVectors.slice();
-  const rows = new Map<number, readonly (readonly [item: number, weight: number])[]>();
+  const rows = new Map<number, readonly UserItem[]>();
   users.forEach((user, row) => {
-    const pairs = [...pairsOf(seen, row), ...pairsOf(held, row)].sort(([a], [b]) => a - b);
+    const pairs = [...pairsOf(seen, row), ...pairsOf(held, row)].sort((a, b) => a.item - b.item);
     rows.set(user, pairs);
-    const vector = folding.solve(pairs.map(([item, weight]) => ({ item, weight })));
+    const vector = folding.solve(pairs);
     if (vector) userVectors.set(vector, user * model.stride);
   });
   return { ...model, userVectors, interactions: replaced(model.interactions, rows) };
 }
 
-function replaced(
-  of: Interactions,
-  rows: ReadonlyMap<number, readonly (readonly [item: number, weight: number])[]>,
-): Interactions {
+function replaced(of: Interactions, rows: ReadonlyMap<number, readonly UserItem[]>): Interactions {
   const start = new Uint32Array(of.users + 1);
   for (let user = 0; user < of.users; user++) {
     const length = rows.get(user)?.length ?? of.start[user + 1] - of.start[user];
@@ -78,27 +75,37 @@ function replaced(
   }
   const index = new Uint32Array(start[of.users]);
   const weight = new Float32Array(index.length);
+  const time = of.time && new Float64Array(index.length);
   for (let user = 0; user < of.users; user++) {
     const to = start[user];
     const pairs = rows.get(user);
     if (pairs) {
       index.set(
-        pairs.map(([item]) => item),
+        pairs.map(({ item }) => item),
         to,
       );
       weight.set(
-        pairs.map(([, value]) => value),
+        pairs.map(({ weight }) => weight),
+        to,
+      );
+      time?.set(
+        pairs.map((pair) => pair.time ?? 0),
         to,
       );
     } else {
       index.set(rowOf(of, user), to);
       weight.set(of.weight.subarray(of.start[user], of.start[user + 1]), to);
+      if (of.time) time?.set(of.time.subarray(of.start[user], of.start[user + 1]), to);
     }
   }
-  return { ...of, start, index, weight };
+  return { ...of, start, index, weight, time };
 }
 
-function pairsOf(of: Interactions, row: number): [item: number, weight: number][] {
+function pairsOf(of: Interactions, row: number): UserItem[] {
   const from = of.start[row];
-  return Array.from(rowOf(of, row), (item, at) => [item, of.weight[from + at]]);
+  return Array.from(rowOf(of, row), (item, at) => ({
+    item,
+    weight: of.weight[from + at],
+    time: of.time?.[from + at],
+  }));
 }

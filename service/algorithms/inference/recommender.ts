@@ -2,40 +2,36 @@
 
 import type { Attributes } from "../attributes";
 import { DIVERSIFIED, diversified, penalized, penaltyOf } from "../exposure";
-import type { Kernel } from "../kernel";
 import { Neighbours } from "../neighbours";
 import { UNPLACED } from "../placed";
-import { topIndices } from "../top";
+import { topAmong, topIndices } from "../top";
 import { type AttributeVectors, attributeVectors } from "../training/cold-start";
 import { type AttributePart, attributeParts, type Contribution, contributions } from "./contributions";
 import { FoldIn, type UserItem } from "./fold-in";
-import { allocateScores } from "./score-memory";
+import { ItemScores } from "./item-scores";
+import { OrderPart } from "./order-part";
+import type { Preferences } from "./preferences";
+import { type Selection, weigh, weighed } from "./selection";
 import { type ServableModel, stampOf } from "./servable";
+import { Similarity } from "./similarity";
 
-/** A user's vector, and the user's items, by which similar users are found. */
-export interface Preferences {
-  readonly vector: Float32Array;
-  readonly chosen: ArrayLike<number>;
-}
+/** If a filter allows a smaller share of the items, computing only their scores is faster. */
+const fewShare = 1 / 8;
 
 /** Recommends items with a trained model. Items added later have higher indices than the model's own. */
 export class Recommender {
   readonly model: ServableModel;
-  /** Number of items, including those added after the training. */
-  items: number;
-  private kernel: Kernel;
-  private itemVectors: Float32Array;
-  private vector: Float32Array;
-  private out: Float32Array;
+  private readonly itemScores: ItemScores;
   private popularity: Float32Array;
   /** Popularity penalty of each item, as a factor; null if the model has no popularity penalty. */
   private penalties: Float32Array | null = null;
-  private readonly unplaced: Set<number>;
-  private readonly neighbours: Neighbours | null;
+  readonly neighbours: Neighbours | null;
+  readonly order: OrderPart | null;
   private readonly userFromAttributes: AttributeVectors | null;
   private readonly itemFromAttributes: AttributeVectors | null;
   private readonly forgotten = new Set<number>();
   private folding: FoldIn | undefined;
+  readonly similarity = new Similarity(this);
   /** Number of changes so far that may affect scores, such as a new item vector or a forgotten user. */
   changes = 0;
 
@@ -44,25 +40,21 @@ export class Recommender {
     const { pairs, every, itemUsers } = model.learned;
     const rule = model.neighbours && { ...model.neighbours, scale: model.neighbours.scale * every };
     this.neighbours = rule && pairs && new Neighbours(pairs, rule, itemUsers.slice());
+    this.order = OrderPart.of(model);
     // Uses the copy of the pairs in the kernel's memory, so the original can be freed.
     const kept = this.neighbours && pairs && { ...pairs, ...this.neighbours.itemsOf };
     this.model = { ...model, learned: { ...model.learned, pairs: kept } };
-    this.items = itemVectors.length / model.stride;
-    ({
-      kernel: this.kernel,
-      itemVectors: this.itemVectors,
-      vector: this.vector,
-      out: this.out,
-    } = allocateScores(this.items, model.stride));
-    this.itemVectors.set(itemVectors);
-    this.popularity = new Float32Array(this.out.length);
+    this.itemScores = new ItemScores(itemVectors, model.stride, this.neighbours, this.order);
+    this.popularity = new Float32Array(this.itemScores.capacity);
     this.popularity.set(itemUsers);
     this.setPenalties();
-    this.unplaced = new Set(
-      Array.from({ length: this.items }, (_, item) => item).filter((item) => isZero(this.rowOf(item))),
-    );
     this.userFromAttributes = model.userAttributes && attributeVectors(model.userAttributes);
     this.itemFromAttributes = model.itemAttributes && attributeVectors(model.itemAttributes);
+  }
+
+  /** Number of items, including those added after the training. */
+  get items(): number {
+    return this.itemScores.items;
   }
 
   /** Returns the trained preferences of a user; null if the user has no vector. */
@@ -72,7 +64,8 @@ export class Recommender {
     const vector = userVectors.subarray(user * stride, (user + 1) * stride);
     if (isZero(vector)) return null;
     const { start, index } = learned.pairs ?? { start: [], index: new Uint32Array(0) };
-    return { vector, chosen: index.subarray(start[user], start[user + 1]) };
+    const sequence = this.order?.learnedSequence(user);
+    return { vector, chosen: index.subarray(start[user], start[user + 1]), ...(sequence && { sequence }) };
   }
 
   /** Returns the trained preferences of a user; null if they do not come from events. */
@@ -98,7 +91,7 @@ export class Recommender {
         : this.folded(known);
     if (!vector) return null;
     const chosen = this.neighbours ? known.filter(({ weight }) => weight > 0).map(({ item }) => item) : [];
-    return { vector, chosen };
+    return { vector, chosen, ...(this.order && { sequence: this.order.sequenceOf(known) }) };
   }
 
   /**
@@ -110,31 +103,33 @@ export class Recommender {
     this.changes++;
     if (item >= this.items) this.extend(item + 1);
     if (this.popularity[item] > 0) return false;
-    const row = this.rowOf(item);
-    row.set(this.itemFromAttributes?.(attributes) ?? new Float32Array(row.length));
-    if (isZero(row)) this.unplaced.add(item);
-    else this.unplaced.delete(item);
+    const vector = this.itemFromAttributes?.(attributes) ?? new Float32Array(this.model.stride);
+    const row = this.itemScores.place(item, vector);
+    this.similarity.placed(item);
     this.folding?.place(item, row);
     return item < this.model.items;
   }
 
-  /** Removes a user's vector and influence on other users. Returns whether that changed anything. */
+  /** Removes a user's vector and influence on others. Returns whether that changed anything. */
   forget(user: number): boolean {
     const { stride, users, userVectors } = this.model;
     if (user >= users || this.forgotten.has(user)) return false;
     this.changes++;
     this.forgotten.add(user);
     userVectors.fill(0, user * stride, (user + 1) * stride);
+    this.order?.forget(user);
     this.neighbours?.forget(user);
     return true;
   }
 
   /**
-   * Subtracts a forgotten user from the popularity of the user's items.
+   * Subtracts a forgotten user from the popularity of the user's items, and from the table of their order.
+   * @param steps the times of these items, in the unit of the model
    * @returns the items that have no users left. They have no vector until `place` is called with their attributes.
    */
-  unlearn(items: readonly number[]): number[] {
+  unlearn(items: readonly number[], steps: ArrayLike<number> = []): number[] {
     this.changes++;
+    this.order?.unlearn(items, steps);
     for (const item of items) this.popularity[item] -= 1;
     const unplaced = items.filter((item) => this.popularity[item] === 0);
     for (const item of unplaced) this.place(item, undefined);
@@ -160,11 +155,23 @@ export class Recommender {
     return diversified(order, limit, this.diversity, (item) => this.vectorOf(item));
   }
 
-  /** Returns the items with the highest scores. Without preferences, these are the most popular items. */
-  candidates(preferences: Preferences | null, limit: number, exclude: Iterable<number> = []): number[] {
-    const scores = this.scores(preferences);
+  /**
+   * Returns the items with the highest scores. Without preferences, these are the most popular items.
+   */
+  candidates(
+    preferences: Preferences | null,
+    limit: number,
+    exclude: Iterable<number> = [],
+    { among, weights = [] }: Selection = {},
+  ): number[] {
+    const isPlain = !among && weights.length === 0 && !this.penalties;
+    if (preferences && isPlain && this.itemScores.isSearchWorthwhile)
+      return this.itemScores.highest(preferences, limit, exclude);
+    const isFew = among !== undefined && among.length < this.items * fewShare;
+    const scores = isFew && preferences ? this.scoresAmong(preferences, among) : this.scores(preferences);
+    weigh(scores, weights);
     for (const item of exclude) scores[item] = Number.NEGATIVE_INFINITY;
-    return topIndices(scores, limit);
+    return among ? topAmong(scores, among, limit) : topIndices(scores, limit);
   }
 
   /** Returns the scores of some items, computed as in `top`. */
@@ -178,9 +185,9 @@ export class Recommender {
    * preferences that were computed from these items.
    */
   explain(items: readonly UserItem[], targets: readonly number[]): Contribution[] {
-    this.folding ??= new FoldIn(this.model, this.itemVectors, this.popularity);
-    const rows = targets.map((item) => this.rowOf(item));
-    return contributions(this.folding, this.neighbours, items, { items: targets, rows });
+    this.folding ??= new FoldIn(this.model, this.itemScores.vectors, this.popularity);
+    const rows = targets.map((item) => this.itemScores.rowOf(item));
+    return contributions(this.folding, this, items, { items: targets, rows });
   }
 
   /**
@@ -189,7 +196,7 @@ export class Recommender {
    */
   explainAttributes(attributes: Attributes | undefined, targets: readonly number[]): AttributePart[] {
     const { userAttributes } = this.model;
-    const rows = targets.map((item) => this.rowOf(item));
+    const rows = targets.map((item) => this.itemScores.rowOf(item));
     return userAttributes ? attributeParts(userAttributes, attributes, rows) : [];
   }
 
@@ -201,7 +208,8 @@ export class Recommender {
 
   /** Returns the scores that the last call of `candidates` computed for some items. */
   foundScores(items: readonly number[]): number[] {
-    return items.map((item) => this.out[item]);
+    const scores = this.itemScores.memory();
+    return items.map((item) => scores[item]);
   }
 
   /** Returns the number of users of an item. */
@@ -211,42 +219,47 @@ export class Recommender {
 
   /** Returns the vector of an item; a zero vector if the model does not know the item. */
   vectorOf(item: number): Float32Array {
-    return item < this.items ? this.rowOf(item) : new Float32Array(this.model.stride);
+    return item < this.items ? this.itemScores.rowOf(item) : new Float32Array(this.model.stride);
   }
 
   /**
    * Sorts candidates by this model's scores. Candidates that the model does not know come last and keep their order.
+   * @param factors what to multiply the score of each candidate with, as `weigh` does
    */
-  rerank(candidates: readonly number[], preferences: Preferences | null): number[] {
+  rerank(
+    candidates: readonly number[],
+    preferences: Preferences | null,
+    factors: readonly number[] = [],
+  ): number[] {
     const scores = this.scores(preferences);
     const scoreOf = (item: number) => scores[item] ?? Number.NEGATIVE_INFINITY;
     return candidates
-      .map((item, place) => ({ item, place, score: scoreOf(item) }))
+      .map((item, place) => ({ item, place, score: weighed(scoreOf(item), factors[place]) }))
       .sort((a, b) => (a.score === b.score ? a.place - b.place : b.score - a.score))
       .map(({ item }) => item);
   }
 
   /** Returns the scores of all items. The next call overwrites the array. */
-  private scores(preferences: Preferences | null): Float32Array {
-    const scores = this.out.subarray(0, this.items);
+  scores(preferences: Preferences | null): Float32Array {
     if (!preferences) {
+      const scores = this.itemScores.memory();
       scores.set(this.popularity.subarray(0, this.items));
       return scores;
     }
-    this.vector.set(preferences.vector);
-    const { itemVectors, vector: placed, out } = this;
-    this.kernel.run.scores(
-      itemVectors.byteOffset,
-      this.items,
-      this.model.stride,
-      placed.byteOffset,
-      out.byteOffset,
-    );
-    if (preferences.chosen.length > 0) this.neighbours?.add(scores, preferences.chosen);
+    const scores = this.itemScores.all(preferences);
     if (this.penalties)
       for (let item = 0; item < scores.length; item++)
         scores[item] = penalized(scores[item], this.penalties[item]);
-    for (const item of this.unplaced) scores[item] = UNPLACED;
+    for (const item of this.itemScores.unplaced) scores[item] = UNPLACED;
+    return scores;
+  }
+
+  /** Returns the scores of some items, ascending. The others have any value. */
+  private scoresAmong(preferences: Preferences, items: Uint32Array): Float32Array {
+    const scores = this.itemScores.some(preferences, items);
+    const { penalties } = this;
+    if (penalties) for (const item of items) scores[item] = penalized(scores[item], penalties[item]);
+    for (const item of this.itemScores.unplaced) scores[item] = UNPLACED;
     return scores;
   }
 
@@ -256,7 +269,7 @@ export class Recommender {
   }
 
   private folded(items: readonly UserItem[]): Float32Array | null {
-    this.folding ??= new FoldIn(this.model, this.itemVectors, this.popularity);
+    this.folding ??= new FoldIn(this.model, this.itemScores.vectors, this.popularity);
     return this.folding.solve(items);
   }
 
@@ -268,19 +281,11 @@ export class Recommender {
     return stamp === stampOf(items, weights);
   }
 
-  private rowOf(item: number): Float32Array {
-    const { stride } = this.model;
-    return this.itemVectors.subarray(item * stride, (item + 1) * stride);
-  }
-
   private extend(items: number): void {
-    for (let item = this.items; item < items; item++) this.unplaced.add(item);
-    this.items = items;
-    if (items <= this.out.length) return;
-    const { itemVectors, popularity } = this;
-    Object.assign(this, allocateScores(items, this.model.stride));
-    this.itemVectors.set(itemVectors);
-    this.popularity = new Float32Array(this.out.length);
+    const { popularity } = this;
+    this.itemScores.extend(items);
+    if (this.itemScores.capacity === popularity.length) return;
+    this.popularity = new Float32Array(this.itemScores.capacity);
     this.popularity.set(popularity);
     this.setPenalties();
   }

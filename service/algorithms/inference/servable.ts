@@ -1,4 +1,7 @@
 import type { Interactions } from "../interactions";
+import { LAST, latestFirst } from "../order/rule";
+import { stepsOf } from "../order/transitions";
+import { NONE } from "../ranking/ranking";
 import type { TrainedModel } from "../training/model";
 
 /** Summary of the training's interactions that a served model needs. */
@@ -14,6 +17,15 @@ export interface Learned {
   readonly pairs: Interactions | null;
   /** The n in "every n-th user"; 1 if `pairs` contains the pairs of all users. */
   readonly every: number;
+  /** The last items of each user; null if the model does not use the order of events. */
+  readonly sequences: Sequences | null;
+}
+
+/** The last items of each user, latest first: `LAST` elements each, padded with `NONE`. */
+export interface Sequences {
+  readonly items: Uint32Array;
+  /** The times of the items, in the unit of the model. */
+  readonly steps: Uint32Array;
 }
 
 /** Maximum number of pairs in a served model, 8 bytes each, so its memory does not grow with the number of events. */
@@ -28,10 +40,11 @@ export type ServableModel = ModelWithoutPairs & { readonly learned: Learned };
 /** Converts a trained model to the form in which it is served. */
 export function servable({ interactions, ...model }: TrainedModel, mostPairs = MOST_PAIRS): ServableModel {
   const { start, index, weight, items } = interactions;
-  const learned = new LearnedBuilder(start, items, model.neighbours !== null, mostPairs);
+  const learned = new LearnedBuilder(start, items, { ...model, mostPairs });
+  const steps = model.order && stepsOf(interactions, model.order.rule);
   for (let user = 0; user < interactions.users; user++) {
     const [from, to] = [start[user], start[user + 1]];
-    learned.add(index.subarray(from, to), weight.subarray(from, to));
+    learned.add(index.subarray(from, to), weight.subarray(from, to), steps?.subarray(from, to));
   }
   return { ...model, learned };
 }
@@ -42,24 +55,47 @@ export class LearnedBuilder implements Learned {
   readonly itemUsers: Uint32Array;
   readonly pairs: Interactions | null;
   readonly every: number;
+  readonly sequences: Sequences | null;
   private users = 0;
 
   /** @param start the row starts of all users, as in Interactions */
-  constructor(start: Uint32Array, items: number, withPairs: boolean, mostPairs = MOST_PAIRS) {
+  constructor(
+    start: Uint32Array,
+    items: number,
+    {
+      neighbours,
+      order,
+      mostPairs = MOST_PAIRS,
+    }: Pick<TrainedModel, "neighbours" | "order"> & { readonly mostPairs?: number },
+  ) {
     const users = start.length - 1;
     this.stamps = new Float64Array(users);
     this.itemUsers = new Uint32Array(items);
     this.every = Math.max(1, Math.ceil(start[users] / mostPairs));
-    this.pairs = withPairs ? this.allocatePairs(start, items) : null;
+    this.sequences = order
+      ? { items: new Uint32Array(users * LAST).fill(NONE), steps: new Uint32Array(users * LAST) }
+      : null;
+    this.pairs = neighbours ? this.allocatePairs(start, items) : null;
   }
 
-  /** Adds the pairs of the next user. */
-  add(index: Uint32Array, weight: Float32Array): void {
+  /** Adds the pairs of the next user. `steps` are their times in the unit of the model. */
+  add(index: Uint32Array, weight: Float32Array, steps?: Uint32Array): void {
+    if (this.sequences && steps) this.addSequence(this.sequences, index, steps);
     const { stamps, itemUsers, pairs, every } = this;
     const user = this.users++;
     stamps[user] = stampOf(index, weight);
     for (const item of index) itemUsers[item] += 1;
     if (pairs && user % every === 0) pairs.index.set(index, pairs.start[user]);
+  }
+
+  private addSequence({ items, steps }: Sequences, index: Uint32Array, own: Uint32Array): void {
+    const from = this.users * LAST;
+    latestFirst(index, own)
+      .subarray(0, LAST)
+      .forEach((at, place) => {
+        items[from + place] = index[at];
+        steps[from + place] = own[at];
+      });
   }
 
   /** Allocates arrays for the pairs of every n-th user, with n = `every`. */

@@ -339,6 +339,121 @@ export function scores(y: usize, n: i32, d: i32, x: usize, out: usize): void {
   }
 }
 
+/** Adds up the four numbers of each of four vectors. */
+// @ts-ignore: decorator
+@inline
+function sumsOf(a: v128, b: v128, c: v128, e: v128): v128 {
+  const ab = i32x4.add(v128.shuffle<i32>(a, b, 0, 4, 1, 5), v128.shuffle<i32>(a, b, 2, 6, 3, 7));
+  const ce = i32x4.add(v128.shuffle<i32>(c, e, 0, 4, 1, 5), v128.shuffle<i32>(c, e, 2, 6, 3, 7));
+  return i32x4.add(v128.shuffle<i32>(ab, ce, 0, 1, 4, 5), v128.shuffle<i32>(ab, ce, 2, 3, 6, 7));
+}
+
+/**
+ * Writes bounds of the scores of some rows, four at a time. `which` has the `count` numbers of these rows. A score is the
+ * dot product of the 16-bit vector `x` with a row of 8-bit numbers, times `factor` and the scale of the row, plus `added`.
+ * It is off by at most length * errors + off * lengths, and by `rounding` times its size. d must be a multiple of 8, and
+ * `which`, `low` and `high` must be padded to four rows.
+ */
+export function scoreBounds(y: usize, which: usize, count: i32, d: i32, x: usize, scales: usize, factor: f32, added: usize, errors: usize, length: f32, lengths: usize, off: f32, rounding: f32, low: usize, high: usize): void {
+  const stride = <usize>d;
+  for (let row = 0; row < count; row += 4) {
+    const at = (<usize>row) << 2;
+    const i = <usize>load<u32>(which + at), j = <usize>load<u32>(which + at, 4);
+    const k = <usize>load<u32>(which + at, 8), l = <usize>load<u32>(which + at, 12);
+    const p = y + i * stride, q = y + j * stride, r = y + k * stride, s = y + l * stride;
+    let a = i32x4.splat(0), b = i32x4.splat(0), c = i32x4.splat(0), e = i32x4.splat(0);
+    for (let o: usize = 0; o < stride; o += 8) {
+      const v = v128.load(x + (o << 1));
+      a = i32x4.add(a, i32x4.dot_i16x8_s(v, v128.load8x8_s(p + o)));
+      b = i32x4.add(b, i32x4.dot_i16x8_s(v, v128.load8x8_s(q + o)));
+      c = i32x4.add(c, i32x4.dot_i16x8_s(v, v128.load8x8_s(r + o)));
+      e = i32x4.add(e, i32x4.dot_i16x8_s(v, v128.load8x8_s(s + o)));
+    }
+    const scale = f32x4.mul(f32x4.splat(factor), four(scales, i, j, k, l));
+    const products = f32x4.mul(f32x4.convert_i32x4_s(sumsOf(a, b, c, e)), scale);
+    const score = f32x4.add(products, four(added, i, j, k, l));
+    const near = f32x4.add(f32x4.mul(f32x4.splat(length), four(errors, i, j, k, l)), f32x4.mul(f32x4.splat(off), four(lengths, i, j, k, l)));
+    const error = f32x4.add(near, f32x4.mul(f32x4.splat(rounding), f32x4.abs(score)));
+    v128.store(low + at, f32x4.sub(score, error));
+    v128.store(high + at, f32x4.add(score, error));
+  }
+}
+
+/**
+ * Keeps those rows of `which` whose score can reach `floor`, by the dot product of only the first d numbers of each row.
+ * That product is off as in scoreBounds, and the rest of the score is at most `length` * lengths. Returns their number.
+ */
+export function headBounds(y: usize, which: usize, count: i32, d: i32, x: usize, scales: usize, factor: f32, added: usize, errors: usize, error: f32, lengths: usize, length: f32, floor: f32): i32 {
+  const stride = <usize>d;
+  const least = f32x4.splat(floor);
+  let kept = 0;
+  for (let row = 0; row < count; row += 4) {
+    const at = which + ((<usize>row) << 2);
+    const i = <usize>load<u32>(at), j = <usize>load<u32>(at, 4), k = <usize>load<u32>(at, 8), l = <usize>load<u32>(at, 12);
+    const p = y + i * stride, q = y + j * stride, r = y + k * stride, s = y + l * stride;
+    let a = i32x4.splat(0), b = i32x4.splat(0), c = i32x4.splat(0), e = i32x4.splat(0);
+    for (let o: usize = 0; o < stride; o += 8) {
+      const v = v128.load(x + (o << 1));
+      a = i32x4.add(a, i32x4.dot_i16x8_s(v, v128.load8x8_s(p + o)));
+      b = i32x4.add(b, i32x4.dot_i16x8_s(v, v128.load8x8_s(q + o)));
+      c = i32x4.add(c, i32x4.dot_i16x8_s(v, v128.load8x8_s(r + o)));
+      e = i32x4.add(e, i32x4.dot_i16x8_s(v, v128.load8x8_s(s + o)));
+    }
+    const scale = f32x4.mul(f32x4.splat(factor), four(scales, i, j, k, l));
+    const product = f32x4.mul(f32x4.convert_i32x4_s(sumsOf(a, b, c, e)), scale);
+    const rest = f32x4.add(f32x4.mul(f32x4.splat(length), four(lengths, i, j, k, l)), f32x4.mul(f32x4.splat(error), four(errors, i, j, k, l)));
+    let mask = i32x4.bitmask(f32x4.ge(f32x4.add(f32x4.add(product, four(added, i, j, k, l)), rest), least));
+    if (row + 4 > count) mask &= (1 << (count - row)) - 1;
+    for (; mask != 0; mask &= mask - 1) {
+      store<u32>(which + ((<usize>kept) << 2), load<u32>(at + ((<usize>ctz(mask)) << 2)));
+      kept++;
+    }
+  }
+  return kept;
+}
+
+/** Loads four floats of an array. */
+// @ts-ignore: decorator
+@inline
+function four(values: usize, i: usize, j: usize, k: usize, l: usize): v128 {
+  const first = f32x4.replace_lane(f32x4.splat(load<f32>(values + (i << 2))), 1, load<f32>(values + (j << 2)));
+  return f32x4.replace_lane(f32x4.replace_lane(first, 2, load<f32>(values + (k << 2))), 3, load<f32>(values + (l << 2)));
+}
+
+/** Writes the highest added[e] + factor * lengths[e] of each block of 64 elements to `out`. n is a multiple of 64. */
+export function blockMaxima(added: usize, lengths: usize, n: i32, factor: f32, out: usize): void {
+  const f = f32x4.splat(factor);
+  const end = (<usize>n) << 2;
+  for (let o: usize = 0; o < end; o += 256) {
+    let most = f32x4.splat(-Infinity);
+    for (let at = o; at < o + 256; at += 16) {
+      const value = f32x4.add(v128.load(added + at), f32x4.mul(f, v128.load(lengths + at)));
+      most = f32x4.pmax(most, value);
+    }
+    const pair = f32x4.pmax(most, v128.shuffle<f32>(most, most, 2, 3, 0, 1));
+    store<f32>(out + (o >> 6), max<f32>(f32x4.extract_lane(pair, 0), f32x4.extract_lane(pair, 1)));
+  }
+}
+
+/**
+ * Writes the numbers of all elements with added[e] + factor * lengths[e] >= floor to `out`. Returns how many these are.
+ * n is a multiple of 4.
+ */
+export function reaching(added: usize, lengths: usize, n: i32, factor: f32, floor: f32, out: usize): i32 {
+  const f = f32x4.splat(factor), least = f32x4.splat(floor);
+  let count = 0;
+  for (let row = 0; row < n; row += 4) {
+    const at = (<usize>row) << 2;
+    const value = f32x4.add(v128.load(added + at), f32x4.mul(f, v128.load(lengths + at)));
+    let mask = i32x4.bitmask(f32x4.ge(value, least));
+    for (; mask != 0; mask &= mask - 1) {
+      store<u32>(out + ((<usize>count) << 2), row + ctz(mask));
+      count++;
+    }
+  }
+  return count;
+}
+
 /** Rotates two rows of n doubles by the angle with this cosine and sine. */
 export function rotatePair(a: usize, b: usize, n: i32, cosine: f64, sine: f64): void {
   const c = f64x2.splat(cosine), s = f64x2.splat(sine);
@@ -431,4 +546,12 @@ export function addEntries(rows: usize, count: i32, start: usize, index: usize, 
       store<f32>(place, load<f32>(place) + value);
     }
   }
+}
+
+/** Multiplies n floats by n others. */
+export function multiply(values: usize, factors: usize, n: i32): void {
+  const end = (<usize>n) << 2;
+  let o: usize = 0;
+  for (; o + 16 <= end; o += 16) v128.store(values + o, f32x4.mul(v128.load(values + o), v128.load(factors + o)));
+  for (; o < end; o += 4) store<f32>(values + o, load<f32>(values + o) * load<f32>(factors + o));
 }

@@ -48,14 +48,20 @@ export function rankingOf(ranking: Ranking, users: Uint32Array): Ranking {
   return { ...ranking, latest };
 }
 
-/** Sorts candidates by their weighted features. Candidates with equal scores keep their order. */
+/**
+ * Sorts candidates by their weighted features. Candidates with equal scores keep their order.
+ * @param factors what to multiply the odds of each candidate with
+ */
 export function ranked(
   candidates: readonly number[],
   features: Float64Array,
   weights: ArrayLike<number>,
+  factors: readonly number[] = [],
 ): number[] {
+  // The weights are those of a logit model, in which a score is the logarithm of odds.
+  const score = (place: number) => scoreOf(features, place, weights) + Math.log(factors[place] ?? 1);
   return candidates
-    .map((item, place) => ({ item, place, score: scoreOf(features, place, weights) }))
+    .map((item, place) => ({ item, place, score: score(place) }))
     .sort((a, b) => b.score - a.score || a.place - b.place)
     .map(({ item }) => item);
 }

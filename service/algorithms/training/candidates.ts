@@ -35,7 +35,8 @@ export function candidatesByScores(
   };
 }
 
-function scorer(
+/** Returns a function that computes the scores of all items for a user. The next call overwrites the array. */
+export function scorer(
   { stride, userVectors, itemVectors }: Factors,
   items: number,
 ): (user: number) => Float32Array {

@@ -19,6 +19,9 @@ export interface HoldOut {
 /** Length of the lists that are measured. */
 export const CUTOFF = 20;
 
+/** Factor by which a more complex model must be better than a simpler one to be chosen. */
+export const WORTHWHILE = 1.003;
+
 /** Holds out a random share of each user's items, at least one if the user has two or more. */
 export function holdOut(
   of: Interactions,

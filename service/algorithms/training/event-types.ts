@@ -1,11 +1,11 @@
 import { type EventRule, type EventWeights, type TypedPairs, weighted } from "../event-weights";
 import type { Interactions } from "../interactions";
 import { DEFAULT_EFFORT, efforts } from "./effort";
-import type { Quality } from "./evaluation";
+import { type Quality, WORTHWHILE } from "./evaluation";
 import type { G1Parameters } from "./model";
 import { firstPoint, SEARCH_DIMENSIONS } from "./point";
 import { reportUsersOf } from "./report-users";
-import { TRIAL_EPOCHS, WORTHWHILE } from "./search-trials";
+import { TRIAL_EPOCHS } from "./search-trials";
 import { singleThread, type Team } from "./team";
 import { TrialBench } from "./trial";
 

@@ -1,6 +1,6 @@
 import { withOthers } from "../event-weights";
 import type { ExposureRule } from "../exposure";
-import { type Interactions, itemCounts } from "../interactions";
+import { type Interactions, itemCounts, type TimedInteractions } from "../interactions";
 import { mean } from "../linear-algebra";
 import { MOST_ENTRIES, scalesOf } from "../neighbours";
 import { DEFAULT_SEED } from "../random";
@@ -55,6 +55,8 @@ interface FoldData {
 /** A split into pairs to learn from and held-out pairs, with the vectors that were trained last. */
 export class Fold {
   readonly train: Interactions;
+  /** The same pairs with their times; undefined if some have none. */
+  readonly timed: TimedInteractions | undefined;
   /** Items that are not recommended to each user: those with target events, or those with events of any type. */
   readonly excluded: Interactions;
   readonly choosing: MeasuredPairs;
@@ -66,7 +68,9 @@ export class Fold {
 
   constructor({ train, choosing, reporting, neighbourPairs, team, others, recommendSeen }: FoldData) {
     this.team = team;
-    this.train = toSharedPairs(withOthers(train, others));
+    const all = withOthers(train, others);
+    this.train = toSharedPairs(all);
+    this.timed = all.time && { ...this.train, time: all.time };
     this.excluded = others && recommendSeen ? toSharedPairs(train) : this.train;
     this.itemCounts = toShared(itemCounts(this.train));
     const measured = ({ users, test }: HeldOutPairs): MeasuredPairs => {

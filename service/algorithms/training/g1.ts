@@ -3,6 +3,7 @@
 import { type TypedPairs, weighted, withOthers } from "../event-weights";
 import { exposureRule } from "../exposure";
 import { type Interactions, itemCounts, selectUsers } from "../interactions";
+import { OrderBasis, type OrderSetting } from "../order/basis";
 import { scaleWeights, weightScaleOf } from "../weighting";
 import {
   type AttributeModel,
@@ -13,7 +14,13 @@ import {
 import { DEFAULT_EFFORT, efforts } from "./effort";
 import { searchEventRule } from "./event-types";
 import { Factorizer } from "./ials";
-import { type G1Model, type G1Parameters, NotEnoughEventsError, type TrainingProgress } from "./model";
+import {
+  type G1Model,
+  type G1Parameters,
+  NotEnoughEventsError,
+  type OrderModel,
+  type TrainingProgress,
+} from "./model";
 import { factorParameters, neighbourRule } from "./point";
 import { learnRanking } from "./ranker";
 import { reportUsersOf } from "./report-users";
@@ -82,6 +89,7 @@ export function trainG1(
     interactions: target,
     others,
     point,
+    order: found.order,
     epochs,
     given,
     team,
@@ -91,6 +99,7 @@ export function trainG1(
   });
   onProgress({ phase: "attributes", fraction: 1, quality });
   const exposure = exposureRule(given);
+  const order = found.order && orderModel(interactions, counts, found.order);
   return {
     algorithm: "G1",
     parameters: {
@@ -101,6 +110,7 @@ export function trainG1(
       damping: point.damping,
       neighbours: point.neighbours.share,
       popularityExponent: point.neighbours.popularityExponent,
+      ...(found.order && { order: found.order.share }),
       ...(othersCount && { eventWeights, recommendSeen }),
       ...exposure,
     },
@@ -120,6 +130,7 @@ export function trainG1(
       weightScale,
     },
     neighbours: neighbourRule(point, interactions),
+    ...(order && { order }),
     ...(exposure && { exposure }),
     ranking,
     userAttributes,
@@ -159,6 +170,19 @@ function learnVectors(
     userVectors: some ? foldInAll(scaled, factors, parameters, team) : factors.userVectors,
     learnedOn: some && { users: some.length, of: interactions.users },
   };
+}
+
+/** Counts the pairs of successive items in all events. */
+function orderModel(
+  interactions: Interactions,
+  counts: Uint32Array,
+  setting: OrderSetting,
+): OrderModel | undefined {
+  const { time } = interactions;
+  if (!time) return undefined;
+  const basis = new OrderBasis({ ...interactions, time }, counts);
+  const rule = basis.rule(setting);
+  return { rule, table: basis.table(rule) };
 }
 
 /** Learns to compute vectors from attributes, and sets the vectors of the users or items without events. */

@@ -4,6 +4,7 @@ import { norm } from "../linear-algebra";
 import { createRandom } from "../random";
 import { eigenOf } from "./eigen";
 import { neighbourFloats, usersAtOnce } from "./measuring";
+import { boundsOf, PARTS } from "./parts";
 import type { ItemsByLength } from "./products";
 import { type Team, toShared } from "./team";
 import { CHUNK, type MeasureWork, type Side } from "./work";
@@ -44,8 +45,7 @@ const STEPS = 3;
 /** Maximum number of random numbers to cache, 8 bytes each. */
 const MAX_CACHED = 4_000_000;
 
-/** Number of parts of a step. It is the same for any number of threads, so sums are rounded in the same way. */
-const PARTS = 24;
+/** Number of parts of a step that computes a Gram matrix. Each part has a matrix of its own. */
 const GRAM_PARTS = 8;
 
 /**
@@ -274,21 +274,6 @@ export class Factorizer {
     return values.map((value) => Math.max(0, value));
   }
 }
-
-/** Divides rows into parts that take about the same time. Returns the first row of each part, and the end. */
-export function boundsOf({ users, start }: Interactions): Uint32Array {
-  const bounds = new Uint32Array(PARTS + 1).fill(users);
-  const costUpTo = (row: number) => start[row] + ROW_COST * row;
-  const total = costUpTo(users);
-  let part = 0;
-  for (let row = 0; row < users; row++) {
-    while (part < PARTS && costUpTo(row) >= (total * part) / PARTS) bounds[part++] = row;
-  }
-  return bounds;
-}
-
-/** Fixed cost of a row, in entries. */
-const ROW_COST = 8;
 
 /**
  * Returns the regularization of a row. `total` is the sum of its weights, `others` the number of active rows on the

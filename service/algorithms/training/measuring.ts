@@ -137,7 +137,7 @@ function topOfSums(scores: Float32Array, added: Float32Array, scale: number): nu
 
 /** Returns the total length of the work arrays of `Neighbours`, in floats. */
 export function neighbourFloats(users: number, items: number): number {
-  return 3 * users + 1 + items;
+  return 3 * users + 1 + 2 * items;
 }
 
 /**
@@ -155,13 +155,14 @@ function rowsIn({ memory, itemsOf, usersOf, train }: MeasureWork, floats: Float3
     similarity: floats.subarray(0, users).fill(0),
     touched: integers(users, users + 1),
     nearest: integers(2 * users + 1, users),
-    sums: floats.subarray(3 * users + 1, neighbourFloats(users, items)),
+    sums: floats.subarray(3 * users + 1, 3 * users + 1 + items),
+    factors: floats.subarray(3 * users + 1 + items, neighbourFloats(users, items)),
   };
 }
 
 /** Returns a function that lists the items that a user would be shown, with popularity penalty and diversity. */
-function shownBy(
-  { itemCounts, itemVectors, stride }: MeasureWork,
+export function shownBy(
+  { itemCounts, itemVectors, stride }: Pick<MeasureWork, "itemCounts" | "itemVectors" | "stride">,
   { diversity, popularityPenalty }: ExposureRule,
 ) {
   const penalties = Float32Array.from(itemCounts, (users) => penaltyOf(users, popularityPenalty));

@@ -2,6 +2,8 @@ import type { EventRule, EventWeights } from "../event-weights";
 import type { Exposure, ExposureRule } from "../exposure";
 import type { Interactions } from "../interactions";
 import type { NeighbourRule } from "../neighbours";
+import type { OrderRule } from "../order/rule";
+import type { Transitions } from "../order/transitions";
 import type { Ranking } from "../ranking/ranking";
 import type { Weighting, WeightScale } from "../weighting";
 import type { AttributeModel } from "./cold-start";
@@ -33,6 +35,10 @@ export interface G1Parameters {
   readonly neighbours?: number;
   /** How much neighbour scores fall with an item's popularity: 0 not at all, 1 in inverse proportion. */
   readonly popularityExponent?: number;
+  /**
+   * Weight of the scores from the order of events, relative to the scores from vectors. 0 ignores the order.
+   */
+  readonly order?: number;
   /** Weights of other event types, relative to the target event. */
   readonly eventWeights?: EventWeights;
   /** Whether to recommend an item to a user who has events on it, but no target event. */
@@ -50,7 +56,7 @@ export interface G1Parameters {
 export type ResolvedParameters = Required<Omit<G1Parameters, Choices>> & Pick<G1Parameters, Choices>;
 
 /** Parameters that are absent if they have no effect. */
-type Choices = "eventWeights" | "recommendSeen" | keyof ExposureRule;
+type Choices = "order" | "eventWeights" | "recommendSeen" | keyof ExposureRule;
 
 /** Report of a training, mainly its quality on held-out pairs. */
 export interface TrainingReport {
@@ -89,6 +95,12 @@ export type FoldInRule =
     }
   | { readonly rule: "spark-als-implicit"; readonly alpha: number; readonly regularization: number };
 
+/** How the order of events adds to the scores, and the table that it was counted in. */
+export interface OrderModel {
+  readonly rule: OrderRule;
+  readonly table: Transitions;
+}
+
 /** A trained model. It contains only JSON values and typed arrays. */
 export interface TrainedModel {
   /** Name of the algorithm. */
@@ -112,6 +124,8 @@ export interface TrainedModel {
   readonly eventRule?: EventRule | undefined;
   /** How neighbours add to the scores; null if they do not. */
   readonly neighbours: NeighbourRule | null;
+  /** How the order of a user's events adds to the scores; absent if it does not. */
+  readonly order?: OrderModel | undefined;
   /** Diversity and popularity penalty; absent if there are none. */
   readonly exposure?: ExposureRule | undefined;
   /** How the model ranks the candidates of a generator; null if it ranks them by its own scores. */

@@ -3,6 +3,7 @@ import { withOthers } from "../event-weights";
 import { penalized, penaltyOf } from "../exposure";
 import { type Interactions, itemCounts, rowOf, selectUsers, usersWithItems, without } from "../interactions";
 import { type NeighbourRule, Neighbours } from "../neighbours";
+import { OrderBasis, type OrderSetting } from "../order/basis";
 import { UNPLACED } from "../placed";
 import { createRandom, DEFAULT_SEED, type Random, sample } from "../random";
 import type { KnownItems } from "../ranking/features";
@@ -28,6 +29,8 @@ export interface RankingData {
   readonly interactions: Interactions;
   readonly others: OtherEvents;
   readonly point: Point;
+  /** How the order of events counts; absent or null if it does not. */
+  readonly order?: OrderSetting | null;
   readonly epochs: number;
   readonly given: G1Parameters;
   readonly attributes: AttributeModel | null;
@@ -50,6 +53,8 @@ export interface RankingGenerator {
   readonly test: Interactions;
   /** Pairs that the generator is trained on, including other event types. */
   readonly train: Interactions;
+  /** The same pairs prepared for order scores; null if the order does not count. */
+  readonly basis: OrderBasis | null;
   readonly factors: Factors;
   readonly factorizer: Factorizer;
   readonly rule: NeighbourRule | null;
@@ -74,21 +79,36 @@ const MOST_USERS = 2000;
 const MOST_PRODUCTS = 4e9;
 
 /** Trains a generator without the latest pairs of each user, on a sample of the users if there are many. */
-export function rankingGenerator({ interactions, point, epochs, given, team, others }: RankingData) {
+export function rankingGenerator(data: RankingData) {
+  const { interactions, point, order, epochs, given, team, others } = data;
   const random = createRandom(DEFAULT_SEED);
   const part = Math.ceil((interactions.users * MOST_PAIRS) / interactions.index.length);
   const drawn = part < interactions.users ? sample(random, interactions.users, part) : null;
   const all = drawn ? selectUsers(interactions, drawn) : interactions;
   const { train: timed, test } = holdOutLatest(all, SHARE);
   const otherPairs = others.pairs && drawn ? selectUsers(others.pairs, drawn) : others.pairs;
-  const train = { ...withOthers(timed, otherPairs && without(otherPairs, test)), time: undefined };
+  const whole = withOthers(timed, otherPairs && without(otherPairs, test));
+  const { time } = whole;
+  const train = { ...whole, time: undefined };
+  const basis = order && time ? new OrderBasis({ ...whole, time }, itemCounts(whole)) : null;
   const scaled = scaleWeights(train, weightScaleOf(train, point.weighting, point.damping));
   const factorizer = new Factorizer(scaled, point.dimensions, team, true);
   factorizer.begin(factorParameters(point, given, new Scales(scaled)), DEFAULT_SEED);
   for (let epoch = 0; epoch < epochs; epoch++) factorizer.epoch();
   const factors = factorizer.factors();
   const rule = neighbourRule(point, train);
-  return { random, drawn, all, timed, test, train, factors, factorizer, rule } satisfies RankingGenerator;
+  return {
+    random,
+    drawn,
+    all,
+    timed,
+    test,
+    train,
+    basis,
+    factors,
+    factorizer,
+    rule,
+  } satisfies RankingGenerator;
 }
 
 /** Returns the generator's candidates for a sample of users, in the order of each user's first held-out choice. */
@@ -151,18 +171,21 @@ export function rankingBasis(data: RankingData) {
 
 /** Finds candidates as the service does. Items without users come last or are left out. */
 function candidatesFor(
-  { given }: RankingData,
-  { train, factors, factorizer, rule }: RankingGenerator,
+  { given, order }: RankingData,
+  { train, basis, factors, factorizer, rule }: RankingGenerator,
   counts: Uint32Array,
 ): CandidatesOf {
   const neighbours = rule && new Neighbours(train, rule);
   const { popularityPenalty } = given;
-  if (!neighbours && !popularityPenalty) return candidatesByProducts(factorizer);
+  const orderRule = order && basis?.rule(order);
+  const orderScores = orderRule && basis?.scores(orderRule);
+  if (!neighbours && !orderScores && !popularityPenalty) return candidatesByProducts(factorizer);
   const penalties = popularityPenalty
     ? Float32Array.from(counts, (users) => penaltyOf(users, popularityPenalty))
     : null;
   return candidatesByScores(factors, train.items, (user, scores) => {
     neighbours?.add(scores, rowOf(train, user));
+    if (basis && orderRule) orderScores?.add(scores, basis.sequence(orderRule, user));
     for (let item = 0; item < scores.length; item++) {
       if (penalties) scores[item] = penalized(scores[item], penalties[item]);
       if (counts[item] === 0) scores[item] = UNPLACED;

@@ -1,7 +1,8 @@
 import type { Budget } from "./effort";
+import { WORTHWHILE } from "./evaluation";
 import type { G1Parameters } from "./model";
 import type { NeighbourPoint, Point } from "./point";
-import { type SearchTrials, type Step, strengthBy, WORTHWHILE } from "./search-trials";
+import { type SearchTrials, type Step, strengthBy } from "./search-trials";
 
 /** Parameters and limits that all phases of a search share. */
 export interface SearchContext {

@@ -1,13 +1,10 @@
-import type { Quality } from "./evaluation";
+import { type Quality, WORTHWHILE } from "./evaluation";
 import type { G1Parameters } from "./model";
 import type { NeighbourPoint, Point } from "./point";
 import type { TrialBench } from "./trial";
 
 /** Epochs of a trial. */
 export const TRIAL_EPOCHS = 5;
-
-/** Factor by which a more complex model must be better than a simpler one to be chosen. */
-export const WORTHWHILE = 1.003;
 
 /** Typical number of trials, to report progress. */
 const EXPECTED_TRIALS = 26;

@@ -1,8 +1,10 @@
 import type { Interactions } from "../interactions";
+import type { OrderSetting } from "../order/basis";
 import { type Budget, DEFAULT_EFFORT, efforts } from "./effort";
 import type { Quality } from "./evaluation";
 import type { OtherEvents } from "./folds";
 import type { G1Parameters, TrainingReport } from "./model";
+import { orderForAllData } from "./order-search";
 import { firstPoint, forAllData, type Point, SEARCH_DIMENSIONS } from "./point";
 import type { ReportUsers } from "./report-users";
 import { massOf } from "./scale";
@@ -15,6 +17,8 @@ import { TrialBench } from "./trial";
 export interface SearchResult {
   readonly point: Point;
   readonly epochs: number;
+  /** How the order of events counts; null if it does not. */
+  readonly order: OrderSetting | null;
   readonly report: TrainingReport;
 }
 
@@ -51,7 +55,7 @@ export function searchParameters(
   if (!bench.possible) {
     const point = { ...first, dimensions: given.dimensions ?? first.dimensions };
     const epochs = given.epochs ?? TYPICAL_EPOCHS;
-    return { point, epochs, report: { ...bench.report(point, epochs), trials: 0 } };
+    return { point, epochs, order: null, report: { ...bench.report(point, epochs), trials: 0 } };
   }
   const best = runPhases(first, {
     given,
@@ -67,10 +71,14 @@ export function searchParameters(
   const chosen = firstNearlyBest(qualities);
   const epochs = candidates[chosen];
   onTrial(1, qualities[chosen], bench.trials);
+  const orderTrials = bench.orderTrials(best, epochs);
+  const order = orderTrials?.choose(given.order) ?? null;
+  const quality = orderTrials && order ? bench.reportedOrder(orderTrials, order, best) : reports.get(epochs);
   return {
     point: forAllData(best),
     epochs,
-    report: { ...bench.report(best, epochs, reports.get(epochs)), trials: bench.trials.length },
+    order: order && given.order === undefined ? orderForAllData(order) : order,
+    report: { ...bench.report(best, epochs, quality), trials: bench.trials.length },
   };
 }
 

@@ -1,7 +1,8 @@
 import { type Interactions, selectUsers, transpose } from "../interactions";
 import { arrayBytes, Kernel } from "../kernel";
 import { createRandom, DEFAULT_SEED, sample } from "../random";
-import { boundsOf, type FactorParameters, type Factors, ridgeOf, scratchLength } from "./ials";
+import { type FactorParameters, type Factors, ridgeOf, scratchLength } from "./ials";
+import { boundsOf } from "./parts";
 import type { Team } from "./team";
 
 /** Minimum number of users of each item in the sample. An item with fewer users keeps all of them. */

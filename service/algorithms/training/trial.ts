@@ -1,10 +1,12 @@
 import { exposureRule } from "../exposure";
 import { itemCounts } from "../interactions";
+import type { OrderSetting } from "../order/basis";
 import { evaluate, type Quality } from "./evaluation";
 import { averageQuality, type Fold, measuredUsers } from "./fold";
 import { createFolds, type FoldOptions } from "./folds";
 import type { HoldOutKind } from "./latest";
 import type { G1Parameters, TrainingReport } from "./model";
+import { OrderTrials } from "./order-search";
 import type { NeighbourPoint, Point } from "./point";
 
 /** Settings of `TrialBench`. */
@@ -95,6 +97,21 @@ export class TrialBench {
       popularity: evaluate({ train: excluded, test }, users, () => counts.slice()),
       heldOut: { pairs, users: users.length, kind: this.kind },
     };
+  }
+
+  /** Returns trials of order settings with the vectors of a point; null if there are no times. */
+  orderTrials(point: Point, epochs: number): OrderTrials | null {
+    const [first] = this.folds;
+    const { timed } = first;
+    if (!timed) return null;
+    const factors = () => first.trained(point, epochs, this.given, this.maxDimensions).factors();
+    return new OrderTrials(first, timed, point, factors);
+  }
+
+  /** Returns the quality of an order setting on the users of the report. */
+  reportedOrder(trials: OrderTrials, setting: OrderSetting, point: Point): Quality {
+    const users = measuredUsers(this.folds[0].reporting, point.neighbours.share > 0);
+    return trials.report(users, setting, exposureRule(this.given));
   }
 
   /** Measures the lists that users of the report would be shown, including diversity and popularity penalty. */

@@ -11,6 +11,11 @@ export interface Attention {
   readonly href?: string;
 }
 
+const dayMs = 24 * 3_600_000;
+
+/** A live model that is older gets a hint if there are new events. */
+const oldMs = 30 * dayMs;
+
 const formatNumber = (count: number) => count.toLocaleString("en");
 
 /** Returns the problems that need attention, the most severe first. */
@@ -19,6 +24,7 @@ export function findAttention({
   datasets,
   failed,
   refused,
+  now,
 }: {
   readonly projects: readonly OverviewProject[];
   readonly datasets: readonly DatasetSummary[];
@@ -26,6 +32,8 @@ export function findAttention({
   readonly refused: readonly (Pick<DatasetSummary, "id" | "kind" | "name" | "records"> & {
     reason: string;
   })[];
+  /** Time in milliseconds since 1970. */
+  readonly now: number;
 }): Attention[] {
   const found: Attention[] = failed.slice(0, 5).map((job) => ({
     level: "bad",
@@ -49,12 +57,12 @@ export function findAttention({
       text: `For example: ${reason}${/[.?!]$/.test(reason) ? "" : "."}`,
       href: `#/datasets/${id}`,
     });
-  for (const project of projects) found.push(...projectAttention(project));
+  for (const project of projects) found.push(...projectAttention(project, now));
   const order = ["bad", "warn", "hint"];
   return found.sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
 }
 
-function projectAttention(project: OverviewProject): Attention[] {
+function projectAttention(project: OverviewProject, now: number): Attention[] {
   const { name, newest, deployment, isTraining } = project;
   const gone = project.datasets.find((dataset) => "isDeleted" in dataset);
   if (gone)
@@ -110,7 +118,14 @@ function projectAttention(project: OverviewProject): Attention[] {
     found.push({
       level: "warn",
       title: `${formatNumber(since.count)}${since.isMore ? " or more" : ""} events since the live model of ${name} was trained`,
-      text: "Recommendations already use new events. Train a new model to learn from them as well.",
+      text: "Recommendations already use new events. Train a new model to learn from them as well, for example with recommender retrain.",
+      href: "#/models",
+    });
+  else if (generator && since && since.count > 0 && now - generator.createdTs > oldMs)
+    found.push({
+      level: "hint",
+      title: `The live model of ${name} is ${Math.floor((now - generator.createdTs) / dayMs)} days old`,
+      text: "New events have arrived since it was trained. recommender retrain trains a new model and deploys it.",
       href: "#/models",
     });
   if (generator && newest.id !== generator.id && newest.createdTs > generator.createdTs)

@@ -70,7 +70,12 @@ export async function overview(
     orphans: orphans.size,
     datasets,
     running: unfinished,
-    attention: findAttention({ ...withoutOrphans({ projects, datasets }), failed, refused }),
+    attention: findAttention({
+      ...withoutOrphans({ projects, datasets }),
+      failed,
+      refused,
+      now: context.clock.now(),
+    }),
     jobs: await jobCounts(db),
   };
 }

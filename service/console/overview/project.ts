@@ -1,3 +1,4 @@
+import type { Rules } from "../../../contract";
 import type { Context } from "../../handlers/handler";
 import type { Db } from "../../store/database";
 import { countRows, findDataset } from "../../store/find";
@@ -80,6 +81,7 @@ export async function deploymentsOf({ store, serving, addresses }: Context, proj
     generator: models.get(row.generator_model_id) ?? null,
     ranker: models.get(row.ranker_model_id ?? "") ?? null,
     qps: row.qps,
+    rules: row.rules === null ? null : (JSON.parse(row.rules) as Rules),
     isLoaded: serving.isLoaded(row.project_id, row.job_id),
     servingUri: addresses.servingUri(row.project_id),
     /** Number of events that arrived after the live model was trained, or null if unknown. */

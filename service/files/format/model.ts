@@ -1,8 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
 import type { AttributeModel, ModelWithoutPairs, TrainedModel } from "../../algorithms";
-import { diagonalized, itemCounts } from "../../algorithms";
+import { diagonalized, itemCounts, stepsOf } from "../../algorithms";
 import { allWithin, largest } from "./numbers";
+import { orderHeader, orderSections, readOrder, writtenOrder } from "./order";
 import { StoredPairs } from "./pairs";
 import { rankingHeader, rankingSections, readRanking, writtenRanking } from "./ranking";
 import { eventRule, exposureRule, foldInHeader, neighbourRule, readRule, writtenRule } from "./rules";
@@ -38,7 +39,7 @@ export interface OpenModel {
 }
 
 /** Newest version of the format. A model is written in the oldest version that can represent it. */
-const newestVersion = 4;
+const newestVersion = 5;
 
 const kind = "recommendation-model";
 
@@ -68,6 +69,7 @@ const headerSchema = z.object({
   neighbours: neighbourRule.header.nullable().default(null),
   events: eventRule.header.optional(),
   exposure: exposureRule.header.optional(),
+  order: orderHeader.optional(),
   ranking: rankingHeader.nullable().default(null),
   user_attributes: attributesSchema.nullable(),
   item_attributes: attributesSchema.nullable(),
@@ -103,6 +105,7 @@ export function encodeModel({ model, userIds, itemIds, rows }: StoredModel): Gen
     neighbours: neighbours && neighbourRule.written(neighbours),
     ...(model.eventRule && { events: eventRule.written(model.eventRule) }),
     ...(model.exposure && { exposure: exposureRule.written(model.exposure) }),
+    ...(model.order && { order: writtenOrder(model.order) }),
     ranking: writtenRanking(model.ranking),
     user_attributes: writtenAttributes(userAttributes),
     item_attributes: writtenAttributes(itemAttributes),
@@ -122,13 +125,14 @@ export function encodeModel({ model, userIds, itemIds, rows }: StoredModel): Gen
     ...attributes("user", userAttributes),
     ...attributes("item", itemAttributes),
     ...rankingSections(model.ranking),
+    ...(model.order && orderSections(model.order, stepsOf(interactions, model.order.rule))),
   });
 }
 
 /** Reads a model with all of its pairs. */
 export async function decodeModel(file: FileHandle): Promise<StoredModel> {
   const { stored, pairs, isDiagonal } = await openModel(file);
-  const model = { ...stored.model, interactions: await pairs.all() };
+  const model = { ...stored.model, interactions: await pairs.all(stored.model.order?.rule) };
   return { ...stored, model: isDiagonal ? model : diagonalized(model, itemCounts(model.interactions)) };
 }
 
@@ -154,6 +158,7 @@ export async function openModel(file: FileHandle): Promise<OpenModel> {
     return { space: { size, attributes: spaceOf(of, texts) }, map: { stride, weights } };
   };
   const itemAttributes = await attributes("item", header.item_attributes);
+  const order = await readOrder(sections, header.order, items);
   const model: ModelWithoutPairs = {
     algorithm: header.algorithm,
     parameters: header.parameters,
@@ -167,6 +172,7 @@ export async function openModel(file: FileHandle): Promise<OpenModel> {
     neighbours: header.neighbours === null ? null : neighbourRule.read(header.neighbours),
     ...(header.events !== undefined && { eventRule: eventRule.read(header.events) }),
     ...(header.exposure !== undefined && { exposure: exposureRule.read(header.exposure) }),
+    ...(order && { order }),
     userAttributes: await attributes("user", header.user_attributes),
     itemAttributes,
     ranking: await readRanking(sections, header.ranking, { users, items, features: itemAttributes?.space }),
@@ -178,7 +184,7 @@ export async function openModel(file: FileHandle): Promise<OpenModel> {
       itemIds: await readIds(sections, "item_id", items),
       ...(header.user_rows && { rows: await sections.read("user_rows", "uint32", [users]) }),
     },
-    pairs: await StoredPairs.open(sections, users, items),
+    pairs: await StoredPairs.open(sections, { users, items, withTimes: order !== undefined }),
     isDiagonal: header.gram === "diagonal",
   };
 }
@@ -198,17 +204,23 @@ function checkedHeader(given: Readonly<Record<string, unknown>>): Header {
       `has format version ${version}, but this release reads only versions up to ${newestVersion}`,
       "Update pulumi-recommender.",
     );
-  if (version !== 1 && version !== 2 && version !== 3 && version !== 4)
+  if (version !== 1 && version !== 2 && version !== 3 && version !== 4 && version !== 5)
     throw new FormatError("has a header without a known version");
   const checked = headerSchema.safeParse(given);
   if (!checked.success) throw new FormatError(`has an invalid header: ${faultsOf(checked.error)}`);
   // If the file has an older format version, ignores the fields that later versions added.
-  const { events, exposure, ...second } = checked.data;
+  const { events, exposure, order, ...second } = checked.data;
   const known = version < 2 ? { ...second, neighbours: null } : second;
-  return { ...known, ...(version > 2 && { events }), ...(version > 3 && { exposure }) };
+  return {
+    ...known,
+    ...(version > 2 && { events }),
+    ...(version > 3 && { exposure }),
+    ...(version > 4 && { order }),
+  };
 }
 
-function versionOf({ exposure, eventRule, neighbours }: TrainedModel): number {
+function versionOf({ order, exposure, eventRule, neighbours }: TrainedModel): number {
+  if (order) return 5;
   if (exposure) return 4;
   if (eventRule) return 3;
   return neighbours ? 2 : 1;

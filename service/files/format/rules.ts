@@ -44,7 +44,7 @@ export function readRule(rule: FoldInHeader): FoldInRule {
   return { ...others, regularizationExponent, weightScale: { weighting, damping, typical, average } };
 }
 
-/** Returns the header schema of a rule, and functions that convert to and from it. The file uses snake_case names. */
+/** Returns the schema of a rule in the header, and functions that convert a rule to the header and back. */
 function ruleOf<T>(schema: z.ZodType<T>) {
   return {
     header: wireSchema(schema),

@@ -28,7 +28,7 @@ export interface Location {
   readonly url?: string;
 }
 
-/** Options that select the local copy of a file. */
+/** Which local copy of a remote file to open, and whether to download it again. */
 export interface CopyOptions {
   /** Discards the local copy first. */
   readonly refresh?: boolean;
@@ -80,8 +80,11 @@ export interface Attempt {
   readonly attempt: number;
 }
 
-/** Returns the name of a result's file: its JSON, or the chart of one of its queries. */
-export function resultName({ id, attempt }: Attempt, form: "" | "json" | `${number}.svg`): string {
+/** What a file of a result contains: its JSON, the chart of a query, recommendations, or a chunk of them. */
+export type ResultForm = "json" | `${number}.svg` | "ndjson" | "parquet" | `chunk-${number}`;
+
+/** Returns the name of a result's file, or the prefix of all names. */
+export function resultName({ id, attempt }: Attempt, form: "" | ResultForm): string {
   // Version 0.1.0 counted no attempts.
   return `results/${attempt === 0 ? id : `${id}.${attempt}`}.${form}`;
 }

@@ -9,8 +9,8 @@ const page = readFileSync(join(__dirname, "../../../docs/cli.md"), "utf8");
 test("every command is registered", () => {
   const paths = commands.map(({ path }) => path);
   const wanted = `serve status stop reset import datasets_list datasets_delete events_prune events_forget-user users_forget orphans_list orphans_delete models_list models_get
-    models_rename models_delete jobs_get jobs_wait query distribution cluster recommend whoami completion
-    shutdown interrupted export restore drift release promote rollback clients_add clients_list clients_update
+    models_rename models_delete jobs_get jobs_wait query distribution cluster recommend batch whoami completion
+    shutdown interrupted export restore drift release releases promote rollback retrain watch clients_add clients_list clients_update
     clients_revoke`;
   expect(paths).toEqual(expect.arrayContaining(wanted.split(/\s+/).map((path) => path.replace("_", " "))));
 });

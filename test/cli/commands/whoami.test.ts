@@ -31,7 +31,7 @@ describe("whoami", () => {
     const found = await shop.runWith({ ...withCommand, RECOMMENDER_TOKEN_COMMAND: tokenCommand }, "whoami");
     expect(found).toMatchObject({ code: 1, err: "Some checks failed. See the output above.\n" });
     expect(found.out).toMatch(new RegExp(`^tokens +${scopes - 1} of ${scopes} scopes$`, "m"));
-    expect(found.out).toMatch(/^\/get-job +RECOMMENDER_TOKEN_COMMAND exited with 3/m);
+    expect(found.out).toMatch(/^\/get-job +RECOMMENDER_TOKEN_COMMAND exited with code 3/m);
     expect(found.out).toMatch(/^test call .*401/m);
     expect(found.out).not.toContain("not-a-token");
     expect(found.out).not.toContain("echo");

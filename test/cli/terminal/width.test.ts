@@ -117,6 +117,10 @@ test("commands that run queries print within 80 columns", async () => {
   await narrow(1, "query", ...shop.asked, "--where", "genre=polka");
   await narrow(0, "distribution", "genre=drama", ...shop.asked);
   await narrow(0, "cluster", ...shop.asked);
+  const batch = ["batch", "--project", shop.ids.projectId];
+  writeFileSync(join(shop.directory, "users.txt"), "u1\nnobody\n");
+  await narrow(0, ...batch, "--users", "users.txt", "--out", join(shop.directory, "lists.ndjson"));
+  await narrow(1, ...batch);
   await narrow(1, "shutdown", "--project", shop.ids.projectId);
   const { itemDatasetId } = await shop.api.call("createItemDataset", { name: longName, numShards: 1 });
   await shop.api.call("markOrphaned", { objectType: "ITEM_DATASET", objectId: itemDatasetId });
@@ -157,6 +161,11 @@ test("commands of a stack that does not exist print within 80 columns", async ()
   await narrow(1, "release", "nowhere");
   await narrow(1, "promote", "nowhere", "elsewhere");
   await narrow(1, "rollback", "nowhere");
+  await narrow(1, "retrain", "nowhere", "--if-older", "7d");
+  await narrow(1, "watch", "nowhere");
+  await narrow(1, "releases", "nowhere");
+  await narrow(1, "review", "--stack", "nowhere");
+  await narrow(1, "comment", "nowhere.md");
 });
 
 test("help and wrong calls print within 80 columns", async () => {
@@ -165,6 +174,7 @@ test("help and wrong calls print within 80 columns", async () => {
   await narrow(0, "plugin", "install");
   await narrow(1, "import", "users", "x", "--dataset", "d", "--parallel", "1000");
   await narrow(1, "release", "dev", "--allow", "everything");
+  await narrow(1, "retrain", "dev", "--if-new-events", "often");
   await narrow(1, "models", "list");
 });
 

@@ -53,6 +53,19 @@ describe("queries and groups of users", () => {
     const groupJob = await provider.create("ClusteringJob", grouping);
     const groups = await provider.create("UserClustering", { ...grouping, submittedJobId: groupJob.id });
     expect((await fetch(groups.state.downloadUrl as string)).status).toBe(200);
+    const campaign = {
+      name: "mail",
+      projectId,
+      modelId: models[0],
+      limit: 2,
+      attributes: [],
+      format: "ndjson",
+    };
+    const mailJob = await provider.create("RecommendationJob", campaign);
+    const mail = await provider.create("UserRecommendations", { ...campaign, submittedJobId: mailJob.id });
+    const lines = (await (await fetch(mail.state.downloadUrl as string)).text()).trimEnd().split("\n");
+    for (const line of lines) expect(JSON.parse(line).results).toHaveLength(2);
+    expect(lines.length).toBeGreaterThan(1);
   });
 
   test("without matches report it in the output of the run", async () => {

@@ -3,7 +3,7 @@ import { type AccountEvidence, accountVerdict } from "../../../provider/lifecycl
 import { ObservedService } from "../../engine/observed-service";
 import { Bindings } from "../../faults/bindings";
 import type { Declared } from "../../faults/declared";
-import { instead } from "../../faults/faults";
+import { fromService, instead } from "../../faults/faults";
 import { FaultProxy } from "../../faults/proxy";
 import { type Held, newStack } from "../../faults/rows";
 import { SmallEngine } from "../../faults/small-engine";
@@ -111,6 +111,32 @@ describe("a stack whose key changes", () => {
     const [error] = await other.up([]);
     expect(error?.message).toMatch(/probably belongs to another account/);
     expect(theirs.calls()).not.toContain("DELETE /delete-event-dataset");
+  });
+
+  test.each<[string, number | null, boolean]>([
+    ["the same creation time", 1_000, true],
+    ["a different creation time", 2_000, false],
+    ["an unknown creation time", null, true],
+  ])("to a key that shows a model with the same id and name, and %s", async (_, createdTs, isAccepted) => {
+    const engine = await first([events], proxy.url);
+    const stored = engine.held.get("EventDataset events") as Held;
+    const state = { name: "m", projectId: "p1", modelId: "m1", __createdTs: 1_000, __service: proxy.url };
+    const row: Held = { ...stored, kind: "Model", name: "m", id: "m1", inputs: state, state };
+    engine.held.set("Model m", row);
+    withOldKey(engine);
+    const reply = { project_id: "p1", model_id: "m1", name: "m", created_ts: createdTs };
+    const shown = { times: Number.POSITIVE_INFINITY };
+    const listed = JSON.stringify({ models: [reply] });
+    const heal = [
+      proxy.on("GET /get-model", fromService(200, JSON.stringify(reply)), shown),
+      proxy.on("GET /list-models", fromService(200, listed), shown),
+    ];
+    const refreshed = await engine.refresh().then(
+      () => "accepted",
+      (error: Error) => error.message,
+    );
+    for (const each of heal) each();
+    expect(refreshed).toMatch(isAccepted ? /^accepted$/ : /probably belongs to another account/);
   });
 
   test("is recognized by any object that the service shows", async () => {

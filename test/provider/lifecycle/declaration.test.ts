@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../../contract";
 import { definitions } from "../../../provider/definitions";
+import { withPinned } from "../../../provider/deployment-job";
 import { setBinding } from "../../../provider/run/engine";
+import { pinnedIn } from "../../../provider/run/pinned";
 import type { Properties } from "../../../provider/run/state-entry";
 import { unknownValue } from "../../../provider/run/unknown-value";
 import { inlineText } from "../../../records/inline";
@@ -124,8 +126,12 @@ describe("records in every language", () => {
       expect.stringMatching(/^source: .*file:gone\.csv.*no such file/),
     ]);
     expect((await users("gone.csv")).failures).toEqual([expect.stringMatching(/^source: .*no such file/)]);
-    expect((await users({ uri: "https://host/users.csv" })).failures).toEqual([
-      expect.stringMatching(/^source: .*Download it/),
+    expect((await users({ uri: "ftp://host/users.csv" })).failures).toEqual([
+      expect.stringMatching(/^source: cannot read ftp:\/\/ addresses; use https:/),
+    ]);
+    const withPassword = await users("https://me:hunter2@host/users.csv");
+    expect(withPassword.failures).toEqual([
+      expect.stringMatching(/^source: https:\/\/host\/users\.csv: remove the user and password/),
     ]);
     expect((await users({ text: "ada" })).failures).toEqual([expect.stringMatching(/^source: .*set format/)]);
     expect((await users(undefined)).failures).toEqual([expect.stringMatching(/^source: expected a file/)]);
@@ -148,6 +154,21 @@ describe("pinned models in every language", () => {
       { urn: urnOf("Deployment"), message: expect.stringContaining("keeps m1 live") },
     ]);
     expect(messages[0]?.message).toContain("`recommender rollback dev --undo --yes`");
+  });
+
+  test("include the rules: those of the release as JSON, or null if it had none", () => {
+    const rulesWith = (pinned: object) => {
+      const config = JSON.stringify({ n: { generatorModelId: "m1", ...pinned } });
+      const program = { ...declared, rules: { filter: "false" } } as Properties;
+      return withPinned(
+        program,
+        pinnedIn(() => config, "n"),
+      ).rules;
+    };
+    expect(rulesWith({ rules: '{"filter":"true"}' })).toEqual({ filter: "true" });
+    expect(rulesWith({ rules: { filter: "true" } })).toEqual({ filter: "true" });
+    expect(rulesWith({ rules: "null" })).toBeUndefined();
+    expect(rulesWith({})).toEqual({ filter: "false" });
   });
 
   test("in the environment take precedence, and pins of other deployments do not count", async () => {
@@ -190,6 +211,11 @@ describe("a resource that waits for a job or adopts an object", () => {
       { ...asking, parameters: {} },
       /the jobId of a ClusteringJob, .*; a UserClusteringResult declares/,
     ],
+    [
+      "UserRecommendations",
+      { projectId: "p" },
+      /the jobId of a RecommendationJob, .*; a UserRecommendationsResult declares/,
+    ],
   ])("%s %j is rejected at preview", async (type, args, reason) => {
     const { failures } = await check(type, args);
     expect(failures[0]).toEqual(typeof reason === "string" ? reason : expect.stringMatching(reason));
@@ -221,5 +247,6 @@ test("download addresses that need no credentials are always secret", () => {
   expect(secret.map(({ type, secretOutputs }) => [type, secretOutputs])).toEqual([
     ["UserClustering", ["downloadUrl"]],
     ["UserQuery", ["downloadUrl"]],
+    ["UserRecommendations", ["downloadUrl"]],
   ]);
 });

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { idempotencyHeader, routes } from "../../../contract";
+import { routes } from "../../../contract";
 import { originHeader } from "../../../contract/origin";
 import { contentHash, findFiles } from "../../../records/source";
 import { ObservedService } from "../../engine/observed-service";
 import { Bindings, bindingNames } from "../../faults/bindings";
-import { htmlPage, instead, noRoute } from "../../faults/faults";
+import { fromService, htmlPage, instead, noRoute } from "../../faults/faults";
 import { type Fault, FaultProxy, send } from "../../faults/proxy";
 import { LocalStack } from "../../faults/runs";
 import { makeWorld, type World } from "../../faults/scenes";
@@ -40,14 +40,7 @@ beforeEach(() => proxy.clear());
 
 /** Response for the list of extensions of a service without extensions. */
 const withoutExtensions = () =>
-  proxy.on(
-    "GET /healthz",
-    instead(404, JSON.stringify({ detail: "no such page" }), {
-      taken: false,
-      headers: { [idempotencyHeader]: "POST" },
-    }),
-    always,
-  );
+  proxy.on("GET /healthz", fromService(404, JSON.stringify({ detail: "no such page" })), always);
 
 const datasets = () => {
   const { userDatasetId, itemDatasetId, eventDatasetId } = world;
@@ -273,7 +266,7 @@ test("a project is read once for all of its jobs, which stay in the state even i
   expect(proxy.came.filter((call) => call.startsWith("GET /get-"))).toEqual(["GET /get-project"]);
   await stack.begin("dynamic");
   const error = { code: "NOT_FOUND", message: `Project ${projectId} not found.` };
-  proxy.on("GET /get-project", instead(404, JSON.stringify({ error }), { taken: false }), always);
+  proxy.on("GET /get-project", fromService(404, JSON.stringify({ error })), always);
   await refreshBoth();
   expect(messages.join()).toContain(`project ${projectId} and its job`);
 });

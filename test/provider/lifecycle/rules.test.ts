@@ -1,21 +1,28 @@
 import * as recommender from "../../../provider";
 import { stub } from "../../../provider/dynamic/stub";
+import { reply, scriptedServer } from "../../client/server";
 import { DynamicProvider, unknownValue } from "../dynamic-provider";
 import { clustering, dataset, deployment, type Properties, project, query, records, rules } from "./rules";
 
 const types = Object.keys(rules);
 let provider: DynamicProvider;
 
-const nowhere = {
-  "recommender:baseUrl": "http://127.0.0.1:9",
-  "recommender:apiKey": "k",
-  "recommender:accessToken": "t",
-};
-
+// A service that only reports its extensions. Everything else that these tests need is in the arguments.
+let service: Awaited<ReturnType<typeof scriptedServer>>;
 beforeAll(async () => {
-  provider = await DynamicProvider.start(nowhere);
+  service = await scriptedServer(
+    reply(200, { extensions: ["/submit-deployment-job#rules", "/submit-recommendation-job"] }),
+  );
+  provider = await DynamicProvider.start({
+    "recommender:baseUrl": service.url,
+    "recommender:apiKey": "k",
+    "recommender:accessToken": "t",
+  });
 });
-afterAll(() => provider.stop());
+afterAll(async () => {
+  await provider.stop();
+  await service.close();
+});
 beforeEach(() => {
   provider.messages.length = 0;
 });
@@ -133,6 +140,11 @@ describe("a preview rejects invalid arguments with path and rule", () => {
       "ClusteringJob",
       { ...clustering, parameters: { minUserNum: 0 } },
       ["parameters.minUserNum: expected a whole number of at least 1"],
+    ],
+    [
+      "RecommendationJob",
+      { projectId: "p", name: "n", userIds: ["u"], query: { conditions: [{ attribute: "a", value: 1 }] } },
+      ["query: expected userIds or query, not both"],
     ],
   ])("%s %j", async (type, args, expected) => {
     expect((await provider.check(type, args)).failures).toEqual(expected);

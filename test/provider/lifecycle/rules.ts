@@ -22,6 +22,20 @@ export const clustering = {
   clusterType: "user",
   parameters: { minUserNum: 5 },
 };
+const campaign = { name: "n", projectId: "p", limit: 10, attributes: [], format: "ndjson" };
+const otherCampaigns: Record<string, [unknown, Rule]> = {
+  name: ["o", "replaced"],
+  projectId: ["o", "replaced"],
+  modelId: ["m", "replaced"],
+  userIds: [["u1"], "replaced"],
+  query: [{ conditions: [{ attribute: "genre", value: "folk" }] }, "replaced"],
+  limit: [5, "replaced"],
+  attributes: [["title"], "replaced"],
+  filterQuery: ["item.price < 20", "replaced"],
+  excludeItemIds: [["i1"], "replaced"],
+  includeItemIds: [["i1"], "replaced"],
+  format: ["parquet", "replaced"],
+};
 export const records = {
   // Asset in Pulumi's protocol.
   source: { text: "user_id,item_id,ts,event_type\nu,i,1700000000,buy\n" },
@@ -131,6 +145,7 @@ export const rules: Record<string, { args: Properties; others: Record<string, [u
       generatorModelId: ["o", "in place"],
       rankerModelId: [undefined, "in place"],
       qps: [2, "in place"],
+      rules: [{ filter: "item.price > 1" }, "in place"],
     },
   },
   Deployment: {
@@ -141,6 +156,7 @@ export const rules: Record<string, { args: Properties; others: Record<string, [u
       generatorModelId: ["o", "in place"],
       rankerModelId: [undefined, "in place"],
       qps: [2, "in place"],
+      rules: [{ filter: "item.price > 1" }, "in place"],
       submittedJobId: ["o", "in place"],
       check: [{ userIds: ["v"], minResults: 1 }, "in place"],
       rollback: [true, "in place"],
@@ -187,6 +203,15 @@ export const rules: Record<string, { args: Properties; others: Record<string, [u
       modelId: ["o", "replaced"],
       clusterType: ["item", "replaced"],
       parameters: [{ minUserNum: 6 }, "replaced"],
+      submittedJobId: ["o", "replaced"],
+      existingId: ["another", "replaced"],
+    },
+  },
+  RecommendationJob: { args: campaign, others: otherCampaigns },
+  UserRecommendations: {
+    args: { ...campaign, submittedJobId: "j" },
+    others: {
+      ...otherCampaigns,
       submittedJobId: ["o", "replaced"],
       existingId: ["another", "replaced"],
     },

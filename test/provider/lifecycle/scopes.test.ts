@@ -1,3 +1,4 @@
+import type { Properties } from "../../../provider/run/state-entry";
 import { type Answer, reply, scriptedServer } from "../../client/server";
 import { ObservedService } from "../../engine/observed-service";
 import { DynamicProvider, unknownValue } from "../dynamic-provider";
@@ -61,6 +62,7 @@ const steps: readonly (readonly [string, Record<string, unknown>, readonly strin
   ],
   ["QueryingJob", query, ["/submit-querying-job"]],
   ["ClusteringJob", clustering, ["/submit-clustering-job"]],
+  ["RecommendationJob", project, ["/submit-recommendation-job"]],
 ];
 
 describe("a preview with credentials that lack scopes", () => {
@@ -91,7 +93,8 @@ describe("a preview with credentials that lack scopes", () => {
       expect(failures).toEqual([
         `${needed} the credentials lack. Run \`recommender whoami --stack test\` to see the granted scopes.`,
       ]);
-      expect(observed.calls()).toEqual([]);
+      // A preview reads once which extensions the service has.
+      expect(observed.calls().filter((call) => call !== "GET /healthz")).toEqual([]);
     },
   );
 
@@ -114,6 +117,76 @@ describe("a preview with credentials that lack scopes", () => {
       /^event-dataset-1 cannot be deleted after its replacement\. Unless retainOnDelete .*: .*\/delete-event-dataset/,
     );
   });
+});
+
+test("a comparison needs no scope of the changes that it shows, because no update follows", async () => {
+  const observed = await ObservedService.start();
+  ended.push(() => observed.close());
+  const { RECOMMENDER_CLIENT_SECRET: secret = "" } = await observed.environmentOf("reviews", "read");
+  process.env.RECOMMENDER_COMPARES_ONLY = "true";
+  const provider = await providerWith({
+    "recommender:baseUrl": observed.service.url,
+    "recommender:apiKey": secret,
+    "recommender:clientId": "reviews",
+  });
+  delete process.env.RECOMMENDER_COMPARES_ONLY;
+  expect(await provider.check("EventDataset", { name: "events", numShards: 1 })).toMatchObject({
+    failures: [],
+  });
+});
+
+test("a preview rejects a check with a filter if the service does not support filters", async () => {
+  const old = reply(200, { extensions: ["/get-project"] });
+  const service = await scriptedServer(old);
+  ended.push(() => service.close());
+  const provider = await providerWith({
+    "recommender:baseUrl": service.url,
+    "recommender:apiKey": "key",
+    "recommender:accessToken": "token",
+  });
+  const failuresOf = async (filterQuery?: string) => {
+    const check = { userIds: ["u1"], ...(filterQuery && { filterQuery }) };
+    const args = { name: "live", ...project, generatorModelId: unknownValue, submittedJobId: unknownValue };
+    return (await provider.check("Deployment", { ...args, qps: 5, check })).failures;
+  };
+  expect(await failuresOf('item.in_stock == "yes"')).toEqual([
+    `The service at ${service.url} does not support filter_query in /recommend-items-to-user, which is not part of the specification; remove filterQuery, or use a service that supports it.`,
+  ]);
+  expect(await failuresOf()).toEqual([]);
+  expect(service.arrived.map(({ path }) => path)).toEqual(["/healthz"]);
+});
+
+test("a preview rejects rules if the service does not support them", async () => {
+  const service = await scriptedServer(reply(200, { extensions: ["/get-deployment"] }));
+  ended.push(() => service.close());
+  const provider = await providerWith({
+    "recommender:baseUrl": service.url,
+    "recommender:apiKey": "key",
+    "recommender:accessToken": "token",
+  });
+  const args = { name: "live", ...project, generatorModelId: unknownValue, qps: 5 };
+  const failuresOf = async (rules?: object) =>
+    (await provider.check("DeploymentJob", { ...args, ...(rules && { rules }) } as Properties)).failures;
+  expect(await failuresOf({ filter: 'item.in_stock == "yes"' })).toEqual([
+    `The service at ${service.url} does not support rules in /submit-deployment-job, which is not part of the specification; remove rules, or use a service that supports it.`,
+  ]);
+  expect(await failuresOf()).toEqual([]);
+});
+
+test("a preview rejects a recommendation job if the service does not support it, and sends nothing else", async () => {
+  const service = await scriptedServer(reply(200, { extensions: ["/get-deployment"] }));
+  ended.push(() => service.close());
+  const provider = await providerWith({
+    "recommender:baseUrl": service.url,
+    "recommender:apiKey": "key",
+    "recommender:accessToken": "token",
+  });
+  expect((await provider.check("RecommendationJob", { name: "mail", ...project })).failures).toEqual([
+    `The service at ${service.url} does not support /submit-recommendation-job, which is not part of the specification; remove this resource, or use a service that supports it.`,
+  ]);
+  const result = { name: "mail", ...project, submittedJobId: unknownValue };
+  expect((await provider.check("UserRecommendations", result)).failures).toEqual([]);
+  expect(service.arrived.map(({ path }) => path)).toEqual(["/healthz"]);
 });
 
 describe("a preview requests no scope", () => {

@@ -78,7 +78,7 @@ test("an import rejects a job that has not deployed the models", async () => {
   );
 });
 
-test("a query and a clustering are imported by project and job, and a refresh marks nothing else as secret", async () => {
+test("a query, a clustering and recommendations are imported by project and job, and a refresh marks nothing else as secret", async () => {
   const queries = [{ conditions: [{ attribute: "genre", value: "jazz", lowerBound: 0.1 }] }];
   const asked = { projectId, modelId, name: "q", queryType: "user_list" as const, queries };
   const grouped = { projectId, modelId, name: "c", parameters: { minUserNum: 2 } };
@@ -91,7 +91,14 @@ test("a query and a clustering are imported by project and job, and a refresh ma
   const groups = await importing("UserClustering", `${projectId}/${clustering.jobId}`);
   expect(groups.inputs).toEqual({ ...grouped, clusterType: "user", existingId: clustering.jobId });
   await importing("ClusteringJob", `${projectId}/${clustering.jobId}`);
-  for (const [type, before] of Object.entries({ UserQuery: found, UserClustering: groups })) {
+  const mailing = { projectId, name: "m", modelId, userIds: ["u1", "u2"], limit: 3, filterQuery: "1 == 1" };
+  const mail = await observed.call(routes.submitRecommendationJob, mailing);
+  await observed.service.idle();
+  const mails = await importing("UserRecommendations", `${projectId}/${mail.jobId}`);
+  expect(mails.inputs).toEqual({ ...mailing, format: "ndjson", attributes: [], existingId: mail.jobId });
+  await importing("RecommendationJob", `${projectId}/${mail.jobId}`);
+  const all = { UserQuery: found, UserClustering: groups, UserRecommendations: mails };
+  for (const [type, before] of Object.entries(all)) {
     const { id, state } = await plugin.read(type, before.id, before.state, before.inputs);
     expect(state).toMatchObject({ jobId: id, __service: observed.service.url });
     expect(isSealed(state.downloadUrl)).toBe(true);

@@ -250,6 +250,7 @@ test.each([
     { ...job, queryType: "user_list", queries: [{ conditions: [{ attribute: "a", value: "v" }] }] },
   ],
   ["UserClustering", { ...job, parameters: {} }],
+  ["UserRecommendations", job],
 ])("a long id that a %s cannot adopt is shortened in the error", async (type, args) => {
   const { failures } = await plugin.check(type, { name: "it", ...args, existingId: "x".repeat(9_000) });
   expect(failures.join()).toMatch(/^\W*existingId x{64}…: .{1,250}$/);

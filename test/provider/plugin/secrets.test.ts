@@ -69,6 +69,24 @@ describe.each(bindings)("with the binding $name", (binding) => {
     expect(everything()).not.toContain("hush");
   });
 
+  test("an error about a secret expression does not quote it", async () => {
+    const { projectId, models } = await trainedProject(observed);
+    const job = { projectId, name: "live", generatorModelId: models[0], qps: 5 };
+    const deploy = async (rules: object) => {
+      const { id } = await binding.of().create("DeploymentJob", binding.with({ ...job, rules }, ["rules"]));
+      const declared = binding.with({ ...job, rules, rollback: false, submittedJobId: id }, ["rules"]);
+      return binding.of().create("Deployment", declared);
+    };
+    const failure = (rules: object) => deploy(rules).catch(({ message }: Error) => message);
+    expect(await failure({ filter: "item.hushed > 1" })).toMatch(
+      /The rule filter is invalid: at character 1: \[secret\] is unknown/,
+    );
+    expect(await failure({ boost: [{ when: "true && hush(", factor: 2 }] })).toMatch(
+      /rules\.boost\[0\]\.when.*at character/s,
+    );
+    expect(everything()).not.toContain("hush");
+  });
+
   test("a secret argument is removed from errors of the service", async () => {
     const args = { projectId: "hush-project", name: "it", algorithmType: "G1", algorithmParameters: {} };
     const error = await binding

@@ -201,7 +201,7 @@ describe("RECOMMENDER_ADOPT", () => {
     process.env.RECOMMENDER_ADOPT = `users=${userDatasetId}`;
     const entries = [{ urn: holder, type: "UserDataset", id: userDatasetId, made: "m" }];
     const refused: Error = await create({ entries }).then(fail, (error) => error);
-    expect(refused.message).toContain(`of stack ${stack} uses it`);
+    expect(refused.message).toContain(`of stack ${stack} already uses it`);
     expect(refused.message).toContain("RECOMMENDER_CREATE_AGAIN=users pulumi up");
     expect(refused.message).toContain(`pulumi state delete '${holder}' --stack ${stack}`);
     await expect(create()).rejects.toMatchObject({ name: "AdoptionByUser", id: userDatasetId });

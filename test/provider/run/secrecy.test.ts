@@ -52,9 +52,72 @@ test.each<[string, object, string, string]>([
     "https://api.acme.example:8443, api.acme.example, hush-word, /hush-path/x",
     "https://[secret], [secret], [secret], [secret]/x",
   ],
+  [
+    "an attribute or a text of an expression",
+    { rules: { boost: [{ when: 'item.margin > 0.4 && "red" in item.ab', factor: 2 }] } },
+    'rules.boost[0].when: item.margin, margin, item.ab and "red"; expected true or false of item',
+    "rules.boost[0].when: [secret], [secret], [secret] and [secret]; expected true or false of item",
+  ],
+  [
+    "a name in an expression that is not finished",
+    { check: { userIds: ["ada"], filterQuery: "item.title.hushed('blue" } },
+    "there is no method hushed; unexpected blue in item.title",
+    "there is no method [secret]; unexpected [secret] in [secret]",
+  ],
   ["the mask itself", { name: "[secret]" }, "[secret]", "[secret]"],
 ])("a message does not show %s", async (_, secrets, message, expected) => {
   expect(await shown(secrets, message)).toBe(expected);
+});
+
+const secret = `k&y<"it's">/+${"ünlock-".repeat(6)}`;
+
+const named: Record<string, string> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos" };
+const escapedBy = (write: (character: string) => string) => (text: string) =>
+  text.replace(/[&<>"'/=`]/g, write);
+const decimal = escapedBy((character) => `&#${character.charCodeAt(0)};`);
+const hex = escapedBy((character) => `&#x${character.charCodeAt(0).toString(16).toUpperCase()};`);
+const names = escapedBy((character) => (named[character] ? `&${named[character]};` : character));
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+test.each<[string, (text: string) => string]>([
+  ["HTML with named entities", names],
+  ["HTML with decimal entities", decimal],
+  ["HTML with hexadecimal entities", hex],
+  ["HTML that a gateway escapes once more", (text) => names(names(text))],
+  ["HTML of JSON", (text) => names(JSON.stringify({ text }))],
+  ["base64", base64],
+  ["base64 without padding", (text) => base64(text).replace(/=+$/, "")],
+  ["URL-safe base64", (text) => Buffer.from(text).toString("base64url")],
+  ["base64 after one more byte", (text) => base64(`:${text}`)],
+  ["base64 of a user and a secret", (text) => `Basic ${base64(`u1:${text}`)}`],
+  ["base64 after a path", (text) => `/v1/users/${base64(`ann:${text}`)}/keys`],
+  ["base64 in HTML", (text) => hex(base64(`user:${text}`))],
+])("a message does not show a secret in %s", async (_, encode) => {
+  for (const value of ["hunter2", "hunter2-x", secret]) {
+    const masked = await shown({ name: value }, `401: no access with "${encode(value)}" for dataset-1`);
+    const readings = [masked, ...(masked.match(/[\w+/-]{4,}/g) ?? []).flatMap(decodings)];
+    expect(readings.filter((text) => text.includes(value.slice(0, 7)))).toEqual([]);
+    expect(masked).toMatch(/^401: no access with .*\[secret\].* for dataset-1$/s);
+  }
+});
+
+const decodings = (text: string) =>
+  [0, 1, 2, 3].map((start) => Buffer.from(text.slice(start), "base64").toString());
+
+test.each<[string, object, string]>([
+  [
+    "entities and long words without a secret",
+    { name: "hunter2-x" },
+    "a &lt; b &amp;&amp; recommendations/of/c3RhbmRhcmQ=",
+  ],
+  [
+    "the encoding of a short secret in a longer word",
+    { name: "on" },
+    `&quot;item on&quot; ${base64("one more")}`,
+  ],
+  ["an entity that is no character", { name: "hunter2-x" }, "&#x110000; &#9999999; &unknown; &#0;"],
+])("a message stays as it is with %s", async (_, secrets, message) => {
+  expect(await shown(secrets, message)).toBe(message);
 });
 
 test("errors, their stacks, causes and reasons, and logs are masked, but not those of other resources", async () => {

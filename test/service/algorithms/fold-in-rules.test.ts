@@ -1,7 +1,8 @@
 import type { TrainedModel } from "../../../service/algorithms";
 import { diagonalized, itemCounts, servable } from "../../../service/algorithms";
 import { FoldIn } from "../../../service/algorithms/inference/fold-in";
-import { type Preferences, Recommender } from "../../../service/algorithms/inference/recommender";
+import type { Preferences } from "../../../service/algorithms/inference/preferences";
+import { Recommender } from "../../../service/algorithms/inference/recommender";
 import { createRandom } from "../../../service/algorithms/random";
 
 /** Event values of a user by item. */

@@ -41,7 +41,7 @@ function walks(isOrdered: boolean) {
   return builder.build(120, 200);
 }
 
-const parameters = { dimensions: 8, epochs: 4, alpha: 0.3, regularization: 0.05, neighbours: 0 };
+const parameters = { dimensions: 8, epochs: 4, alpha: 0.3, regularization: 0.05, neighbours: 0, order: 0 };
 const interactions = walks(true);
 const model = trainG1({ interactions }, parameters);
 
@@ -115,7 +115,7 @@ function serve(of: TrainedModel, more = 0) {
     users,
     items,
     () => {},
-    async () => [],
+    async () => ({ items: [], steps: [] }),
   );
   for (let item = of.items; item < of.items + more; item++) served.placeItem(item, undefined);
   const { recommender } = served;
@@ -165,10 +165,15 @@ test("items without a vector come last, and do not change the order of the other
   expect(served.order([...known.candidates, 200, 201, 202], cut)).toEqual([...expected, 200, 201, 202]);
 });
 
-test.each([0, 1])(
-  "serving computes the same features as the training for the same user, with neighbours %d",
-  (share) => {
-    const data = rankingData(interactions, share);
+test.each([
+  [0, 0],
+  [1, 0],
+  [1, 2],
+])(
+  "serving computes the same features as the training for the same user, with neighbours %d and order %d",
+  (share, orderShare) => {
+    const setting = { share: orderShare, recency: 2, gapExponent: 0.5, popularityExponent: 0.2 };
+    const data = { ...rankingData(interactions, share), order: orderShare > 0 ? setting : null };
     const generator = rankingGenerator(data);
     const lists = rankingLists(data, generator);
     const list = lists[40] as (typeof lists)[number];
@@ -176,12 +181,15 @@ test.each([0, 1])(
     const trends = new ItemTrends(interactions).moveTo(list.moment);
     const ofAll = (value: (item: number) => number) =>
       Float32Array.from({ length: interactions.items }, (_, item) => value(item));
+    const rule = generator.basis?.rule(setting);
+    const order = rule && generator.basis ? { rule, table: generator.basis.table(rule) } : undefined;
     const { served, asked } = serve({
       ...model,
+      ...(order && { order }),
       userVectors: generator.factors.userVectors,
       itemVectors: generator.factors.itemVectors,
       stride: generator.factors.stride,
-      interactions: generator.train,
+      interactions: { ...generator.train, time: generator.timed.time },
       neighbours: generator.rule,
       ranking: {
         ...rankingBasis({ ...data, interactions: generator.timed }),

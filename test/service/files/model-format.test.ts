@@ -187,7 +187,7 @@ describe("a model file", () => {
     ["null", "null", "not a JSON object"],
     ["another kind", { ...header, kind: "other" }, 'kind "other"'],
     ["an empty object", {}, "sections: "],
-    ["a newer version", { ...header, version: 5 }, "Update pulumi-recommender"],
+    ["a newer version", { ...header, version: 6 }, "Update pulumi-recommender"],
     ["no version", { ...header, version: "1" }, "without a known version"],
     ["users without end", { ...header, users: 2 ** 53 }, "users"],
     [

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { formatOrigin } from "../../../contract/origin";
 import { Pool } from "../../../service/threads/pool";
+import type { Progress } from "../../../service/threads/train";
 import { ManualClock } from "../manual-clock";
 import { Running } from "../running";
 import { openShop, trainModel } from "../shop";
@@ -108,7 +109,7 @@ describe("jobs", () => {
     ) {
       const release = await holdControlLock(api);
       const done = await run.call(this, task, signal, (progress) => {
-        const { phase, fraction, quality } = progress;
+        const { phase, fraction, quality } = progress as Progress;
         told.push({ phase, fraction, recallAt20: quality?.recall20, ndcgAt20: quality?.ndcg20 });
         onProgress(progress);
         clock.advance(1000);

@@ -54,6 +54,30 @@ describe("models", () => {
     await expect(api.call("submitDeploymentJob", again)).rejects.toMatchObject({ status: 404 });
   });
 
+  test("report how many events arrived after their training", async () => {
+    const project = await openShop(api);
+    const { projectId, eventDatasetId } = project;
+    const modelId = await trainModel(api, project);
+    const before = await api.call("countModelEvents", { projectId, modelId });
+    expect(before).toEqual({
+      projectId,
+      modelId,
+      createdTs: (await api.call("getModel", { projectId, modelId })).createdTs,
+      eventCount: 400,
+      newEventCount: 0,
+    });
+    const event = { itemId: "i1", ts: 1_700_000_000_000, eventType: "purchase" };
+    const events = ["late", "later"].map((userId, at) => ({ ...event, userId, eventId: `new${at}` }));
+    await api.call("upsertDatasetEvents", { eventDatasetId, events });
+    expect(await api.call("countModelEvents", { projectId, modelId })).toMatchObject({
+      eventCount: 402,
+      newEventCount: 2,
+    });
+    const { userIds } = await api.call("listRecentUsers", { projectId });
+    expect(userIds.slice(0, 2)).toEqual(["later", "late"]);
+    expect(new Set(userIds).size).toBe(42);
+  });
+
   test("of another project are not found", async () => {
     const modelId = await trainModel(api, shop);
     const other = await openShop(api);

@@ -40,7 +40,7 @@ describe("records", () => {
     );
   });
 
-  test("the last upload of each source is returned, and upserts without the header do not change it", async () => {
+  test("the last upload of each source is returned, and late batches of an upload that it replaced are rejected", async () => {
     const { userDatasetId } = await api.call("createUserDataset", { name: "users", numShards: 1 });
     const { eventDatasetId } = await api.call("createEventDataset", { name: "events", numShards: 1 });
     const path = "/upsert-dataset-users";
@@ -72,6 +72,15 @@ describe("records", () => {
     const events = { event_dataset_id: eventDatasetId, events: [event] };
     expect((await send("d1/d2", "/upsert-dataset-events", events)).status).toBe(200);
     expect(await uploads(eventDatasetId)).toEqual(["d1/d2"]);
+
+    // A proxy may deliver the batches of a killed upload after a later upload has ended.
+    for (const replaced of ["a1/a2", "b1/b2", "other/b1"]) {
+      const late = { user_dataset_id: userDatasetId, users: [{ user_id: "late" }] };
+      const { status, body } = await send(replaced, path, late);
+      expect({ status, code: body.error.code }).toEqual({ status: 409, code: "CONFLICT" });
+    }
+    expect(new Set(await uploads(userDatasetId))).toEqual(new Set(["a2/a3", "b1/b3", "c1/c2"]));
+    expect((await api.call("countDatasetRecords", { datasetId: userDatasetId })).recordCount).toBe(0);
   });
 
   test("only invalid records fail, each with its id, index and reason", async () => {

@@ -56,7 +56,9 @@ describe("wrong bodies", () => {
         expect([body, status]).toEqual([body, 400]);
       }
       const { status } = await api.raw(path, { method, headers: await api.headers(path) });
-      expect(status).toBe(request.safeParse({}).success ? 200 : 400);
+      // The handler of this call requires one of two fields.
+      const isValid = name !== "recommendItemsToUser" && request.safeParse({}).success;
+      expect(status).toBe(isValid ? 200 : 400);
     },
   );
 });

@@ -86,6 +86,8 @@ describe("a client with its own scopes", () => {
         "/list-models",
         ...["/get-user-dataset", "/get-item-dataset", "/get-project", "/get-algorithm", "/get-deployment"],
         "/count-dataset-records",
+        "/count-model-events",
+        "/list-recent-users",
         "/list-orphans",
       ]),
       createdTs: expect.any(Number),

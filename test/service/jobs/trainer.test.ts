@@ -146,7 +146,7 @@ describe("a trainer that is a command", () => {
     expect(await outcome("fails")).toEqual({
       status: "FAILED",
       retries: 3,
-      message: "The trainer exited with 3:\nfirst line\nno cluster at spark://nowhere",
+      message: "The trainer exited with code 3:\nfirst line\nno cluster at spark://nowhere",
     });
     expect(left(api.service.dataDir)).toEqual(before);
   });

@@ -3,7 +3,7 @@ import { MissedChanges } from "../../../service/serving/missed-changes";
 const dataset = (number: number) => ({ number, id: `dataset-${number}` }) as never;
 const data = { items: dataset(1), events: dataset(2) };
 const event = (seq: number) => ({
-  ...{ seq, user_id: "u", item_id: "i", event_type: "view", event_value: 1 },
+  ...{ seq, user_id: "u", item_id: "i", ts: 5, event_type: "view", event_value: 1 },
   attributes: "x".repeat(20_000),
 });
 
@@ -15,7 +15,7 @@ test("events that a build missed are stored without attributes, and events of ot
   expect(missed.changes).toEqual([
     {
       ...{ dataset: 2, deletions: 0, deleted: [] },
-      written: [{ seq: 1, user_id: "u", item_id: "i", event_type: "view", event_value: 1 }],
+      written: [{ seq: 1, user_id: "u", item_id: "i", ts: 5, event_type: "view", event_value: 1 }],
     },
     { eventDatasetId: "dataset-2", forgotten: "u" },
   ]);

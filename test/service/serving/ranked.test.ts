@@ -32,7 +32,14 @@ test("a trained ranker changes the order of recommendations, and the console sho
   const { algorithmId } = await api.call("createAlgorithm", {
     projectId,
     name: "walks",
-    algorithmParameters: { dimensions: 8, epochs: 4, alpha: 0.3, regularization: 0.05, neighbours: 0 },
+    algorithmParameters: {
+      dimensions: 8,
+      epochs: 4,
+      alpha: 0.3,
+      regularization: 0.05,
+      neighbours: 0,
+      order: 0,
+    },
   });
   const generator = await trainModel(api, { projectId, algorithmId });
   const ranker = await trainModel(api, { projectId, algorithmId }, "ranker");
@@ -69,6 +76,22 @@ test("a trained ranker changes the order of recommendations, and the console sho
   const stranger = await tried("stranger");
   expect(stranger.items.map(({ itemId }: { itemId: string }) => itemId)).toEqual(await idsFor("stranger"));
   expect(stranger.rankedBy).toBeNull();
+
+  const featured = Array.from({ length: 20 }, (_, at) => ({
+    itemId: `i${at * 10}`,
+    attributes: { featured: true },
+  }));
+  await api.call("upsertDatasetItems", { itemDatasetId: shop.itemDatasetId, items: featured });
+  const boost = [{ when: "item.featured", factor: 1000 }];
+  await deploy(api, projectId, generator, { rankerModelId: ranker, rules: { boost } });
+  const boosted = await Promise.all(known.map(idsFor));
+  const countIn = (lists: string[][]) =>
+    lists.flat().filter((id) => featured.some(({ itemId }) => itemId === id)).length;
+  expect(countIn(boosted)).toBeGreaterThan(2 * countIn(ranked));
+  const { items } = await tried("u0");
+  expect(items.map(({ itemId }: { itemId: string }) => itemId)).toEqual(boosted[0]);
+  const applied = items.flatMap((item: { rules: object[] }) => item.rules);
+  expect(applied).toContainEqual({ effect: "boosted", factor: 1000 });
 
   const beside = async (userIds: readonly string[]) => {
     const query = new URLSearchParams({ models: `${generator},${ranker}`, users: JSON.stringify(userIds) });

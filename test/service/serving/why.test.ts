@@ -93,6 +93,7 @@ describe("why an item is recommended", () => {
       score: expect.any(Number),
       items: [],
       attributes: [],
+      rules: [],
       rest: expect.any(Number),
     });
   });

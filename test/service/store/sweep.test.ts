@@ -14,7 +14,14 @@ describe("deleting the events of a user", () => {
   let drop: () => Promise<void>;
   const dataset: Dataset = {
     ...{ id: "event-dataset-1", number: 1, kind: "event", name: "events", num_shards: 1 },
-    ...{ attribute_schema: null, deletions: 0, created_ts: 0, changes: 0, last_uploads: null },
+    ...{
+      attribute_schema: null,
+      deletions: 0,
+      created_ts: 0,
+      changes: 0,
+      last_uploads: null,
+      replaced_uploads: null,
+    },
   };
   beforeEach(async () => {
     if (testStore === "postgres") {

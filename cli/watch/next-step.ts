@@ -1,0 +1,20 @@
+import type { Release } from "../release/history";
+
+/** What a watch does next. */
+type WatchStep =
+  | { readonly kind: "observe" }
+  | { readonly kind: "roll back"; readonly violation: string }
+  /** `rollback` is the rollback that a violation has caused. */
+  | { readonly kind: "finish"; readonly violation?: string; readonly rollback?: Release };
+
+/**
+ * Decides how a watch goes on, from the history alone, so a killed watch continues where it was: it never switches
+ * twice, and a rollback that has begun is completed.
+ */
+export function nextStep({ id, watch }: Release, releases: readonly Release[]): WatchStep {
+  if (!watch) throw new Error(`${id} has no watch.`);
+  const { violation, observedMs, forMs } = watch;
+  if (violation === undefined) return observedMs < forMs ? { kind: "observe" } : { kind: "finish" };
+  const rollback = releases.findLast(({ watched, status }) => watched === id && status === "done");
+  return rollback ? { kind: "finish", violation, rollback } : { kind: "roll back", violation };
+}

@@ -1,0 +1,9 @@
+import type { Sequence } from "../order/rule";
+
+/** A user's vector, the user's items, by which similar users are found, and the user's last items. */
+export interface Preferences {
+  readonly vector: Float32Array;
+  readonly chosen: ArrayLike<number>;
+  /** The user's last items; absent if the model does not use the order of events. */
+  readonly sequence?: Sequence | undefined;
+}

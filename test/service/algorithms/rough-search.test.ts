@@ -1,0 +1,98 @@
+import { type ServableModel, servable, trainG1 } from "../../../service/algorithms";
+import { Recommender } from "../../../service/algorithms/inference/recommender";
+import { isSearchWorthwhile, RoughSearch } from "../../../service/algorithms/inference/rough-search";
+import { createRandom } from "../../../service/algorithms/random";
+import { topAmong, topIndices } from "../../../service/algorithms/top";
+import { createWorld } from "./world";
+
+const random = createRandom(5);
+
+/** Vectors of very different lengths, some of them zero and some of them equal. */
+function vectorsOf(items: number, stride: number): Float32Array {
+  const vectors = new Float32Array(items * stride);
+  for (let item = 0; item < items; item++) {
+    const length = item % 11 === 0 ? 0 : 10 ** (2 * random.next() - 2);
+    for (let k = 0; k < stride; k++) vectors[item * stride + k] = length * random.normal();
+    if (item % 7 === 6) vectors.copyWithin(item * stride, (item - 1) * stride, item * stride);
+  }
+  return vectors;
+}
+
+test.each([
+  [8, 1000],
+  [64, 500],
+  [128, 300],
+  [16, 20_001],
+  [64, 6001],
+])("contains all of the highest items, with vectors of length %i, of %i items", (stride, items) => {
+  const vectors = vectorsOf(items, stride);
+  const search = RoughSearch.of(vectors, items, stride);
+  for (let trial = 0; trial < 50; trial++) {
+    const vector = Float32Array.from({ length: stride }, () => random.normal() * 10 ** (trial % 3));
+    const added = Float32Array.from({ length: items }, (_, item) =>
+      trial % 2 === 0 ? 0 : item % 5 === 0 ? Number.NEGATIVE_INFINITY : 3 * random.next(),
+    );
+    const scores = added.map((extra, item) => {
+      let sum = extra;
+      for (let k = 0; k < stride; k++) sum += vector[k] * vectors[item * stride + k];
+      return sum;
+    });
+    search.added.set(added);
+    const found = search.find(vector, items, 20);
+    const highest = topIndices(scores, 20);
+    expect(found).toEqual(expect.arrayContaining(highest));
+    expect(found.some((item) => added[item] === Number.NEGATIVE_INFINITY)).toBe(false);
+  }
+  // The memory has room for more items.
+  search.added.fill(0);
+  expect(search.find(vectors.subarray(0, stride), items, 2 * items)).toHaveLength(items);
+});
+
+test("leaves out most items", () => {
+  const [items, stride] = [20_000, 64];
+  const search = RoughSearch.of(vectorsOf(items, stride), items, stride);
+  const vector = Float32Array.from({ length: stride }, () => random.normal());
+  expect(search.find(vector, items, 20).length).toBeLessThan(400);
+});
+
+describe("a recommender with many items", () => {
+  const { interactions } = createWorld({ users: 500, items: 4200, eventsPerUser: 40 });
+  const parameters = { dimensions: 64, regularization: 0.05, alpha: 0.1, epochs: 2 };
+  const models = [0, 1].map((neighbours) =>
+    servable(trainG1({ interactions }, { ...parameters, neighbours })),
+  ) as [ServableModel, ServableModel];
+
+  test.each([0, 1])(
+    "returns the same lists and scores as sorting the scores of all items, with neighbours %i",
+    (at) => {
+      const recommender = new Recommender(models[at] as ServableModel);
+      expect(isSearchWorthwhile(recommender.items, recommender.model.stride)).toBe(true);
+      const everything = Array.from({ length: recommender.items }, (_, item) => item);
+      // So few that only their scores are computed, and a number that only a filter knows.
+      const few = Uint32Array.from([...everything.filter((item) => item % 9 === 0), recommender.items + 1]);
+      const compare = (limit: number) => {
+        for (let user = 0; user < 60; user++) {
+          const preferences = recommender.preferencesOf(user);
+          const own = interactions.index.subarray(interactions.start[user], interactions.start[user + 1]);
+          const found = recommender.candidates(preferences, limit, own);
+          const exact = recommender.foundScores(found);
+          const scores = recommender.scoresOf(everything, preferences);
+          for (const item of own) scores[item] = Number.NEGATIVE_INFINITY;
+          expect(found).toEqual(topIndices(scores, limit));
+          expect(exact).toEqual(found.map((item) => scores[item]));
+          const among = recommender.candidates(preferences, limit, own, { among: few });
+          expect(recommender.foundScores(among)).toEqual(among.map((item) => scores[item]));
+          expect(among).toEqual(topAmong(scores, few, limit));
+        }
+      };
+      compare(1);
+      compare(20);
+      compare(4100);
+      // Also after items without vectors were added, and after users were forgotten.
+      for (let item = 4200; item < 5000; item++) recommender.place(item, undefined);
+      recommender.forget(70);
+      recommender.unlearn([...interactions.index.subarray(interactions.start[70], interactions.start[71])]);
+      compare(20);
+    },
+  );
+});
