@@ -33,7 +33,7 @@ const shared = {
 /** Set by `npm test` without arguments. */
 const isShort = process.env.RECOMMENDER_TESTS === "short";
 
-/** Patterns of tests that take more than 20 s on two cores. They run with `npm test -- --all` and in CI. */
+/** Patterns of tests that take more than 20 s on two cores. They run with `npm test -- --all`. */
 const slowTests = [
   // Stacks with the real engine. The short run has a first start and one stack with all resources.
   "engine/(?!recommender|start).*",

@@ -6,6 +6,7 @@ const { installPackages, root } = require("./setup.js");
  * `npm test`: sets up, checks the code and runs the tests. tools/jest/README.md explains the steps.
  *
  * - `npm test -- --all` adds the checks of the package and the slow tests of jest.config.js.
+ * - With `--all`, or if CI is set, test files that failed get a second attempt.
  * - `npm test -- --changed[=COMMIT]` only runs tests that import a changed file.
  * - Other arguments go to jest, such as `npm test -- test/client`.
  */
@@ -18,10 +19,10 @@ runCommand(async () => {
 
   // The tests run even if a check failed. The last line counts both.
   const counted = { passed: checks.length - failed, failed };
-  const testsPassed =
-    first === "--all"
-      ? await runTestsTwice(rest, counted)
-      : await runTests(process.argv.slice(2), counted, isShort ? { RECOMMENDER_TESTS: "short" } : {});
+  const isAll = first === "--all";
+  const args = isAll ? rest : process.argv.slice(2);
+  const attempt = isAll || process.env.CI ? runTestsTwice : runTests;
+  const testsPassed = await attempt(args, counted, isShort ? { RECOMMENDER_TESTS: "short" } : {});
   if (failed > 0 || !testsPassed) process.exitCode = 1;
 });
 

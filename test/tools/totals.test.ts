@@ -5,14 +5,14 @@ import { temporaryDirectory } from "./provide";
 
 const attempts = require.resolve("../../tools/jest/attempts.js");
 
-/** Runs jest with the given test files, once or twice as `npm test -- --all` does, and returns its output and exit code. */
+/** Runs jest with the given test files, once or twice as CI does, and returns its output and exit code. */
 async function runJest(files: Record<string, string>, passed = 0, failed = 0, run = "runTests") {
   const directory = await temporaryDirectory();
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
   const reporters = ["default", require.resolve("../../tools/jest/totals-reporter.js")];
   await writeFile(join(directory, "jest.config.json"), JSON.stringify({ reporters, transform: {} }));
-  const cwd = run === "runTests" ? `{}, ${JSON.stringify(directory)}` : JSON.stringify(directory);
-  const program = `require(${JSON.stringify(attempts)}).${run}([], ${JSON.stringify({ passed, failed })}, ${cwd})
+  const counted = JSON.stringify({ passed, failed });
+  const program = `require(${JSON.stringify(attempts)}).${run}([], ${counted}, {}, ${JSON.stringify(directory)})
     .then((passed) => { process.exitCode = passed ? 0 : 1; })`;
   const jest = spawnSync(process.execPath, ["-e", program], { cwd: directory, encoding: "utf8" });
   const lines = jest.stdout.trimEnd().split("\n");

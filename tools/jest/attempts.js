@@ -15,13 +15,14 @@ const filesOfSecondAttempt = 5;
  * thousands of tests that start real processes can fail. The output names those that passed only in the second attempt.
  * @param {string[]} args arguments of jest
  * @param {Counted} counted
+ * @param {NodeJS.ProcessEnv} [variables]
  * @param {string} [cwd] the directory with the configuration of jest
  */
-async function runTestsTwice(args, counted, cwd = root) {
+async function runTestsTwice(args, counted, variables = {}, cwd = root) {
   const directory = mkdtempSync(path.join(tmpdir(), "recommender-failures-"));
   const file = path.join(directory, "failures.json");
   try {
-    if (await runTests(args, counted, { RECOMMENDER_FAILURES: file }, cwd)) return true;
+    if (await runTests(args, counted, { ...variables, RECOMMENDER_FAILURES: file }, cwd)) return true;
     if (!existsSync(file)) return false;
     const { files, passedElsewhere } = JSON.parse(readFileSync(file, "utf8"));
     if (files.length === 0 || files.length > filesOfSecondAttempt) return false;
@@ -31,7 +32,7 @@ async function runTestsTwice(args, counted, cwd = root) {
     return await runTests(
       ["--runInBand", "--runTestsByPath", ...files],
       { ...counted, passed },
-      { RECOMMENDER_ATTEMPT: "second" },
+      { ...variables, RECOMMENDER_ATTEMPT: "second" },
       cwd,
     );
   } finally {
