@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Kysely, type Migration, Migrator, PostgresAdapter, sql } from "kysely";
+import { type Kysely, type Migration, type MigrationResultSet, Migrator, PostgresAdapter, sql } from "kysely";
 import { isPostgresUrl, withoutPassword } from "./address";
 import { isOutage } from "./postgres-errors";
 import { sqliteTables } from "./sqlite-tables";
@@ -10,11 +10,14 @@ import type { Tables } from "./tables";
 const lockMs = 500;
 /** Pause before a migration is tried again. Later statements on the table waited for its lock, and run now. */
 const pauseMs = 2000;
-/** How long a migration is tried before it fails. */
+/** How long one migration is tried before it fails. */
 const patienceMs = 240_000;
 
 /**
- * Runs all pending migrations in one transaction. Processes that start at the same time wait for each other.
+ * Runs the pending migrations, in one transaction if possible. Processes that start at the same time wait for each
+ * other. If a lock is not free soon, each migration gets its own transaction, because a busy database rarely frees the
+ * locks of all of them in a row. If the process ends in between, the next start runs the rest: each migration leaves
+ * tables that all processes can use.
  *
  * Rules for a migration:
  * - Processes of the previous version keep running and may restart. So a migration only adds tables and columns, and
@@ -25,7 +28,8 @@ const patienceMs = 240_000;
 export async function migrate(db: Kysely<Tables>, patience = patienceMs): Promise<void> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
   const known = migrationsOf(isPostgres);
-  for (const until = Date.now() + patience; ; ) {
+  let separately = false;
+  for (let until = Date.now() + patience; ; ) {
     const newer = (await executedIn(db)).filter((name) => !(name in known));
     if (newer.some((name) => name.endsWith("!"))) throw new Error(tooOld);
     // Kysely fails if it does not know a migration that was executed.
@@ -34,9 +38,17 @@ export async function migrate(db: Kysely<Tables>, patience = patienceMs): Promis
       Object.fromEntries(
         Object.entries(all).map(([name, one]) => [name, isPostgres ? withLockTimeout(one) : one]),
       );
-    const { error } = await new Migrator({ db, provider: { getMigrations } }).migrateToLatest();
-    if (!error) return;
-    const isLocked = (error as { code?: unknown }).code === lockTimeoutCode;
+    const migrator = new Migrator({ db, provider: { getMigrations } });
+    const { error, results }: MigrationResultSet = await (separately
+      ? migrator.migrateUp()
+      : migrator.migrateToLatest());
+    if (!error) {
+      if (!separately || results?.length === 0) return;
+      until = Date.now() + patience;
+      continue;
+    }
+    const isLocked: boolean = (error as { code?: unknown }).code === lockTimeoutCode;
+    separately ||= isLocked;
     // A newer version may have migrated the tables meanwhile.
     const isBehind = !isLocked && (await executedIn(db)).some((name) => !(name in all));
     if (!isBehind && !isLocked) throw error;

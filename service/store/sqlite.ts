@@ -53,6 +53,19 @@ export function diskError(error: unknown, file: string): ServiceError | undefine
   );
 }
 
+/**
+ * Begins a transaction with the write lock. Without the lock, a transaction that reads first fails for good if another
+ * process then writes. A prepared statement that fails because the database is busy stays active, so the next read of
+ * the connection would never end, and the write-ahead log could not be emptied. `exec` ends the statement.
+ */
+function beginImmediately(database: Database.Database): SqliteStatement {
+  const run = () => {
+    database.exec("begin immediate");
+    return { changes: 0, lastInsertRowid: 0 };
+  };
+  return { ...noStatement, run };
+}
+
 const maxCachedStatements = 64;
 
 const noStatement: SqliteStatement = {
@@ -65,6 +78,7 @@ const noStatement: SqliteStatement = {
 /** Caches prepared statements. Kysely prepares every query, which takes longer than running an insert of many rows. */
 function withCachedStatements(database: Database.Database, writes: boolean) {
   const cache = new Map<string, SqliteStatement>();
+  const beginToWrite = beginImmediately(database);
   return {
     close: () => {
       database.close();
@@ -72,11 +86,10 @@ function withCachedStatements(database: Database.Database, writes: boolean) {
     prepare: (sql: string): SqliteStatement => {
       // On a full disk, SQLite has already rolled back. The error of a second rollback would hide the first error.
       if (sql === "rollback" && !database.inTransaction) return noStatement;
+      if (sql === "begin" && writes) return beginToWrite;
       let statement = cache.get(sql);
       if (!statement) {
-        // Without the write lock, a transaction that reads first fails for good if another process then writes.
-        const text = writes && sql === "begin" ? "begin immediate" : sql;
-        statement = database.prepare(text) as unknown as SqliteStatement;
+        statement = database.prepare(sql) as unknown as SqliteStatement;
         const oldest = cache.size >= maxCachedStatements ? cache.keys().next().value : undefined;
         if (oldest !== undefined) cache.delete(oldest);
         cache.set(sql, statement);

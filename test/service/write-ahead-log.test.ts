@@ -9,7 +9,11 @@ import { ManualClock } from "./manual-clock";
 import { Running } from "./running";
 
 const directory = mkdtempSync(join(tmpdir(), "log-"));
-afterAll(() => rmSync(directory, { recursive: true }));
+const ending: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const end of ending.reverse()) await end();
+  rmSync(directory, { recursive: true });
+});
 
 const rowBytes = 8 * 1024 * 1024;
 const rows = Math.ceil((longLogBytes * 1.1) / rowBytes);
@@ -42,6 +46,23 @@ test("commits do not copy a long log, and writes wait while the thread empties i
   await store.close();
 });
 
+test("a connection whose transaction had to wait for another one does not prevent emptying the log", async () => {
+  const file = join(directory, "busy.sqlite");
+  const store = await openStore(file);
+  const waiting = connect(file, { writes: true });
+  const read = () => sql`select count(*) from datasets`.execute(waiting);
+  await store.concurrently(async (db) => {
+    await sql`create table filler (data blob)`.execute(db);
+    await expect(waiting.transaction().execute(read)).rejects.toThrow("locked");
+    await read();
+  });
+  await read();
+  await fill(store);
+  const thread = connect(file);
+  expect(await scrub(thread)).toBe(true);
+  await Promise.all([thread.destroy(), waiting.destroy(), store.close()]);
+});
+
 /** A clock that reports when the service has checked its log, which is when it waits for the next time. */
 class LogClock extends ManualClock {
   #checked = () => {};
@@ -63,8 +84,10 @@ class LogClock extends ManualClock {
 test("a running service empties its log only when it is long", async () => {
   const clock = new LogClock();
   const api = await Running.start({ clock });
+  ending.push(() => api.end());
   const file = dataDirectoryAt(api.service.dataDir).database;
   const other = await openStore(file, { hasLogThread: true });
+  ending.push(() => other.close());
   await other.concurrently((db) => sql`create table filler (data blob)`.execute(db));
   const short = statSync(`${file}-wal`).size;
   await clock.check();
@@ -72,6 +95,4 @@ test("a running service empties its log only when it is long", async () => {
   for (let row = 0; row < rows; row++) await fill(other);
   await clock.check();
   expect(statSync(`${file}-wal`).size).toBeLessThan(longLogBytes / 100);
-  await other.close();
-  await api.end();
 });
