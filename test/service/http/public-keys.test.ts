@@ -206,6 +206,10 @@ describe("a public key", () => {
     expect((await recommend({}, { apikey: byAddress })).status).toBe(200);
     const later = await added("later", { project: "stack/shop/dev/live" });
     expect((await recommend({}, { apikey: later })).status).toBe(409);
+    await added("spaced", { project: "stack/my shop/dev/live%20now" });
+    const { pages } = (await clients((all) => all.list())).find(({ name }) => name === "spaced") ?? {};
+    expect(pages?.project).toBe("stack/my%20shop/dev/live%20now");
+    await expect(added("broken", { project: "stack/shop/dev/%" })).rejects.toThrow(/There is no project/);
   });
 
   test("is added, changed and listed by the command", async () => {
