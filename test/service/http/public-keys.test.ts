@@ -83,6 +83,7 @@ describe("a public key", () => {
     const answer = await recommend({}, headers);
     expect(answer).toMatchObject(says(403, message));
     expect(answer.body.results).toBeUndefined();
+    expect(answer.body.error.message).not.toContain(`${origin},`);
     expect(answer.answered).toMatchObject({ "access-control-allow-origin": headers.origin, vary: "Origin" });
   });
 
