@@ -54,6 +54,8 @@ export class Exporter {
       method: "POST",
       headers: { ...headers, "content-type": "application/json" },
       body: otlpJson(spans, resource, version),
+      // A redirect could take the headers, which may contain a key, to another host.
+      redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
     }).then(
       async (response) => {

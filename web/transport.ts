@@ -97,7 +97,9 @@ export class Transport {
   }
 
   private send(url: string, init: RequestInit): Promise<Response> {
-    return fetch(url, { ...init, credentials: "omit", referrerPolicy: "no-referrer" }).catch((cause) => {
+    // A redirect could take the key to another host.
+    const safe = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" } as const;
+    return fetch(url, { ...init, ...safe }).catch((cause) => {
       throw unreachable(cause);
     });
   }
@@ -113,7 +115,7 @@ async function bodyOf(response: Response): Promise<unknown> {
 function unreachable(cause: unknown): RecommenderError {
   return new RecommenderError(
     "UNREACHABLE",
-    "The service cannot be reached. Check its address, and that its certificate is valid.",
+    "The service cannot be reached. Check that its address is right and redirects nowhere, and that its certificate is valid.",
     { cause },
   );
 }

@@ -50,6 +50,8 @@ async function requestCode(
     method: "POST",
     headers: { apikey, "content-type": "application/json" },
     body: JSON.stringify({ write }),
+    // A redirect could take the key to another host.
+    redirect: "manual",
   }).catch((error) => {
     throw new Error(
       `Cannot reach the service at ${service} (${error.cause?.code ?? error.message}). ` +

@@ -61,7 +61,9 @@ async function openResult<T>(
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   // Loading undici takes time, and most commands do not need it.
   const { Agent, interceptors, request } = await import("undici");
-  const agent = new Agent().compose(interceptors.retry({ maxRetries: 3 }));
+  // A service that stores its files in a bucket redirects to it. The request has no credentials that could leak.
+  const { retry, redirect } = interceptors;
+  const agent = new Agent().compose(retry({ maxRetries: 3 }), redirect({ maxRedirections: 3 }));
   try {
     const { statusCode, headers, body } = await request(url, { dispatcher: agent });
     if (statusCode >= 300) {

@@ -46,7 +46,7 @@ export async function download(
   const { form, type } = formOf(job, format ?? job.form, Number(chart));
   const name = resultName(job, form);
   const { files } = context;
-  const link = await files.link(name, linkSec);
+  const link = await files.link(name, linkSec, type);
   if (link !== undefined) return { link };
   const reading = await files.read(name, { pieceBytes });
   if (reading) return { type, ...reading };

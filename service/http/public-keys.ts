@@ -62,8 +62,9 @@ export class PublicKeys {
     if (![...found.pages.origins, ...options.allowedOrigins].includes(origin))
       throw new ServiceError(
         "FORBIDDEN",
-        `The public key ${found.name} cannot be used by pages of ${shortened(origin)}. An operator can allow it with ` +
-          `\`recommender clients update ${found.name} --origins ${[...found.pages.origins, shortened(origin)].join(",")}\`.`,
+        // The other origins, such as those of internal pages, are none of this page's business.
+        `The public key ${found.name} cannot be used by pages of ${shortened(origin)}. An operator can add this origin to ` +
+          `those of the key, which \`recommender clients list\` shows, with \`recommender clients update ${found.name} --origins\`.`,
       );
     this.countTotal(found);
     return found;

@@ -156,6 +156,7 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
 
 function bodyLimitOf(name: RouteName): number {
   if (name in envelopes) return limits.upsertBytes;
+  if (name === "submitRecommendationJob") return limits.recommendationJobBytes;
   return recommending.has(name) ? limits.recommendationBytes : limits.requestBytes;
 }
 

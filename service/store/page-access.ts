@@ -1,3 +1,4 @@
+import { parseOrigin, stableAddress } from "../../contract/origin";
 import { shortened } from "../base/error";
 import { scopeGroups } from "../base/scopes";
 import { webOrigin } from "../base/web-origin";
@@ -46,8 +47,10 @@ export async function pageAccess(db: Db, settings: PageSettings): Promise<PageAc
 /** Accepts the id of a project, the path of a stable address, or the `serving_uri` that contains one of them. */
 async function knownProject(db: Db, given: string): Promise<string> {
   const path = given.replace(/^https?:\/\/.*?\/serving\//, "").replace(/\/$/, "");
-  // The deployment of a stack may not exist yet.
-  if (/^stack(\/[^/]+){3}$/.test(path)) return path;
+  const [, names = ""] = /^stack\/([^/]+\/[^/]+\/[^/]+)$/.exec(path) ?? [];
+  const stack = parseOrigin(names);
+  // The deployment of a stack may not exist yet. Calls find it by the encoded form of its names.
+  if (stack) return `stack/${stableAddress(stack)}`;
   const found = await db.selectFrom("projects").select("id").where("id", "=", path).executeTakeFirst();
   if (found) return path;
   throw new Error(

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { forPages, Recommender, type RecommenderOptions } from "../../web/index";
+import { reply, scriptedServer } from "../client/server";
 
 /** Long enough for a busy machine. */
 const timeoutMs = 600_000;
@@ -69,4 +70,14 @@ describe.each([
     const found = await asked({ ...forPages, timeoutMs, key: "secret", clientId: "shop" });
     expect(found).toMatchObject({ source: "otherwise", error: { name: "RecommenderError" } });
   });
+});
+
+test("keys and secrets do not follow a redirect to another address", async () => {
+  const elsewhere = await scriptedServer(reply(200, token));
+  const redirecting = await scriptedServer(reply(307, "", { location: `${elsewhere.url}/taken` }));
+  for (const key of [{ key: "rp_x" }, { key: "secret", clientId: "shop" }])
+    await expect(asked({ ...key, url: redirecting.url })).rejects.toMatchObject({ code: "UNREACHABLE" });
+  expect(redirecting.arrived.map(({ path }) => path)).toEqual(["/recommend-items-to-user", "/oauth/token"]);
+  expect(elsewhere.arrived).toEqual([]);
+  await Promise.all([redirecting.close(), elsewhere.close()]);
 });

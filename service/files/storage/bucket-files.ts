@@ -102,7 +102,7 @@ export class BucketFiles implements Files {
     });
   }
 
-  link(name: string, seconds: number): Promise<string | undefined> {
+  link(name: string, seconds: number, type: string): Promise<string | undefined> {
     return this.run(async ({ GetObjectCommand, HeadObjectCommand, getSignedUrl }, client) => {
       try {
         await client.send(new HeadObjectCommand(this.at(name)));
@@ -110,8 +110,7 @@ export class BucketFiles implements Files {
         if (isMissing(error)) return undefined;
         throw error;
       }
-      const ResponseContentType = name.endsWith(".svg") ? "image/svg+xml" : "application/json; charset=utf-8";
-      const command = new GetObjectCommand({ ...this.at(name), ResponseContentType });
+      const command = new GetObjectCommand({ ...this.at(name), ResponseContentType: type });
       return getSignedUrl(client, command, { expiresIn: seconds });
     });
   }

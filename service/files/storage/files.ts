@@ -60,8 +60,8 @@ export interface Files {
   open(name: string, how?: CopyOptions): Promise<FileHandle | undefined>;
   remove(name: string): Promise<void>;
   list(prefix: string): Promise<Listed[]>;
-  /** Returns a temporary public URL of a file, or undefined if the service itself must serve it. */
-  link(name: string, seconds: number): Promise<string | undefined>;
+  /** Returns a temporary public URL of a file of a media type, or undefined if the service itself must serve it. */
+  link(name: string, seconds: number, type: string): Promise<string | undefined>;
   /** Deletes the remains of interrupted writes that are older than `afterMs`. */
   cleanUp(afterMs?: number): Promise<void>;
   /** Deletes local copies, except those with the given names (see `copyName`). */

@@ -83,6 +83,7 @@ describe("a public key", () => {
     const answer = await recommend({}, headers);
     expect(answer).toMatchObject(says(403, message));
     expect(answer.body.results).toBeUndefined();
+    expect(answer.body.error.message).not.toContain(`${origin},`);
     expect(answer.answered).toMatchObject({ "access-control-allow-origin": headers.origin, vary: "Origin" });
   });
 
@@ -206,6 +207,10 @@ describe("a public key", () => {
     expect((await recommend({}, { apikey: byAddress })).status).toBe(200);
     const later = await added("later", { project: "stack/shop/dev/live" });
     expect((await recommend({}, { apikey: later })).status).toBe(409);
+    await added("spaced", { project: "stack/my shop/dev/live%20now" });
+    const { pages } = (await clients((all) => all.list())).find(({ name }) => name === "spaced") ?? {};
+    expect(pages?.project).toBe("stack/my%20shop/dev/live%20now");
+    await expect(added("broken", { project: "stack/shop/dev/%" })).rejects.toThrow(/There is no project/);
   });
 
   test("is added, changed and listed by the command", async () => {

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { Worker } from "node:worker_threads";
-import type { Input, routes } from "../../../contract";
+import { type Input, limits, type routes } from "../../../contract";
 import type { ServiceContext } from "../../../service/files/service-context";
 import { Pool } from "../../../service/threads/pool";
 import { testInDirectory } from "../database";
@@ -64,6 +64,13 @@ describe("recommendations for many users", () => {
     ];
     expect(lines.map((line) => line.user_id)).toEqual(everyone.sort());
     for (const { user_id, results } of lines) expect(results).toEqual(await called(user_id));
+  });
+
+  test("a list can have the most users with the longest ids", async () => {
+    const { batchUsers, idCharacters } = limits;
+    const userIds = Array.from({ length: batchUsers }, (_, at) => String(at).padEnd(idCharacters, "x"));
+    const { jobResult } = await finished({ userIds: [...userIds.slice(1), "u1"] });
+    expect(jobResult).toMatchObject({ userCount: 1, message: expect.stringMatching(/^9999 of 10000 /) });
   });
 
   test("the options apply to every user", async () => {
