@@ -47,6 +47,12 @@ export const g1Parameters = z.strictObject({
   popularity_exponent: optionalShare.describe(
     "How much popular items are demoted in the scores from users with the same items.",
   ),
+  similarity_exponent: z
+    .number()
+    .min(0.5)
+    .max(4)
+    .optional()
+    .describe("Power of the similarity of users. Above 1, users who share several items count more."),
   order: z
     .number()
     .min(0)

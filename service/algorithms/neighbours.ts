@@ -17,6 +17,11 @@ export interface NeighbourRule {
   readonly userExponent: number;
   /** The score of an item that n users chose is multiplied by n^-popularityExponent. */
   readonly popularityExponent: number;
+  /**
+   * The similarity of two users is raised to this power. Above 1, a user who shares several items counts more than
+   * several users who share one item each. Absent if it is 1.
+   */
+  readonly similarityExponent?: number | undefined;
 }
 
 /**
@@ -139,12 +144,13 @@ export class Neighbours {
     }
     this.resetSimilarities(touched);
     const damped = chosen.length ** -this.rule.damping;
+    const factorOf = this.sharpening(chosen);
     return Array.from(chosen, (item) => {
       const adds = new Float64Array(targets.length);
       const { from, to, step, weight } = this.sampledUsers(item, chosen.length);
       for (let entry = from; entry < to; entry += step) {
         const user = this.placed.usersOf.index[entry];
-        const similarity = weight * this.userFactors[user] * damped;
+        const similarity = weight * this.userFactors[user] * damped * factorOf(user);
         for (const at of targetsOf.get(user) ?? []) adds[at] += similarity * this.placed.factors[targets[at]];
       }
       return adds;
@@ -174,12 +180,32 @@ export class Neighbours {
         length,
       );
     }
+    const { similarityExponent = 1 } = this.rule;
     const damped = chosen.length ** -this.rule.damping;
     for (let at = 0; at < length; at++) {
       const user = touched[at];
-      similarity[user] = similarity[user] * userFactors[user] * damped;
+      const sum = similarityExponent === 1 ? similarity[user] : similarity[user] ** similarityExponent;
+      similarity[user] = sum * userFactors[user] * damped;
     }
     return touched.subarray(0, length);
+  }
+
+  /**
+   * Returns the factor by which the similarity exponent changes a user's similarity. A power of a sum is not a sum over
+   * the chosen items, so each of them gets the share that it has in the sum.
+   */
+  private sharpening(chosen: ArrayLike<number>): (user: number) => number {
+    const { similarityExponent = 1 } = this.rule;
+    if (similarityExponent === 1) return () => 1;
+    const sums = new Map<number, number>();
+    for (let at = 0; at < chosen.length; at++) {
+      const { from, to, step, weight } = this.sampledUsers(chosen[at], chosen.length);
+      for (let entry = from; entry < to; entry += step) {
+        const user = this.placed.usersOf.index[entry];
+        sums.set(user, (sums.get(user) ?? 0) + weight);
+      }
+    }
+    return (user) => (sums.get(user) ?? 0) ** (similarityExponent - 1);
   }
 
   private resetSimilarities(touched: Uint32Array): void {
@@ -230,40 +256,6 @@ export class Neighbours {
     }
     return nearest.subarray(0, length);
   }
-}
-
-/** Maximum number of users that `scalesOf` measures. */
-const SCALED_BY = 64;
-
-/**
- * Returns a scale for each popularity exponent. With this scale, the best neighbour score of a user is 1 on average,
- * about as high as the best dot product of vectors.
- */
-export function scalesOf(
-  of: Interactions,
-  rule: Omit<NeighbourRule, "scale" | "popularityExponent">,
-  exponents: readonly number[],
-): number[] {
-  const counts = itemCounts(of);
-  const neighbours = new Neighbours(of, { ...rule, scale: 1, popularityExponent: 0 }, counts);
-  const factors = exponents.map((exponent) => Float32Array.from(counts, (count) => power(count, exponent)));
-  const sums = exponents.map(() => 0);
-  const scores = new Float32Array(of.items);
-  let users = 0;
-  for (let user = 0; user < of.users; user += Math.ceil(of.users / SCALED_BY)) {
-    const own = rowOf(of, user);
-    if (own.length === 0) continue;
-    scores.fill(0);
-    neighbours.add(scores, own);
-    for (const item of own) scores[item] = 0;
-    factors.forEach((factor, at) => {
-      let best = 0;
-      for (let item = 0; item < scores.length; item++) best = Math.max(best, scores[item] * factor[item]);
-      sums[at] += best;
-    });
-    users++;
-  }
-  return sums.map((sum) => (sum > 0 ? users / sum : 0));
 }
 
 /** Returns count ** -exponent, and 0 for a count of 0. */

@@ -6,6 +6,7 @@ export function parametersOf(given: JsonMap): G1Parameters {
   const {
     regularization_exponent: regularizationExponent,
     popularity_exponent: popularityExponent,
+    similarity_exponent: similarityExponent,
     event_weights: eventWeights,
     recommend_seen: recommendSeen,
     popularity_penalty: popularityPenalty,
@@ -15,6 +16,7 @@ export function parametersOf(given: JsonMap): G1Parameters {
   const renamed = {
     regularizationExponent,
     popularityExponent,
+    similarityExponent,
     eventWeights,
     recommendSeen,
     popularityPenalty,
@@ -32,12 +34,13 @@ export interface Report {
 /** Returns the report of a G1 training, with the parameter names of algorithm_parameters. */
 export function reportOf({ parameters, report }: G1Model): Report {
   const { regularizationExponent, popularityExponent, eventWeights, recommendSeen, ...rest } = parameters;
-  const { popularityPenalty, ...others } = rest;
+  const { similarityExponent, popularityPenalty, ...others } = rest;
   return {
     chosenParameters: {
       ...others,
       regularization_exponent: regularizationExponent,
       ...(others.neighbours > 0 && { popularity_exponent: popularityExponent }),
+      ...(similarityExponent !== undefined && { similarity_exponent: similarityExponent }),
       ...(eventWeights && { event_weights: eventWeights, recommend_seen: recommendSeen }),
       ...(popularityPenalty !== undefined && { popularity_penalty: popularityPenalty }),
     },

@@ -2,13 +2,14 @@ import { withOthers } from "../event-weights";
 import type { ExposureRule } from "../exposure";
 import { type Interactions, itemCounts, type TimedInteractions } from "../interactions";
 import { mean } from "../linear-algebra";
-import { MOST_ENTRIES, scalesOf } from "../neighbours";
+import { MOST_ENTRIES } from "../neighbours";
 import { DEFAULT_SEED } from "../random";
 import { scaleWeights, weightScaleOf } from "../weighting";
 import type { Quality } from "./evaluation";
 import { Factorizer } from "./ials";
 import type { G1Parameters } from "./model";
-import { EXPONENTS, factorParameters, type NeighbourPoint, type Point } from "./point";
+import { scalesOf } from "./neighbour-scales";
+import { EXPONENTS, exponentsWith, factorParameters, type NeighbourPoint, type Point } from "./point";
 import { Scales } from "./scale";
 import { type Team, toShared } from "./team";
 
@@ -64,7 +65,7 @@ export class Fold {
   private readonly team: Team;
   private readonly itemCounts: Uint32Array;
   private last: Factorization | undefined;
-  private readonly neighbourScales = new Map<number, number>();
+  private readonly neighbourScales = new Map<string, number>();
 
   constructor({ train, choosing, reporting, neighbourPairs, team, others, recommendSeen }: FoldData) {
     this.team = team;
@@ -99,17 +100,22 @@ export class Fold {
   }
 
   /** Measures the quality of vectors with each of several neighbour settings. */
-  measure(
+  measure(...measured: Parameters<Fold["measureUsers"]>): Quality[] {
+    return this.measureUsers(...measured).map(averageQuality);
+  }
+
+  /** Like `measure`, but returns the quality of each user, for each of the settings. */
+  measureUsers(
     measured: MeasuredPairs,
     factorizer: Factorizer,
     settings: readonly NeighbourPoint[],
     fewer: boolean,
     exposure?: ExposureRule,
-  ): Quality[] {
+  ): Quality[][] {
     const users = toShared(measuredUsers(measured, fewer));
-    const blends = settings.map(({ share, popularityExponent }) => ({
-      scale: share === 0 ? 0 : share * this.neighbourScale(popularityExponent),
-      popularityExponent,
+    const blends = settings.map((setting) => ({
+      ...setting,
+      scale: setting.share === 0 ? 0 : setting.share * this.neighbourScale(setting),
     }));
     const out = new Float64Array(new SharedArrayBuffer(users.length * blends.length * 16));
     const { train, excluded } = this;
@@ -132,14 +138,12 @@ export class Fold {
       byLength: exposure || withNeighbours ? null : factorizer.byLength(),
       neighbours: withNeighbours ? EXPONENTS : null,
     });
-    return blends.map((_, blend) => {
-      const average = (figure: number) => {
-        let sum = 0;
-        for (let at = 0; at < users.length; at++) sum += out[(at * blends.length + blend) * 2 + figure];
-        return sum / Math.max(1, users.length);
-      };
-      return { recall20: average(0), ndcg20: average(1) };
-    });
+    return blends.map((_, blend) =>
+      Array.from(users, (_, at) => {
+        const place = (at * blends.length + blend) * 2;
+        return { recall20: out[place], ndcg20: out[place + 1] };
+      }),
+    );
   }
 
   private factorizationOf({ weighting, damping }: Point, maxDimensions: number): Factorization {
@@ -153,13 +157,14 @@ export class Fold {
   }
 
   /** Returns the scale at which the best neighbour scores are as high as the best dot products. */
-  private neighbourScale(exponent: number): number {
-    const known = this.neighbourScales.get(exponent);
+  private neighbourScale({ popularityExponent, similarityExponent }: NeighbourPoint): number {
+    const keyOf = (exponent: number) => `${similarityExponent} ${exponent}`;
+    const known = this.neighbourScales.get(keyOf(popularityExponent));
     if (known !== undefined) return known;
-    const exponents = [...USUAL_EXPONENTS, exponent];
-    const scales = scalesOf(this.train, EXPONENTS, exponents);
+    const exponents = [...USUAL_EXPONENTS, popularityExponent];
+    const scales = scalesOf(this.train, exponentsWith(similarityExponent), exponents);
     scales.forEach((scale, at) => {
-      this.neighbourScales.set(exponents[at], scale);
+      this.neighbourScales.set(keyOf(exponents[at]), scale);
     });
     return scales[scales.length - 1];
   }

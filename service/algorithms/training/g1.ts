@@ -99,6 +99,7 @@ export function trainG1(
   });
   onProgress({ phase: "attributes", fraction: 1, quality });
   const exposure = exposureRule(given);
+  const neighbours = neighbourRule(point, interactions);
   const order = found.order && orderModel(interactions, counts, found.order);
   return {
     algorithm: "G1",
@@ -110,6 +111,9 @@ export function trainG1(
       damping: point.damping,
       neighbours: point.neighbours.share,
       popularityExponent: point.neighbours.popularityExponent,
+      ...(neighbours?.similarityExponent !== undefined && {
+        similarityExponent: neighbours.similarityExponent,
+      }),
       ...(found.order && { order: found.order.share }),
       ...(othersCount && { eventWeights, recommendSeen }),
       ...exposure,
@@ -129,7 +133,7 @@ export function trainG1(
       regularizationExponent: parameters.regularizationExponent,
       weightScale,
     },
-    neighbours: neighbourRule(point, interactions),
+    neighbours,
     ...(order && { order }),
     ...(exposure && { exposure }),
     ranking,

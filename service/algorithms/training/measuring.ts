@@ -101,27 +101,35 @@ function listMaker(
   const { train, blends } = work;
   const shown = work.exposure && shownBy(work, work.exposure);
   if (!work.neighbours) return (_, scores) => [shown?.(scores) ?? []];
-  const rule = { ...work.neighbours, scale: 1, popularityExponent: 0 };
-  const neighbours = new Neighbours(train, rule, work.itemCounts, rowsIn(work, memory));
-  const neighbourScores = new Float32Array(train.items);
-  const exponents = [...new Set(blends.map(({ popularityExponent }) => popularityExponent))];
-  const factors = exponents.map((exponent) =>
-    Float32Array.from(work.itemCounts, (count) => power(count, exponent)),
+  const exponents = work.neighbours;
+  // They take turns with the same work arrays.
+  const neighboursBy = [...new Set(blends.map((blend) => blend.similarityExponent))].map(
+    (similarityExponent) => {
+      const rule = { ...exponents, similarityExponent, scale: 1, popularityExponent: 0 };
+      const neighbours = new Neighbours(train, rule, work.itemCounts, rowsIn(work, memory));
+      return { similarityExponent, neighbours };
+    },
   );
+  const factorsBy = [...new Set(blends.map((blend) => blend.popularityExponent))].map((popularityExponent) => ({
+    popularityExponent,
+    factors: Float32Array.from(work.itemCounts, (count) => power(count, popularityExponent)),
+  }));
   const added = new Float32Array(train.items);
   return (user, scores) => {
-    neighbourScores.fill(0);
-    neighbours.add(neighbourScores, rowOf(train, user));
     const lists: number[][] = [];
-    factors.forEach((factor, which) => {
-      for (let item = 0; item < added.length; item++) added[item] = neighbourScores[item] * factor[item];
-      blends.forEach(({ scale, popularityExponent }, blend) => {
-        if (popularityExponent !== exponents[which]) return;
-        lists[blend] = shown
-          ? shown(scores.map((score, item) => score + scale * added[item]))
-          : topOfSums(scores, added, scale);
-      });
-    });
+    for (const { similarityExponent, neighbours } of neighboursBy) {
+      const neighbourScores = neighbours.scores(rowOf(train, user));
+      for (const { popularityExponent, factors } of factorsBy) {
+        for (let item = 0; item < added.length; item++) added[item] = neighbourScores[item] * factors[item];
+        blends.forEach((blend, at) => {
+          if (blend.popularityExponent !== popularityExponent) return;
+          if (blend.similarityExponent !== similarityExponent) return;
+          lists[at] = shown
+            ? shown(scores.map((score, item) => score + blend.scale * added[item]))
+            : topOfSums(scores, added, blend.scale);
+        });
+      }
+    }
     return lists;
   };
 }

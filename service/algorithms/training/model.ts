@@ -36,6 +36,11 @@ export interface G1Parameters {
   /** How much neighbour scores fall with an item's popularity: 0 not at all, 1 in inverse proportion. */
   readonly popularityExponent?: number;
   /**
+   * How much more a user counts who shares several items with this user, compared with several users who share one
+   * item each: the similarity of two users is raised to this power.
+   */
+  readonly similarityExponent?: number;
+  /**
    * Weight of the scores from the order of events, relative to the scores from vectors. 0 ignores the order.
    */
   readonly order?: number;
@@ -56,7 +61,7 @@ export interface G1Parameters {
 export type ResolvedParameters = Required<Omit<G1Parameters, Choices>> & Pick<G1Parameters, Choices>;
 
 /** Parameters that are absent if they have no effect. */
-type Choices = "order" | "eventWeights" | "recommendSeen" | keyof ExposureRule;
+type Choices = "similarityExponent" | "order" | "eventWeights" | "recommendSeen" | keyof ExposureRule;
 
 /** Report of a training, mainly its quality on held-out pairs. */
 export interface TrainingReport {

@@ -17,7 +17,8 @@ import { neighbourRule, type Point } from "./point";
 const FIRST: OrderSetting = { share: 1, recency: 2.5, gapExponent: 0, popularityExponent: 0.2 };
 
 const SHARES = [0.25, 0.5, 1, 2, 4, 8];
-const RECENCIES = [1, 5, 10];
+/** With the smallest recency, the last item decides, and earlier items only matter if nothing follows it. */
+const RECENCIES = [0.25, 0.5, 1, 5, 10];
 const GAP_EXPONENTS = [0.25, 0.5, 1];
 const POPULARITY_EXPONENTS = [0, 0.1, 0.35, 0.5];
 

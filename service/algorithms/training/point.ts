@@ -1,11 +1,15 @@
 import type { Interactions } from "../interactions";
-import { type NeighbourRule, scalesOf } from "../neighbours";
+import type { NeighbourRule } from "../neighbours";
 import type { Weighting } from "../weighting";
 import type { FactorParameters } from "./ials";
 import type { G1Parameters } from "./model";
+import { scalesOf } from "./neighbour-scales";
 import { alphaOf, type Scales } from "./scale";
 
-/** Neighbour setting of a point: how much neighbour scores count, and how they depend on popularity. */
+/**
+ * Neighbour setting of a point: how much neighbour scores count, and how they depend on popularity and on the number of
+ * shared items.
+ */
 export interface NeighbourPoint {
   /**
    * Weight of the neighbour scores, after they are scaled to be as high as the dot products of vectors. 0 turns
@@ -13,6 +17,7 @@ export interface NeighbourPoint {
    */
   readonly share: number;
   readonly popularityExponent: number;
+  readonly similarityExponent: number;
 }
 
 /** One set of parameters in the search. Its units mean nearly the same on every dataset and every sample of it. */
@@ -43,6 +48,7 @@ export function firstPoint(given: G1Parameters): Point {
     neighbours: {
       share: given.neighbours ?? 0,
       popularityExponent: given.popularityExponent ?? 0.4,
+      similarityExponent: given.similarityExponent ?? 1,
     },
   };
 }
@@ -73,10 +79,16 @@ export function forAllData(point: Point): Point {
 /** Exponents of `NeighbourRule`, found by experiments on sparse data. The results depend little on the exact values. */
 export const EXPONENTS = { damping: 0.5, itemExponent: 0.5, userExponent: 0.7 };
 
+/** Returns all exponents that do not depend on popularity. */
+export function exponentsWith(similarityExponent: number) {
+  return similarityExponent === 1 ? EXPONENTS : { ...EXPONENTS, similarityExponent };
+}
+
 /** Converts the neighbour setting of a point to a rule for the given data; null if neighbours are turned off. */
 export function neighbourRule({ neighbours }: Point, data: Interactions): NeighbourRule | null {
-  const { share, popularityExponent } = neighbours;
+  const { share, popularityExponent, similarityExponent } = neighbours;
   if (share === 0) return null;
-  const [unit] = scalesOf(data, EXPONENTS, [popularityExponent]);
-  return { ...EXPONENTS, popularityExponent, scale: share * unit };
+  const exponents = exponentsWith(similarityExponent);
+  const [unit] = scalesOf(data, exponents, [popularityExponent]);
+  return { ...exponents, popularityExponent, scale: share * unit };
 }

@@ -64,6 +64,7 @@ export interface SolveWork extends Step {
 export interface Blend {
   readonly scale: number;
   readonly popularityExponent: number;
+  readonly similarityExponent: number;
 }
 
 /** A step that measures how well the vectors rank held-out items, with each of several blends. */
@@ -80,7 +81,7 @@ export interface MeasureWork extends Step {
   readonly itemsOf: Rows;
   readonly usersOf: Rows;
   /** How neighbours add to the scores; null if they do not. */
-  readonly neighbours: Omit<NeighbourRule, "scale" | "popularityExponent"> | null;
+  readonly neighbours: Omit<NeighbourRule, keyof Blend> | null;
   readonly blends: readonly Blend[];
   readonly exposure: ExposureRule | undefined;
   /** Items by vector length, for a faster search. Null if scores depend on more than the vectors. */

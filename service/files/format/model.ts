@@ -209,18 +209,25 @@ function checkedHeader(given: Readonly<Record<string, unknown>>): Header {
   const checked = headerSchema.safeParse(given);
   if (!checked.success) throw new FormatError(`has an invalid header: ${faultsOf(checked.error)}`);
   // If the file has an older format version, ignores the fields that later versions added.
-  const { events, exposure, order, ...second } = checked.data;
-  const known = version < 2 ? { ...second, neighbours: null } : second;
+  const { neighbours, events, exposure, order, ...first } = checked.data;
   return {
-    ...known,
+    ...first,
+    neighbours: neighboursIn(version, neighbours),
     ...(version > 2 && { events }),
     ...(version > 3 && { exposure }),
     ...(version > 4 && { order }),
   };
 }
 
+function neighboursIn(version: number, rule: Header["neighbours"]): Header["neighbours"] {
+  if (version < 2 || rule === null) return null;
+  if (version > 4) return rule;
+  const { similarity_exponent: _, ...earlier } = rule as Readonly<Record<string, unknown>>;
+  return earlier;
+}
+
 function versionOf({ order, exposure, eventRule, neighbours }: TrainedModel): number {
-  if (order) return 5;
+  if (order || neighbours?.similarityExponent !== undefined) return 5;
   if (exposure) return 4;
   if (eventRule) return 3;
   return neighbours ? 2 : 1;

@@ -29,7 +29,7 @@ test("uses a ranking in at most one of twenty trainings if there is nothing to g
         regularizationExponent: 1,
         weighting: "log",
         damping: 0,
-        neighbours: { share: 0, popularityExponent: 0.4 },
+        neighbours: { share: 0, popularityExponent: 0.4, similarityExponent: 1 },
       },
       epochs: 2,
       given: {},

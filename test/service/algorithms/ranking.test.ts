@@ -58,7 +58,7 @@ function rankingData(of: Interactions, share: number): RankingData {
       regularizationExponent: 1,
       weighting: "log",
       damping: 0,
-      neighbours: { share, popularityExponent: 0.4 },
+      neighbours: { share, popularityExponent: 0.4, similarityExponent: 1 },
     },
     attributes: null,
     records: [],

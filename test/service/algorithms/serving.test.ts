@@ -39,9 +39,9 @@ test("the order follows the dot products of the vectors", () => {
   expectOrder(recommender.top(recommender.preferencesOf(7), 10), (item) => product(model, 7, item));
 });
 
-describe("a model with neighbours", () => {
+describe.each([1, 1.5])("a model with neighbours and similarity exponent %s", (similarityExponent) => {
   const given = { dimensions: 8, epochs: 4, regularization: 0.05, alpha: 0.3, neighbours: 2 };
-  const neighboured = trainG1({ interactions }, { ...given, popularityExponent: 0.3 });
+  const neighboured = trainG1({ interactions }, { ...given, popularityExponent: 0.3, similarityExponent });
   const own = (user: number, { start, index } = interactions) => [
     ...index.subarray(start[user], start[user + 1]),
   ];
@@ -52,8 +52,10 @@ describe("a model with neighbours", () => {
     for (let user = 0; user < of.users; user++) {
       const others = own(user, of);
       if (!others.includes(item)) continue;
+      let similarity = 0;
       for (const one of items.filter((one) => others.includes(one)))
-        sum += others.length ** -rule.userExponent * counts[one] ** -rule.itemExponent;
+        similarity += counts[one] ** -rule.itemExponent;
+      sum += others.length ** -rule.userExponent * similarity ** similarityExponent;
     }
     return rule.scale * sum * counts[item] ** -rule.popularityExponent * items.length ** -rule.damping;
   };

@@ -125,6 +125,16 @@ test("uses given parameters, and chooses only the missing ones", () => {
   expect(partly.report.trials).toBeGreaterThan(3);
 });
 
+test("uses a given similarity exponent, and 1 if only the other parameters of neighbours are given", () => {
+  const { interactions } = createWorld({ users: 100, items: 80 });
+  const sharper = trainG1({ interactions }, { ...given, similarityExponent: 1.5 });
+  expect(sharper.parameters).toEqual({ ...given, similarityExponent: 1.5 });
+  expect(sharper.neighbours?.similarityExponent).toBe(1.5);
+  const linear = trainG1({ interactions }, given);
+  expect(linear.neighbours).not.toHaveProperty("similarityExponent");
+  expect(linear).toEqual(trainG1({ interactions }, { ...given, similarityExponent: 1 }));
+});
+
 test("a higher effort tries more, and the model names its effort", () => {
   const { interactions } = createWorld({ users: 60, items: 50 });
   const [quick, balanced] = [trainG1({ interactions }, { effort: "quick" }), trainG1({ interactions })];

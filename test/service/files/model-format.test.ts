@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { trainG1 } from "../../../service/algorithms";
+import { type NeighbourRule, trainG1 } from "../../../service/algorithms";
 import { JobError } from "../../../service/base/job-error";
 import { encodeModel, type StoredModel } from "../../../service/files/format/model";
 import { readModel, saveModel } from "../../../service/files/models";
@@ -140,6 +140,19 @@ describe("a model file", () => {
     expect(
       await refused(withHeader({ ...own, exposure: { diversity: 2, popularity_penalty: 0 } })),
     ).toContain("exposure");
+  });
+
+  test("with a similarity exponent is rejected by releases that would ignore it", async () => {
+    const neighbours = { ...(stored.model.neighbours as NeighbourRule), similarityExponent: 1.5 };
+    const written = Buffer.concat([...encodeModel({ ...stored, model: { ...stored.model, neighbours } })]);
+    const own = JSON.parse(written.toString("utf8", 48, 48 + Number(written.readBigUInt64LE(8))));
+    expect(own).toMatchObject({ version: 5, neighbours: { similarity_exponent: 1.5 } });
+    expect((await read(written)).model.neighbours).toEqual(neighbours);
+    // A file of version 2 that has the field anyway was written for a reader that ignores it.
+    expect((await read(withHeader({ ...own, version: 2 }))).model.neighbours).toEqual(stored.model.neighbours);
+    expect(
+      await refused(withHeader({ ...own, neighbours: { ...own.neighbours, similarity_exponent: 0 } })),
+    ).toContain("neighbours");
   });
 
   test("that is truncated anywhere is rejected", async () => {
