@@ -110,6 +110,10 @@ export class Host {
       edited.body = body;
       return { status: 200, body: edited };
     }
+    if (edited && method === "DELETE") {
+      this.comments.splice(this.comments.indexOf(edited), 1);
+      return { status: 204, body: undefined };
+    }
     return { status: 404, body: { message: "Not Found" } };
   }
 
