@@ -10,6 +10,7 @@ import type { Mapping } from "./mapping/mapping";
 import { isLikeRejectsFile } from "./rejects-file";
 import { remoteSourceAt } from "./sources/address";
 import type { RemoteSource } from "./sources/remote-source";
+import { SourceCopy } from "./sources/source-copy";
 import { spool } from "./sources/spool";
 
 /** Prefix of the text that replaces the argument `source` if the source cannot be read. The reason follows. */
@@ -77,7 +78,9 @@ export async function copyOf(remote: RemoteSource, format?: Format): Promise<Sou
     throw new SourceError(displayName, `always has the format ${remote.format}; remove the format ${format}`);
   // Checked first, so nobody waits for a long download to learn that the format is unknown.
   const known = formatOf(fileName, displayName, remote.format ?? format);
-  const { path, result: remoteVersion } = await spool((file) => remote.copyTo(file));
+  const { path, result: remoteVersion } = await spool((file) =>
+    remote.copyTo(new SourceCopy(file, displayName)),
+  );
   // Every copy gets a new path and never changes, so the path can serve as its version.
   return { ...(await describeFile(path, displayName, known)), version: path, isCopy: true, remoteVersion };
 }

@@ -15,8 +15,9 @@ interface ReleasesOptions {
 const help = `
 Reads releases/STACK.json, without the engine and the service. BY is who ran the
 command; entries of older versions show the author of the commit. NDCG@20 is the
-quality of the live models. With --chart, an image shows it over time.
-${examples("releases", "releases prod --json", "releases prod --chart quality.svg")}`;
+quality of the live models. With --chart, an image shows it over time: SVG, or
+Markdown that GitHub and GitLab draw in comments. \`recommender comment\` posts it.
+${examples("releases", "releases prod --json", "releases prod --chart quality.svg", "releases prod --chart quality.md")}`;
 
 /** Adds `recommender releases`. */
 export function addReleases(program: Command): void {
@@ -26,26 +27,25 @@ export function addReleases(program: Command): void {
     .argument("[stack]", "stack (default: all stacks with a history)")
     .addOption(cwdOption())
     .addOption(releasesOption())
-    .option("--chart <file.svg>", "draw the quality over time as SVG", svgFile)
+    .option("--chart <file>", "draw the quality over time, as .svg or .md", chartFile)
     .option("--json", "print the history as JSON")
     .addHelpText("after", help)
     .action(run);
 }
 
-/** Accepts only SVG files, so a mistyped name cannot overwrite a history. */
-function svgFile(file: string): string {
-  if (/\.svg$/i.test(file)) return file;
-  throw new InvalidArgumentError("Expected a file name that ends with .svg.");
+/** Accepts only charts, so a mistyped name cannot overwrite a history. */
+function chartFile(file: string): string {
+  if (/\.(svg|md)$/i.test(file)) return file;
+  throw new InvalidArgumentError("Expected a file name that ends with .svg or .md.");
 }
 
 async function run(stack: string | undefined, options: ReleasesOptions): Promise<void> {
   const { readTimeline } = await import("../release/timeline.js");
-  const { qualityChart } = await import("../release/quality-chart.js");
   const { cwd, chart } = options;
   const directory = releasesDirectory(options);
   const releases = await readTimeline(directory, { stack, cwd });
   if (chart !== undefined) {
-    const image = qualityChart(releases);
+    const image = await draw(chart, releases, stack);
     if (image === undefined)
       throw new Error("The history contains no quality of a live model, so there is nothing to draw.");
     writeOutputFile(chart, image);
@@ -54,6 +54,23 @@ async function run(stack: string | undefined, options: ReleasesOptions): Promise
     const drawn = chart === undefined ? "" : `\nChart: ${chart}\n`;
     return `${releases.length > 0 ? historyTable(releases) : noReleases}${drawn}`;
   });
+}
+
+async function draw(
+  file: string,
+  releases: readonly TimelineEntry[],
+  stack = "all stacks",
+): Promise<string | undefined> {
+  const { qualityChart } = await import("../release/quality-chart.js");
+  if (/\.svg$/i.test(file)) return qualityChart(releases);
+  const { qualityDiagrams } = await import("../release/quality-diagram.js");
+  const { inline, markerOf } = await import("../drift/render/markdown.js");
+  const diagrams = qualityDiagrams(releases);
+  const project = releases[0]?.project ?? "";
+  return (
+    diagrams &&
+    `### Quality of ${inline(stack)} over time\n\n${diagrams}\n${markerOf({ project, stack }, "releases")}\n`
+  );
 }
 
 const noReleases = "There is no release yet. Write the first with `recommender release STACK`.\n";

@@ -3,10 +3,12 @@ import { type FailCondition, failConditions, shouldFail } from "../drift/fail-on
 import { addReportOptions } from "../drift/report-options";
 import type { ReviewFormat } from "../review/render";
 import { exitCodes } from "../terminal/exit";
+import { releasesDirectory, releasesOption } from "./release";
 
 interface ReviewOptions {
   readonly stack?: string;
   readonly cwd: string;
+  readonly releases?: string;
   readonly format?: ReviewFormat;
   readonly json?: true;
   readonly output?: string[];
@@ -16,7 +18,8 @@ interface ReviewOptions {
 const help = `
 Shows what a change of the program does to a stack: the consequences of each
 change, what has drifted, how long trainings took, and the quality of the live
-models. It changes nothing. \`recommender comment\` posts the Markdown.
+models, also over time if the stack has releases. It changes nothing.
+\`recommender comment\` posts the Markdown.
 
 With --output, the file's extension selects the format (.txt, .md, .json,
 .sarif). It may be repeated.
@@ -44,7 +47,8 @@ export function addReview(program: Command): void {
   const command = program
     .command("review")
     .description("Review what a change of the program does to a stack.")
-    .option("--stack <name>", "stack to review (default: the selected stack)");
+    .option("--stack <name>", "stack to review (default: the selected stack)")
+    .addOption(releasesOption());
   addReportOptions(command, { what: "review", formats, conditions, failOn: ["replace"] })
     .addHelpText("after", help)
     .action(review);
@@ -74,7 +78,7 @@ async function review(options: ReviewOptions): Promise<void> {
   const { comparesOnlyVariable } = await import("../../provider/lifecycle/scopes.js");
   const env = { [comparesOnlyVariable]: "true" };
   const open = await OpenStack.open({ cwd, stack: options.stack ?? (await selectedStack(cwd)), env });
-  const found = await reviewStack(open);
+  const found = await reviewStack(open, releasesDirectory(options));
   for (const { file, format } of files) writeOutputFile(file, reviewRenderers[format](found));
   if (files.length === 0) process.stdout.write(reviewRenderers[chosen ?? "text"](found));
   else process.stdout.write(`Review of ${found.stack}: see ${files.map(({ file }) => file).join(", ")}\n`);

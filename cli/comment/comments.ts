@@ -16,4 +16,5 @@ export interface Comments {
   find(marker: string): Promise<Comment | undefined>;
   create(body: string): Promise<Comment>;
   edit(id: string, body: string): Promise<Comment>;
+  remove(id: string): Promise<void>;
 }

@@ -40,6 +40,7 @@ export function githubComments({ api, repository, number, token }: GitHubPull): 
       commentOf((await client.call("POST", `${comments}/${number}/comments`, { body })) as GitHubComment),
     edit: async (id, body) =>
       commentOf((await client.call("PATCH", `${comments}/comments/${id}`, { body })) as GitHubComment),
+    remove: async (id) => void (await client.call("DELETE", `${comments}/comments/${id}`)),
   };
 }
 

@@ -35,6 +35,7 @@ export function gitlabComments({ api, project, number, token }: GitLabMergeReque
     },
     create: async (body) => commentOf((await client.call("POST", notes, { body })) as Note),
     edit: async (id, body) => commentOf((await client.call("PUT", `${notes}/${id}`, { body })) as Note),
+    remove: async (id) => void (await client.call("DELETE", `${notes}/${id}`)),
   };
 }
 

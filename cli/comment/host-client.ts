@@ -40,7 +40,11 @@ export class HostClient {
   }
 
   /** Sends a request and returns the JSON of the response. */
-  async call(method: "GET" | "POST" | "PATCH" | "PUT", path: string, body?: object): Promise<unknown> {
+  async call(
+    method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE",
+    path: string,
+    body?: object,
+  ): Promise<unknown> {
     const response = await fetch(`${this.#base.href.replace(/\/$/, "")}${path}`, {
       method,
       headers: { ...this.headers, "content-type": "application/json", "user-agent": "pulumi-recommender" },
@@ -55,7 +59,7 @@ export class HostClient {
     const text = await response.text().catch(() => "");
     if (response.ok) {
       const json = parseJson(text);
-      if (json !== undefined) return json;
+      if (json !== undefined || response.status === 204) return json;
       throw new HostError(
         `The response of ${this.host} to ${method} ${path} is not JSON.`,
         response.status,

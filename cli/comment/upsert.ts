@@ -41,10 +41,20 @@ export async function upsertComment(comments: Comments, text: string): Promise<P
 
 async function attemptOnce(comments: Comments, marker: string, body: string): Promise<Posted> {
   const found = await comments.find(marker);
-  if (!found) return { action: "created", url: (await comments.create(body)).url };
+  if (!found) return createOnce(comments, marker, body);
   // Hosts change line ends and spaces at the end.
   if (plain(found.body) === plain(body)) return { action: "unchanged", url: found.url };
   return { action: "updated", url: (await comments.edit(found.id, body)).url ?? found.url };
+}
+
+/** Creates the comment. If another run has created it at the same time, keeps only the older one. */
+async function createOnce(comments: Comments, marker: string, body: string): Promise<Posted> {
+  const created = await comments.create(body);
+  const oldest = await comments.find(marker);
+  if (!oldest || oldest.id === created.id) return { action: "created", url: created.url };
+  const { url } = await comments.edit(oldest.id, body);
+  await comments.remove(created.id);
+  return { action: "updated", url: url ?? oldest.url };
 }
 
 const plain = (text: string) => text.replaceAll("\r\n", "\n").trim();

@@ -12,6 +12,7 @@ import { type Release, ReleaseFile } from "../release/history";
 import { releaseFlags, shellQuote } from "../stack/flags";
 import { OpenStack, type StateResource } from "../stack/open";
 import { programDifference, readProgramState } from "../stack/program";
+import { durationText } from "../terminal/option-values";
 import { measureBefore, newWatch, watchPolicyOf, watchRelease } from "../watch/watch";
 import { applyChange } from "./apply";
 import { type LockPolicy, withStaleLockRemoved } from "./lock";
@@ -112,6 +113,7 @@ async function continueWatch(
   const release = await watchIfNeeded(watched, to, request);
   return {
     verdict: release.status === "done" ? "done" : "failed",
+    project: to.project,
     from: request.from,
     to: request.to,
     program: await readProgramState(request.cwd, request.releases),
@@ -187,6 +189,7 @@ async function planPromotion(stacks: Stacks, request: PromotionRequest) {
   const mayStart = gates.isOpen ? "ready" : "refused";
   const review: Review = {
     verdict: isBlocked ? "refused" : isUpToDate ? "nothing to do" : mayStart,
+    project: to.project,
     from: from.name,
     to: to.name,
     program,
@@ -268,7 +271,7 @@ function promoteCommand(request: PromotionRequest): string {
     ...(override?.gates ?? []).map((gate) => `--override ${gate}`),
     ...(override ? [`--reason ${shellQuote(override.reason)}`] : []),
     ...(minQualityRatio === defaultRatio ? [] : [`--min-quality-ratio ${minQualityRatio}`]),
-    ...(watchMs === undefined ? [] : [`--watch ${watchMs}ms`]),
+    ...(watchMs === undefined ? [] : [`--watch ${durationText(watchMs)}`]),
     ...(against.length === baselines.length ? [] : [`--against ${against.join(" ")}`]),
     "--yes",
   ];

@@ -14,6 +14,7 @@ import type { QualityComparison } from "./quality";
 /** Review of a promotion, before or after it is applied. */
 export interface Review {
   readonly verdict: "ready" | "refused" | "nothing to do" | "done" | "failed";
+  readonly project: string;
   readonly from: string;
   readonly to: string;
   /** The promoted release. */
@@ -65,9 +66,18 @@ export function reviewText(review: Review): string {
   return `${blocks.join("\n\n")}\n`;
 }
 
-/** Formats the review as a pull request comment, with a marker to find and update the comment later. */
+/**
+ * Formats the review as a pull request comment, with a marker to find and update the comment later. Several projects in
+ * one repository can have stacks with the same names.
+ */
 export function commentOf(review: Review): string {
-  return `${reviewText(review)}\n<!-- recommender promote ${review.from} ${review.to} -->\n`;
+  const { project, from, to } = review;
+  return `${reviewText(review)}\n<!-- recommender promote ${project} ${from} ${to} -->\n`;
+}
+
+/** Escapes marks in a name or a text of users, which could end a table cell or start markup. */
+function plain(text: string): string {
+  return text.replace(/[\\`*<>|]|(?<=\])\(/g, "\\$&").replace(/\s+/g, " ");
 }
 
 function opening(review: Review): string {
@@ -112,27 +122,33 @@ function differenceLines({ difference, verdict }: Review): string[] {
   if (!difference || verdict === "nothing to do") return [];
   const { from, to, files, elsewhere: outside, diff } = difference;
   const range = `git diff ${from.slice(0, 12)} ${to.slice(0, 12)}`;
-  const fence = "`".repeat(Math.max(3, ...[...diff.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
   return [
     ...(files.length > 0 ? [bullet(`In the project: ${shortList(files)}. See \`${range}\`.`)] : []),
     ...(outside.length > 0 ? [bullet(`Outside the project: ${shortList(outside)}. See \`${range}\`.`)] : []),
-    ...(diff ? ["", `${fence}diff`, diff, fence] : []),
+    ...(diff ? ["", ...fencedDiff(diff)] : []),
   ];
+}
+
+/** Returns a block with a diff. A longer run of backticks in the diff does not end it. */
+function fencedDiff(diff: string): string[] {
+  const fence = "`".repeat(Math.max(3, ...[...diff.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
+  return [`${fence}diff`, diff, fence];
 }
 
 function reasonLine({ code, words, fix, allowed }: Review["reasons"][number]): string {
   const how = allowed ? "Allowed." : `To fix it, ${fix}; or \`--allow ${code}\`.`;
-  return bullet(`**${code}**: ${words}. ${how}`);
+  return bullet(`**${code}**: ${plain(words)}. ${how}`);
 }
 
 function gateLines({ gates, gatesOpenAt, verdict }: Review): string[] {
   if (verdict === "nothing to do") return [];
   const lines = gates.map(({ gate, isOpen, words, opensAt, overridden }) => {
-    if (isOpen) return bullet(`**${gate}** open: ${words}.`);
-    if (overridden !== undefined) return bullet(`**${gate}** overridden (${overridden}): ${words}.`);
+    if (isOpen) return bullet(`**${gate}** open: ${plain(words)}.`);
+    if (overridden !== undefined)
+      return bullet(`**${gate}** overridden (${plain(overridden)}): ${plain(words)}.`);
     const when = opensAt === undefined ? "" : ` Opens at ${minuteText(opensAt)}.`;
     return bullet(
-      `**${gate}** closed: ${words}.${when} To override it, add \`--override ${gate} --reason TEXT\`.`,
+      `**${gate}** closed: ${plain(words)}.${when} To override it, add \`--override ${gate} --reason TEXT\`.`,
     );
   });
   const together = gatesOpenAt === undefined ? [] : [`\nAll gates are open from ${minuteText(gatesOpenAt)}.`];
@@ -143,10 +159,10 @@ function changeLines({ verdict, report, lost, unpinned, to }: Review): string[] 
   if (!report || ["done", "failed", "nothing to do"].includes(verdict)) return [];
   const lines = report.changes.map((finding) => bullet(findingText(finding)));
   const drift = report.drift.map((finding) => bullet(`Drift is reverted: ${findingText(finding)}`));
-  const pins = unpinned.map((name) => bullet(`**Deployment ${name}**: its rollback ends.`));
+  const pins = unpinned.map((name) => bullet(`**Deployment ${plain(name)}**: its rollback ends.`));
   const notes = lost.map((name) =>
     bullet(
-      `**Model ${name}**: the current model is deleted once the new one is live, so you cannot roll back to it. ` +
+      `**Model ${plain(name)}**: the current model is deleted once the new one is live, so you cannot roll back to it. ` +
         "Set `retainOnDelete` to keep it.",
     ),
   );
@@ -156,7 +172,7 @@ function changeLines({ verdict, report, lost, unpinned, to }: Review): string[] 
 
 function findingText({ resource, kind, consequence, protected: forbidden }: Finding): string {
   const stop = forbidden ? " **The `protect` option prevents this.**" : "";
-  return `**${titleOf(resource)}** ${kind}: ${consequence}${stop}`;
+  return `**${plain(titleOf(resource))}** ${kind}: ${plain(consequence)}${stop}`;
 }
 
 function qualityTable({ from, to, quality }: Review): string[] {
@@ -164,7 +180,7 @@ function qualityTable({ from, to, quality }: Review): string[] {
   const formatScore = (value: number | undefined) => value?.toFixed(4) ?? "–";
   const isShared = (model: string) => quality.filter((other) => other.model === model).length > 1;
   const nameOf = ({ model, deployment }: QualityComparison) =>
-    isShared(model) ? `${model} in ${deployment}` : model;
+    plain(isShared(model) ? `${model} in ${deployment}` : model);
   const rows = quality.map((comparison) => {
     const { from: promoted, former, floor, now } = comparison;
     const scores = [promoted, former, floor, now].map(formatScore).join(" | ");
@@ -187,7 +203,7 @@ function ruleSection({ before, release, source, verdict }: Review): string[] {
   const promoted = release?.contents?.deployments ?? source?.contents?.deployments ?? [];
   return promoted.flatMap(({ name, rules }) => {
     const lines = ruleDiff(before.find((served) => served.name === name)?.rules, rules);
-    return lines.length > 0 ? [bullet(`${name}:`), "", "```diff", ...lines, "```"] : [];
+    return lines.length > 0 ? [bullet(`${plain(name)}:`), "", ...fencedDiff(lines.join("\n"))] : [];
   });
 }
 
@@ -197,7 +213,7 @@ function servingLines({ before, release }: Review): string[] {
     const former = before.find((served) => served.name === name);
     const models = modelsOf({ generator, ranker });
     const was = former ? ` (before: ${modelsOf(former)})` : "";
-    return bullet(`${name}: ${models}${was}; check: ${check?.result ?? "none declared"}`);
+    return bullet(`${plain(name)}: ${models}${was}; check: ${plain(check?.result ?? "none declared")}`);
   });
 }
 

@@ -6,6 +6,7 @@ const pad = { left: 56, right: 20, top: 44, bottom: 60 };
 const colours = ["#0a54b8", "#b3541e", "#12692f", "#7a3fa0", "#a3121c", "#4a5560"];
 const legendWidth = 170;
 
+/** Quality of a live model. */
 interface Point {
   readonly at: number;
   readonly ndcg: number;
@@ -68,7 +69,7 @@ export function qualityChart(timeline: readonly TimelineEntry[]): string | undef
 }
 
 /** Groups the quality of all successful entries by stack and deployment. */
-function seriesOf(timeline: readonly TimelineEntry[]): ReadonlyMap<string, readonly Point[]> {
+export function seriesOf(timeline: readonly TimelineEntry[]): ReadonlyMap<string, readonly Point[]> {
   const series = new Map<string, Point[]>();
   for (const entry of timeline) {
     if (entry.status !== "done") continue;
@@ -84,7 +85,7 @@ function seriesOf(timeline: readonly TimelineEntry[]): ReadonlyMap<string, reado
 }
 
 /** Returns the marks of the axis: at most ten steps from 0 to at least the maximum, and at most 1. */
-function marksUpTo(most: number): number[] {
+export function marksUpTo(most: number): number[] {
   const step = [0.01, 0.02, 0.05, 0.1].find((one) => most / one <= 8) ?? 0.2;
   const count = Math.max(1, Math.ceil(most / step - 1e-9));
   return Array.from({ length: count + 1 }, (_, at) => at * step);

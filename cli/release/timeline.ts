@@ -16,6 +16,7 @@ export interface DeployedQuality {
 /** One release, promotion, rollback or retraining, in the timeline of all stacks. */
 export interface TimelineEntry
   extends Pick<Release, "id" | "action" | "status" | "beganAt" | "endedAt" | "from" | "reason"> {
+  readonly project: string;
   readonly stack: string;
   /** Who ran the command, or else the author of the commit. */
   readonly author?: string;
@@ -50,6 +51,7 @@ export async function readTimeline(
       const { id, action, status, beganAt, endedAt, from, reason, program, contents } = release;
       const author = release.author ?? authors.get(program.commit ?? "");
       return {
+        project: history.project,
         stack: history.stack,
         id,
         action,

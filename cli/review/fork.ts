@@ -26,6 +26,17 @@ export function forkReason(env: NodeJS.ProcessEnv = process.env): string | undef
   // A deleted fork has no repository.
   if (pull && (pull.head?.repo?.full_name ?? "") !== (pull.base?.repo?.full_name ?? env.GITHUB_REPOSITORY))
     return `The pull request ${skipped}`;
+  if (pull && env.GITHUB_ACTOR === "dependabot[bot]" && !hasStackCredentials(env))
+    return "The pull request comes from Dependabot, which gets no secrets, so the review is skipped.";
   const { CI_MERGE_REQUEST_SOURCE_PROJECT_ID: source, CI_MERGE_REQUEST_PROJECT_ID: target } = env;
   return source && target && source !== target ? `The merge request ${skipped}` : undefined;
+}
+
+/** Whether a pipeline can open a stack. A repository can give Dependabot secrets of its own. */
+function hasStackCredentials(env: NodeJS.ProcessEnv): boolean {
+  const { PULUMI_ACCESS_TOKEN, PULUMI_CONFIG_PASSPHRASE, PULUMI_CONFIG_PASSPHRASE_FILE, PULUMI_BACKEND_URL } =
+    env;
+  return Boolean(
+    PULUMI_ACCESS_TOKEN || PULUMI_CONFIG_PASSPHRASE || PULUMI_CONFIG_PASSPHRASE_FILE || PULUMI_BACKEND_URL,
+  );
 }

@@ -1,7 +1,8 @@
 import { type Report, reportVersion, type StackReport } from "../drift/finding";
-import { inline, markerOf, renderMarkdown } from "../drift/render/markdown";
+import { folded, inline, markerOf, renderMarkdown } from "../drift/render/markdown";
 import { renderSarif } from "../drift/render/sarif";
 import { renderText } from "../drift/render/text";
+import { qualityDiagrams } from "../release/quality-diagram";
 import { wrapText } from "../terminal/layout";
 import { formatCount, formatDuration } from "../terminal/output";
 import { qualityText } from "../terminal/quality";
@@ -47,7 +48,7 @@ function trainingsText({ models }: Review): string {
 }
 
 function reviewMarkdown(review: Review): string {
-  const { report, models } = review;
+  const { report, models, releases } = review;
   const drift = renderMarkdown(asReport(report)).replace(markerOf(report), "").trimEnd();
   const rows = models.slice(0, shownModels).map((model) => {
     const live = model.liveIn.length > 0 ? `live in ${model.liveIn.map(inline).join(", ")}` : "not deployed";
@@ -64,8 +65,11 @@ function reviewMarkdown(review: Review): string {
     ...(more > 0 ? ["", `…and ${formatCount(more, "more model")}.`] : []),
     ...(trainings(models) ? ["", trainings(models)] : []),
   ];
+  // A single release is in the table above.
+  const diagrams = releases.length > 1 ? qualityDiagrams(releases) : undefined;
+  const history = diagrams ? [folded("Quality over time", diagrams.trimEnd())] : [];
   const marker = markerOf(report, "review");
-  return `${[drift, "", ...(models.length > 0 ? [...table, ""] : []), marker].join("\n")}\n`;
+  return `${[drift, "", ...(models.length > 0 ? [...table, ""] : []), ...history, marker].join("\n")}\n`;
 }
 
 function effectOf({ trains, modelId }: ModelReview): string {

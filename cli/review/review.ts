@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { logicalName } from "../../provider/run/urn";
 import { compareStack } from "../drift/compare";
 import type { Finding, StackReport } from "../drift/finding";
 import { readContents, resourcesOf } from "../release/contents";
 import type { Quality } from "../release/history";
+import { readTimeline, type TimelineEntry } from "../release/timeline";
 import type { OpenStack, StateResource } from "../stack/open";
 import { defined } from "../terminal/output";
 
@@ -27,13 +30,20 @@ export interface Review {
   readonly project: string;
   readonly report: StackReport;
   readonly models: readonly ModelReview[];
+  /** Releases of the stack, oldest first. */
+  readonly releases: readonly TimelineEntry[];
 }
 
-/** Compares a stack with its program and its service, and adds quality and training times. Changes nothing. */
-export async function reviewStack(open: OpenStack): Promise<Review> {
+/**
+ * Compares a stack with its program and its service, and adds quality and training times. Changes nothing.
+ * @param directory directory of the release histories
+ */
+export async function reviewStack(open: OpenStack, directory: string): Promise<Review> {
   const [report, { resources }] = await Promise.all([compareStack(open), open.state()]);
   const { stack, project } = report;
-  return { version: 1, stack, project, report, models: modelsOf(report, resources) };
+  const hasHistory = existsSync(join(directory, `${stack.split("/").at(-1)}.json`));
+  const releases = hasHistory ? await readTimeline(directory, { stack, cwd: open.location.cwd }) : [];
+  return { version: 1, stack, project, report, models: modelsOf(report, resources), releases };
 }
 
 function modelsOf(report: StackReport, resources: readonly StateResource[]): ModelReview[] {

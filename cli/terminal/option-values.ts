@@ -18,6 +18,14 @@ export function duration(text: string): number {
   throw new InvalidArgumentError("Expected a duration with a unit, such as 90d, 12h or 30m.");
 }
 
+const units = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 } as const;
+
+/** Formats milliseconds as a duration that `duration` parses to the same value. */
+export function durationText(ms: number): string {
+  const [unit, size] = Object.entries(units).find(([, one]) => ms >= one && ms % one === 0) ?? ["ms", 1];
+  return `${ms / size}${unit}`;
+}
+
 /** Parses a percentage such as 5% to a share. Returns undefined if it is not valid. */
 export function parsePercentage(text: string): number | undefined {
   return /^\d+(\.\d+)?%$/.test(text) ? Number(text.slice(0, -1)) / 100 : undefined;

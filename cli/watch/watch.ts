@@ -8,6 +8,7 @@ import { exclusively } from "../release/exclusive";
 import { type Figures, type Release, ReleaseFile, type Watch } from "../release/history";
 import { releaseFlags, shellQuote } from "../stack/flags";
 import type { OpenStack, StateResource } from "../stack/open";
+import { durationText } from "../terminal/option-values";
 import { withProgress } from "../terminal/progress";
 import { type DeploymentWatch, openDeployments } from "./deployment-watch";
 import { WatchDisplay } from "./display";
@@ -34,7 +35,7 @@ const saveMs = 10_000;
 /** Returns the policy of a stage, with another duration if the command has one. Undefined without both. */
 export function watchPolicyOf({ watch }: StagePolicy, forMs: number | undefined): WatchPolicy | undefined {
   if (forMs === undefined) return watch;
-  return { ...(watch ?? defaultWatch), for: { text: `${forMs} ms`, ms: forMs } };
+  return { ...(watch ?? defaultWatch), for: { text: durationText(forMs), ms: forMs } };
 }
 
 /** Returns the watch of a history entry that begins now. */

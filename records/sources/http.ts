@@ -25,7 +25,7 @@ export function httpSource(address: string): RemoteSource {
         await reply.body.dump();
         return reply.statusCode === 200 ? strongTag(reply) : undefined;
       }).catch(() => undefined),
-    copyTo: (file) =>
+    copyTo: (copy) =>
       download(
         {
           displayName,
@@ -33,7 +33,7 @@ export function httpSource(address: string): RemoteSource {
           get: (http, headers) => send(request("GET", headers), http),
           problemOf: async (reply) => problemOf(url, reply),
         },
-        file,
+        copy,
       ),
   };
 }

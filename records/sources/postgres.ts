@@ -1,13 +1,15 @@
-import type { FileHandle } from "node:fs/promises";
 import type { Client, ClientConfig, QueryConfig } from "pg";
 import { SourceError } from "../formats/row";
 import type { RemoteSource } from "./remote-source";
-import { spoolDirectory } from "./spool";
+import { idleTimeoutMs, timeoutVariable } from "./request";
+import type { SourceCopy } from "./source-copy";
 
 /** Number of bytes to have in memory at once. The size of rows decides how many rows that are. */
 const bytesPerFetch = 4 * 1024 * 1024;
 const maxRowsPerFetch = 5_000;
 const connectTimeoutMs = 15_000;
+/** A query may compute for much longer than a web server may be silent. */
+const queryTimeoutFactor = 10;
 const example = "postgres://user@host/database?query=SELECT user_id, country FROM users ORDER BY user_id";
 
 /**
@@ -22,15 +24,15 @@ export function postgresSource(address: string): RemoteSource {
     format: "ndjson",
     // PostgreSQL has no version of a result, so the query runs each time.
     version: async () => undefined,
-    async copyTo(file) {
-      await connected({ url, displayName }, (client) => copyRows(client, query, file));
+    async copyTo(copy) {
+      await connected({ url, displayName }, (client) => copyRows(client, query, copy));
       return undefined;
     },
   };
 }
 
 /** Writes the rows of a query as one JSON object per line. PostgreSQL formats them, so large numbers stay exact. */
-async function copyRows(client: Client, query: string, file: FileHandle): Promise<void> {
+async function copyRows(client: Client, query: string, copy: SourceCopy): Promise<void> {
   await client.query("SET TIME ZONE 'UTC'");
   // A snapshot that cannot write: all rows are from the same moment, and a query cannot change data.
   await client.query("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
@@ -43,7 +45,7 @@ async function copyRows(client: Client, query: string, file: FileHandle): Promis
     const { rows } = await client.query<{ line: string }>(`FETCH ${count} FROM source`);
     if (rows.length === 0) break;
     const lines = Buffer.from(rows.map(({ line }) => `${line}\n`).join(""));
-    await file.appendFile(lines);
+    await copy.append(lines);
     const fitting = Math.floor((bytesPerFetch * rows.length) / lines.length);
     // Grows slowly, because the first rows may be smaller than the next ones.
     count = Math.max(1, Math.min(fitting, 2 * count, maxRowsPerFetch));
@@ -58,7 +60,8 @@ async function connected(
   const { Client } = require("pg") as typeof import("pg");
   const config: ClientConfig = {
     connectionString: url.href,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: Math.min(idleTimeoutMs(), connectTimeoutMs),
+    query_timeout: queryTimeoutFactor * idleTimeoutMs(),
     application_name: "recommender",
   };
   const client = new Client(config);
@@ -68,6 +71,7 @@ async function connected(
     await client.connect();
     await work(client);
   } catch (error) {
+    if (error instanceof SourceError) throw error;
     throw new SourceError(displayName, problemOf(error as NodeJS.ErrnoException, url));
   } finally {
     await client.end().catch(() => undefined);
@@ -96,9 +100,9 @@ function problemOf({ code = "", message }: NodeJS.ErrnoException, { host, pathna
   if (code === "25006") return "the query would change data; use a query that only reads";
   if (code === "42501") return `the user may not run the query (${message}); grant it the right to read`;
   if (code === "42601") return `the query is not valid SQL (${message}); use one statement that returns rows`;
-  if (code === "ENOSPC")
-    return `does not fit on the disk of ${spoolDirectory()}; free space, or set XDG_STATE_HOME to a larger disk`;
-  if (/^(ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)/.test(code) || /timeout|terminated/i.test(message))
+  if (/^query read timeout$/i.test(message))
+    return `sent no rows for ${(queryTimeoutFactor * idleTimeoutMs()) / 1000} s; make the query faster or raise ${timeoutVariable}`;
+  if (/^(ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|57P0)/.test(code) || /timeout|terminated/i.test(message))
     return `cannot be read from ${host} (${code || message}); check the address, and that the server is running`;
   return `the query failed: ${message}${code ? ` (${code})` : ""}; run it with psql to see why`;
 }

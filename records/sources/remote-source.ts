@@ -1,5 +1,5 @@
-import type { FileHandle } from "node:fs/promises";
 import type { Format } from "../formats/format";
+import type { SourceCopy } from "./source-copy";
 
 /** A source that is not a file of this machine. It is copied to a file, which is then read like any other source. */
 export interface RemoteSource {
@@ -15,8 +15,8 @@ export interface RemoteSource {
    */
   version(): Promise<string | undefined>;
   /**
-   * Writes the content to an empty file.
+   * Writes the content to an empty copy.
    * @returns the version of exactly this content, or undefined if it is unknown
    */
-  copyTo(file: FileHandle): Promise<string | undefined>;
+  copyTo(copy: SourceCopy): Promise<string | undefined>;
 }

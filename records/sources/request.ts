@@ -5,7 +5,7 @@ import { SourceError } from "../formats/row";
 const maxRedirects = 5;
 
 /** Variable that sets how long a server may send nothing. */
-const timeoutVariable = "RECOMMENDER_SOURCE_TIMEOUT_MS";
+export const timeoutVariable = "RECOMMENDER_SOURCE_TIMEOUT_MS";
 
 /** Response to a request, after redirects. */
 export interface Reply extends Dispatcher.ResponseData {

@@ -21,7 +21,7 @@ export function s3Source(address: string): RemoteSource {
         await reply.body.dump();
         return reply.statusCode === 200 ? strongTag(reply) : undefined;
       }).catch(() => undefined),
-    copyTo: async (file) =>
+    copyTo: async (copy) =>
       download(
         {
           displayName: address,
@@ -29,7 +29,7 @@ export function s3Source(address: string): RemoteSource {
           get: (http, headers) => object.send("GET", http, headers),
           problemOf: (reply) => object.problemOf(reply),
         },
-        file,
+        copy,
       ),
   };
 }

@@ -1,4 +1,3 @@
-import type { FileHandle } from "node:fs/promises";
 import type { Format } from "../formats/format";
 import { SourceError } from "../formats/row";
 import type { RemoteSource } from "./remote-source";
@@ -15,8 +14,8 @@ export function standardInput(
     displayName,
     fileName: "",
     version: async () => undefined,
-    async copyTo(file: FileHandle) {
-      for await (const chunk of input) await file.appendFile(chunk as Buffer);
+    async copyTo(copy) {
+      for await (const chunk of input) await copy.append(chunk as Buffer);
       return undefined;
     },
   };

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { request } from "undici";
 import { Client, endpointToken } from "../../client/client";
 import { type Input, type Reply, type Route, routes } from "../../contract";
@@ -47,15 +48,19 @@ export class ObservedService {
     readonly client: Client,
     calls: LoggedCall[],
     private readonly clock: HoldingClock,
+    private readonly log: EventEmitter,
   ) {
     this.#calls = calls;
   }
 
   static async start(options: StartOptions = {}): Promise<ObservedService> {
     const calls: LoggedCall[] = [];
+    const log = new EventEmitter();
     const write = (line: string) => {
       const { msg, method, path, status } = JSON.parse(line);
-      if (msg === "call" && path !== "/oauth/token") calls.push({ method, path, status });
+      if (msg !== "call" || path === "/oauth/token") return;
+      calls.push({ method, path, status });
+      log.emit(`${method} ${path}`);
     };
     const clock = new HoldingClock();
     const service = await startService({ log: { write }, retryDelayMs: 1, clock, ...options });
@@ -66,6 +71,7 @@ export class ObservedService {
       new Client({ baseUrl: service.url, apiKey: service.key, token }),
       calls,
       clock,
+      log,
     );
   }
 
@@ -130,6 +136,11 @@ export class ObservedService {
   /** Returns the calls since the last call of this method, in order, such as `POST /create-project`. */
   calls(): string[] {
     return this.#calls.splice(0).map(({ method, path }) => `${method} ${path}`);
+  }
+
+  /** Waits for calls such as `GET /get-job`, from now on. */
+  async nextCalls(call: string, count: number): Promise<void> {
+    for (let seen = 0; seen < count; seen++) await once(this.log, call);
   }
 
   /** Returns the origins of jobs that were sent with their submissions. */

@@ -5,7 +5,8 @@ import { promisify } from "node:util";
 import { parse } from "yaml";
 import type { Host } from "../cli/comment/hosts";
 import { type Contexts, evaluate, interpolate, interpolateAll, shouldRun } from "./expression";
-import { runScript } from "./shell";
+import type { Conclusion } from "./pipeline";
+import { Shell } from "./shell";
 import type { ShopRepository } from "./shop-repository";
 
 const execute = promisify(execFile);
@@ -51,7 +52,7 @@ export interface GitHubEvent {
 /** How a job ended. */
 export interface GitHubJob {
   readonly name: string;
-  readonly conclusion: "success" | "failure" | "skipped" | "waiting";
+  readonly conclusion: Conclusion | "skipped";
   readonly printed: string;
   /** Job summary. */
   readonly summary: string;
@@ -62,6 +63,7 @@ export interface GitHubJob {
 /** Result of a step. */
 interface Outcome {
   readonly isOk: boolean;
+  readonly isKilled?: boolean;
   readonly outputs: Readonly<Record<string, string>>;
 }
 
@@ -88,6 +90,7 @@ export class GitHubActions {
   readonly protectedEnvironments = new Set<string>();
   /** Token of a workflow. */
   readonly token = "a-token-that-may-write";
+  readonly shell = new Shell();
 
   constructor(
     private readonly shop: ShopRepository,
@@ -130,31 +133,33 @@ export class GitHubActions {
     const base = { ...env, ...this.#variables(temp, event, contexts), ...interpolateAll(job.env, contexts) };
     for (const file of ["summary", "env"]) writeFileSync(join(temp, file), "");
     const running: Running = { cwd, temp, base, contexts, event, printed: "", uploads: [] };
-    const { failed } = await this.#runSteps(job.steps, running, contexts, ["-e"]);
+    const { failed, killed } = await this.#runSteps(job.steps, running, contexts, ["-e"]);
     const summary = readFileSync(join(temp, "summary"), "utf8");
     const { printed, uploads } = running;
-    return { name, conclusion: failed ? "failure" : "success", printed, summary, uploads };
+    const conclusion = killed ? "killed" : failed ? "failure" : "success";
+    return { name, conclusion, printed, summary, uploads };
   }
 
-  /** Runs steps in order. After a failure, only steps with a matching `if` run. */
+  /** Runs steps in order. After a failure, only steps with a matching `if` run. After a kill, the machine is lost. */
   async #runSteps(
     list: readonly Step[],
     running: Running,
     contexts: Contexts,
     flags: readonly string[],
-  ): Promise<{ failed: boolean; steps: Record<string, Pick<Outcome, "outputs">> }> {
+  ): Promise<{ failed: boolean; killed: boolean; steps: Record<string, Pick<Outcome, "outputs">> }> {
     const steps: Record<string, Pick<Outcome, "outputs">> = {};
     let failed = false;
     for (const step of list) {
       const now = { ...contexts, steps };
       if (!shouldRun(step.if, now, { failed })) continue;
-      const { isOk, outputs } = step.uses
+      const { isOk, isKilled, outputs } = step.uses
         ? await this.#use(step.uses, step, running, now)
         : await this.#runStep(step, running, now, flags);
+      if (isKilled) return { failed: true, killed: true, steps };
       if (step.id) steps[step.id] = { outputs };
       failed ||= !isOk;
     }
-    return { failed, steps };
+    return { failed, killed: false, steps };
   }
 
   async #runStep(
@@ -172,9 +177,13 @@ export class GitHubActions {
       ...interpolateAll(step.env, contexts),
     };
     const script = interpolate(step.run, contexts);
-    const { code, printed } = await runScript(script, { cwd, env, flags });
+    const { code, printed } = await this.shell.run(script, { cwd, env, flags });
     running.printed += printed;
-    return { isOk: code === 0, outputs: keyValues(readFileSync(join(temp, "output"), "utf8")) };
+    return {
+      isOk: code === 0,
+      isKilled: code === null,
+      outputs: keyValues(readFileSync(join(temp, "output"), "utf8")),
+    };
   }
 
   async #use(uses: string, step: Step, running: Running, contexts: Contexts): Promise<Outcome> {

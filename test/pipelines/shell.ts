@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
 /** Result of a script. */
@@ -16,19 +16,33 @@ interface ScriptOptions {
   readonly flags: readonly string[];
 }
 
-/** Runs a script with bash and waits until it has exited. */
-export async function runScript(script: string, { cwd, env, flags }: ScriptOptions): Promise<ScriptResult> {
-  const child = spawn("bash", [...flags, "-c", script], {
-    cwd,
-    env: { ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (text) => {
-      printed += text;
+/** Runs the scripts of jobs. */
+export class Shell {
+  readonly #running = new Set<ChildProcess>();
+
+  /** Runs a script with bash and waits until it has exited. */
+  async run(script: string, { cwd, env, flags }: ScriptOptions): Promise<ScriptResult> {
+    const child = spawn("bash", [...flags, "-c", script], {
+      cwd,
+      env: { ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      // A separate process group, so the script can be killed with its children.
+      detached: true,
     });
+    this.#running.add(child);
+    let printed = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (text) => {
+        printed += text;
+      });
+    }
+    const [code] = (await once(child, "close")) as [number | null];
+    this.#running.delete(child);
+    return { code, printed };
   }
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, printed };
+
+  /** Kills all running scripts with their children. */
+  kill(): void {
+    for (const { pid } of this.#running) process.kill(-(pid as number), "SIGKILL");
+  }
 }

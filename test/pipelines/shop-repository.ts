@@ -250,7 +250,7 @@ cp -al '${this.clone}/node_modules' node_modules
   }
 }
 
-/** Reads an example pipeline. */
-export async function examplePipeline(file: string): Promise<string> {
-  return readFile(join(packageRoot, "examples/ci", file), "utf8");
+/** Reads a file of the package, such as an example pipeline. */
+export async function exampleFile(file: string): Promise<string> {
+  return readFile(join(packageRoot, file), "utf8");
 }

@@ -6,7 +6,7 @@ import type { Format } from "../../records/formats/format";
 import { type RecordKindName, recordKinds } from "../../records/kind";
 import type { Mapping } from "../../records/mapping/mapping";
 import type { Reject } from "../../records/rejects";
-import { findFiles } from "../../records/source";
+import { findFiles, type SourceFile } from "../../records/source";
 
 /** Directory for the sources of one test file and for the state of uploads. */
 export class TestDirectory {
@@ -32,13 +32,22 @@ export class TestDirectory {
 export async function read(
   kind: RecordKindName,
   source: string,
-  { mapping = {}, format }: { mapping?: Mapping; format?: Format } = {},
+  { format, ...options }: { mapping?: Mapping; format?: Format } = {},
+) {
+  return readFiles(kind, await findFiles(source, format), options);
+}
+
+/** Reads the files of a source. */
+export async function readFiles(
+  kind: RecordKindName,
+  files: readonly SourceFile[],
+  { mapping = {} }: { mapping?: Mapping } = {},
 ) {
   const rejects: Reject[] = [];
   const records: Record<string, unknown>[] = [];
   const lines: number[] = [];
   const batches = batchesOf({
-    files: await findFiles(source, format),
+    files,
     kind: recordKinds[kind],
     mapping,
     datasetId: "d",

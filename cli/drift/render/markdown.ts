@@ -37,7 +37,7 @@ export function renderMarkdown({ stacks }: Report): string {
 /** Returns a marker that identifies the comment of a stack, to update it instead of adding a new one. */
 export function markerOf(
   { project, stack }: Pick<StackReport, "project" | "stack">,
-  command: "drift" | "review" = "drift",
+  command: "drift" | "review" | "releases" = "drift",
 ): string {
   return `<!-- recommender-${command} ${`${project}/${stack}`.replaceAll("--", "- -").replaceAll(">", "")} -->`;
 }
@@ -159,7 +159,8 @@ function findingMarkdown(finding: Finding, apply: string, accept: string): strin
   return folded(title, body);
 }
 
-function folded(summary: string, body: string): string {
+/** Returns a section that readers can open. */
+export function folded(summary: string, body: string): string {
   return `<details><summary>${summary}</summary>\n\n${body}\n</details>\n`;
 }
 

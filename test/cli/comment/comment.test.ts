@@ -91,6 +91,18 @@ describe.each(["github", "gitlab"] as const)("recommender comment, on %s", (kind
     expect(bodies()).toEqual([review("once").trim()]);
   });
 
+  test("two runs that create the comment at the same time leave one", async () => {
+    host.faults.push({
+      on: /^GET .*(comments|notes)$/,
+      fault: (response) => {
+        response.writeHead(200).end("[]");
+        host.add(review("of another run"), "own");
+      },
+    });
+    expect(await comment(review("of this run"))).toMatchObject({ code: 0, err: "" });
+    expect(bodies()).toEqual([review("of this run").trim()]);
+  });
+
   test("a limit that lasts longer than a pipeline should wait fails with one sentence", async () => {
     const reset = String(Math.ceil(Date.now() / 1000) + 1800);
     const headers =
@@ -148,6 +160,22 @@ describe.each(["github", "gitlab"] as const)("recommender comment, on %s", (kind
       err: expect.stringContaining("has no https:// address, so the token is not sent"),
     });
   });
+});
+
+test("a pull request of Dependabot, which has no secrets, is no error", async () => {
+  writeFileSync(eventFile, JSON.stringify(pull("shop/infra")));
+  const env = { GITHUB_ACTIONS: "true", GITHUB_EVENT_PATH: eventFile, GITHUB_ACTOR: "dependabot[bot]" };
+  for (const args of [
+    ["review", "--stack", "dev"],
+    ["comment", "review.md"],
+  ])
+    expect(
+      await runIn(directory, args, { ...env, PULUMI_CONFIG_PASSPHRASE: "", PULUMI_BACKEND_URL: "" }),
+    ).toEqual({
+      code: 0,
+      out: "The pull request comes from Dependabot, which gets no secrets, so the review is skipped.\n",
+      err: "",
+    });
 });
 
 test("the token of a workflow, which cannot read its account, edits the comment of its bot", async () => {

@@ -23,8 +23,11 @@ export class Host {
   readonly comments: Stored[] = [];
   /** Responses to the next calls whose method and path match. Each is used once. */
   readonly faults: { readonly on: RegExp; readonly fault: Fault; readonly afterwards?: boolean }[] = [];
-  /** Approvals of the workflow run, as GitHub returns them. */
+  /** Approvals of the workflow run or of each deployment, as the host returns them. */
   readonly approvals: object[] = [];
+  /** Deployments of GitLab's jobs. */
+  readonly deployments: { readonly id: number; readonly deployable: object; readonly environment: string }[] =
+    [];
   /** Whether the token can read its account. The token of a workflow cannot. */
   canReadAccount = true;
   readonly #server = createServer((request, response) => void this.#respond(request, response));
@@ -94,6 +97,8 @@ export class Host {
         ? /^\/repos\/shop\/infra\/issues\/comments\/(\d+)$/
         : /^\/projects\/11\/merge_requests\/7\/notes\/(\d+)$/;
     if (path === "/repos/shop/infra/actions/runs/1/approvals") return { status: 200, body: this.approvals };
+    const deployment = /^\/projects\/11\/deployments(?:\/(\d+))?$/.exec(path);
+    if (deployment) return { status: 200, body: this.#deployments(deployment[1], query.get("environment")) };
     const size = Number(query.get("per_page") ?? 20);
     const start = (Number(query.get("page") ?? 1) - 1) * size;
     if (lists.test(path) && method === "GET")
@@ -105,6 +110,16 @@ export class Host {
       edited.body = body;
       return { status: 200, body: edited };
     }
+    if (edited && method === "DELETE") {
+      this.comments.splice(this.comments.indexOf(edited), 1);
+      return { status: 204, body: undefined };
+    }
     return { status: 404, body: { message: "Not Found" } };
+  }
+
+  /** Returns one deployment with its approvals, or the deployments of an environment. */
+  #deployments(id: string | undefined, environment: string | null): object {
+    if (id === undefined) return this.deployments.filter((one) => one.environment === environment).reverse();
+    return { ...this.deployments.find((one) => one.id === Number(id)), approvals: this.approvals };
   }
 }

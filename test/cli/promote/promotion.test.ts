@@ -192,6 +192,7 @@ describe("the required quality", () => {
 describe("the review of a promotion", () => {
   const review: Review = {
     verdict: "refused",
+    project: "shop",
     from: "dev",
     to: "staging",
     source: release,
@@ -295,6 +296,32 @@ describe("the review of a promotion", () => {
 
   test("has a marker only as a comment", () => {
     expect(reviewText(review)).not.toContain("<!--");
-    expect(commentOf(review)).toMatch(/^# Promotion [\s\S]*\n<!-- recommender promote dev staging -->\n$/);
+    expect(commentOf(review)).toMatch(
+      /^# Promotion [\s\S]*\n<!-- recommender promote shop dev staging -->\n$/,
+    );
+  });
+
+  test("shows odd names and texts as they are, in every table and block", () => {
+    const odd = "a|b `c` <d> *e* [f](g)";
+    const escaped = "a\\|b \\`c\\` \\<d\\> \\*e\\* [f]\\(g)";
+    const markdown = reviewText({
+      ...review,
+      quality: review.quality.map((one) => ({ ...one, model: odd })),
+      gates: [{ gate: "freeze", isOpen: false, words: odd }],
+      lost: [odd],
+      source: {
+        ...release,
+        contents: {
+          ...contents(),
+          deployments: [{ ...contents().deployments[0], name: odd, rules: { filter: "```" } }],
+        },
+      } as Release,
+    });
+    const rows = markdown.split("\n").filter((line) => line.startsWith("|"));
+    expect(rows.map((row) => row.split(/(?<!\\)\|/).length)).toEqual(rows.map(() => 7));
+    const text = markdown.replace(/\s+/g, " ");
+    for (const part of [`| ${escaped} |`, `closed: ${escaped}.`, `**Model ${escaped}**`, `- ${escaped}:`])
+      expect(text).toContain(part);
+    expect(markdown).toContain("````diff\n+ filter: ```\n````");
   });
 });

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { markerIn } from "../../../cli/comment/upsert";
 import { type Release, ReleaseFile } from "../../../cli/release/history";
 import type { TimelineEntry } from "../../../cli/release/timeline";
 import { readAuthor } from "../../../cli/stack/author";
@@ -153,6 +154,26 @@ describe("the chart of the quality", () => {
     // A better model is higher in the image.
     expect(y2).toBeLessThan(y1);
     expect(y3).toBe(y1);
+  });
+
+  test("is drawn by GitHub and GitLab if it is Markdown, which becomes one comment", async () => {
+    const file = join(directory, "quality.md");
+    expect((await releases("dev", "--chart", file)).code).toBe(0);
+    const text = readFileSync(file, "utf8");
+    expect(text).toBe(`### Quality of dev over time
+
+NDCG@20 of dev: live &lt;1&gt;
+
+\`\`\`mermaid
+xychart-beta
+  x-axis ["dev-1", "dev-2", "dev-3"]
+  y-axis "NDCG@20" 0 --> 0.60
+  line [0.5000, 0.6000, 0.5000]
+\`\`\`
+
+<!-- recommender-releases shop/dev -->
+`);
+    expect(markerIn(text)).toBe("<!-- recommender-releases shop/dev -->");
   });
 
   test("is not drawn without a known quality, or to a file that is no image", async () => {
