@@ -15,11 +15,8 @@ export interface Methods {
   readonly depth: number;
 }
 
-/** Assumed number of values in a list of an attribute, to estimate the time that a test of all values takes. */
+/** Assumed number of values in a list, to estimate the time that a test of all values takes. */
 const listLength = 8;
-
-const tooManyTests =
-  "this tests too many values of lists; do not nest such tests, or add an attribute with the result";
 
 /** Compiles a call of a function, a method, or a test of the values of a list. */
 export function callOf(
@@ -84,8 +81,6 @@ function listTest(compiler: Methods, at: number, { name, of, list, args }: ListT
   const evaluate = (scope: Scope) => {
     const truths = function* () {
       for (const value of listOf(values.evaluate(scope))) {
-        scope.timeLeft -= test.cost;
-        if (scope.timeLeft < 0) throw new ExpressionError(at, tooManyTests);
         scope.variables[place] = value;
         yield test.evaluate(scope) === true;
       }
@@ -94,8 +89,7 @@ function listTest(compiler: Methods, at: number, { name, of, list, args }: ListT
   };
   const part = partOf({
     ...{ at, kinds: BOOL, parts: [values, test] },
-    // The cost of a list in the expression is its length.
-    cost: Math.max(listLength, values.cost) * (test.cost + 2),
+    cost: listLength * (test.cost + 2),
     evaluate,
   });
   // The variable of this test is defined inside of it only.

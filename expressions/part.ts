@@ -10,8 +10,6 @@ export interface Scope {
   readonly variables: unknown[];
   /** Results of parts that are the same for all items. */
   readonly memo: unknown[];
-  /** Time that is left for tests of lists, relative to a comparison. Only the values show how long the lists are. */
-  timeLeft: number;
 }
 
 /** A compiled part of an expression. */

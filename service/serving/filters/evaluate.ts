@@ -10,8 +10,6 @@ export interface Input {
   readonly user: readonly unknown[];
   /** Number of items. */
   readonly items: number;
-  /** Maximum time of tests of lists, relative to a comparison. */
-  readonly timeLeft: number;
 }
 
 /** Keeps the truth values of parts that do not read the user, for other users. */
@@ -37,7 +35,7 @@ const keptShare = 0.25;
 /** Returns the estimated time of an evaluation, relative to one comparison. */
 export function costOf({ root }: Compiled, { columns, items }: Input): number {
   const cost = (part: Part, isKept: boolean): number => {
-    if (part.items.size === 0) return part.cost;
+    if (part.items.size === 0) return 0;
     if (!part.readsUser && !isKept) return keptShare * cost(part, true);
     const [place] = part.items;
     // One attribute: once per distinct value, and a quick look per item for its value.
@@ -58,8 +56,8 @@ class Evaluation {
     private readonly input: Input,
     private readonly kept: KeptMasks,
   ) {
-    const { columns, user, timeLeft } = input;
-    this.scope = { item: columns.map(() => null), user, variables: [], memo: [], timeLeft };
+    const { columns, user } = input;
+    this.scope = { item: columns.map(() => null), user, variables: [], memo: [] };
   }
 
   /** Returns 1 for each item for which a part is true, and 0 for the others. The caller must not change it. */

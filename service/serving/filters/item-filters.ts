@@ -8,8 +8,7 @@ import { listOf } from "../../../expressions/values";
 import { type AttributeSchema, type Attributes, attributeOf } from "../../algorithms";
 import { ServiceError, shortened } from "../../base/error";
 import { Column, interpreted } from "./column";
-import { type Input, matching } from "./evaluate";
-import { maxListTime, requireCheap } from "./expense";
+import { costOf, type Input, matching } from "./evaluate";
 import { ItemTable, type ReadItems } from "./item-table";
 import { MaskCache } from "./kept-masks";
 
@@ -18,6 +17,12 @@ const maxResultBytes = 64 * 1024 * 1024;
 
 /** Maximum number of different item attributes in one expression. */
 const maxAttributes = 32;
+
+/** Maximum estimated time per item, in comparisons. More would take longer than 5 ms for 100,000 items. */
+const maxCostPerItem = 4;
+
+/** The estimated time is only limited above this number of items, because small catalogues are fast anyway. */
+const minLimitedItems = 25_000;
 
 /** Maximum size of the compiled expressions of a deployment, and of all parsed expressions, in bytes. */
 const maxCompiledBytes = 32 * 1024 * 1024;
@@ -127,19 +132,13 @@ export class ItemFilters {
   async holds(text: string, item: number, by: FilteredFor): Promise<boolean> {
     const { compiled, columns, user } = await this.compiledFor(text, by, "rule");
     const values = compiled.item.map((name) => valueIn(columns.get(name), item));
-    const scope = { item: values, user, variables: [], memo: [], timeLeft: Number.POSITIVE_INFINITY };
-    return compiled.root.evaluate(scope) === true;
+    return compiled.root.evaluate({ item: values, user, variables: [], memo: [] }) === true;
   }
 
   /** Returns a function that returns the values of an attribute of an item. A category is treated as a list of one. */
   async valuesOf(attribute: string): Promise<(item: number) => readonly unknown[]> {
     const column = (await this.table.columnsOf([attribute])).get(attribute);
     return (item) => listOf(valueIn(column, item));
-  }
-
-  /** Reads the attributes that an expression of a rule uses, so the first call does not have to wait for that. */
-  async prepareRule(text: string): Promise<void> {
-    await this.compiledFor(text, { attributes: async () => undefined }, "rule");
   }
 
   /** Throws an ExpressionError if an expression is invalid, as `matching` does. */
@@ -149,7 +148,7 @@ export class ItemFilters {
       { attributes: async () => undefined },
       "user",
     );
-    requireCheap(compiled, this.inputOf(compiled, columns, user, "user"));
+    requireCheap(compiled, this.inputOf(compiled, columns, user));
   }
 
   /** Returns an error if no record and no schema has an attribute. */
@@ -177,7 +176,7 @@ export class ItemFilters {
   private async find(text: string, by: FilteredFor, mode: Mode): Promise<Uint32Array> {
     const { compiled, columns, user: values } = await this.compiledFor(text, by, mode);
     const key = JSON.stringify([text, ...values]);
-    const input = this.inputOf(compiled, columns, values, mode);
+    const input = this.inputOf(compiled, columns, values);
     const stamp = `${input.items}:${input.columns.map(({ version }) => version).join()}`;
     const known = this.results.get(key);
     if (known?.stamp === stamp) return known.items;
@@ -187,12 +186,7 @@ export class ItemFilters {
     return items;
   }
 
-  private inputOf(
-    { item }: Compiled,
-    columns: ReadonlyMap<string, Column>,
-    user: readonly unknown[],
-    mode: Mode,
-  ): Input {
+  private inputOf({ item }: Compiled, columns: ReadonlyMap<string, Column>, user: readonly unknown[]): Input {
     const items = this.items.ids.length;
     return {
       columns: item.map((name) => {
@@ -202,8 +196,6 @@ export class ItemFilters {
       }),
       user,
       items,
-      // A deployed rule must not make calls fail.
-      timeLeft: mode === "rule" ? Number.POSITIVE_INFINITY : maxListTime(items),
     };
   }
 
@@ -265,4 +257,22 @@ function requireReadable(
       `This key may not filter by item.${shortened(item)}. An operator can allow it with ` +
         "`recommender clients update --attributes`.",
     );
+}
+
+function requireCheap(compiled: Compiled, input: Input): void {
+  const large = input.columns.findIndex(({ isTooLarge }) => isTooLarge);
+  if (large >= 0)
+    throw new ExpressionError(
+      0,
+      `item.${compiled.item[large]} has too many long values to filter by; filter by another attribute`,
+    );
+  const cost = costOf(compiled, input);
+  const most = maxCostPerItem * Math.max(input.items, minLimitedItems);
+  if (cost <= most) return;
+  throw new ExpressionError(
+    compiled.root.at,
+    `the expression is too expensive for ${input.items.toLocaleString("en")} items: it takes ` +
+      `${(cost / most).toFixed(1)} times the limit. Test fewer attributes that differ between most items, ` +
+      "or add an attribute with the result to the items",
+  );
 }

@@ -38,13 +38,11 @@ export class DeployedRules {
     this.factors = [...(rules.boost ?? []), ...(rules.bury ?? [])];
   }
 
-  /**
-   * Reads the attributes that the rules use, so the first call does not have to wait for that. Evaluates nothing, because
-   * `check` rejects expressions that would take too long only afterwards.
-   */
+  /** Reads the attributes that the rules use, so the first call does not have to wait for that. */
   async prepare(): Promise<void> {
-    for (const { text } of expressionsIn(this.rules)) await this.filters.prepareRule(text);
-    for (const { attribute } of this.rules.limitPer ?? []) await this.filters.valuesOf(attribute);
+    const of = { attributes: async () => undefined };
+    await this.standingFor(of);
+    await this.arrangementFor(of, () => true);
   }
 
   /** Throws if an expression reads unknown attributes, or if its types do not match. */
