@@ -1,4 +1,5 @@
 import { closestMatch, truncate } from "../contract/messages";
+import type { Cost, Estimate } from "./cost";
 import { functions, macros, methods, type Operation } from "./functions";
 import { BOOL, kindsText, NULL } from "./kinds";
 import { requireBool } from "./operators";
@@ -15,9 +16,6 @@ export interface Methods {
   readonly depth: number;
 }
 
-/** Assumed number of values in a list, to estimate the time that a test of all values takes. */
-const listLength = 8;
-
 /** Compiles a call of a function, a method, or a test of the values of a list. */
 export function callOf(
   compiler: Methods,
@@ -33,8 +31,8 @@ export function callOf(
   if (!operation) throw unknownFunction(at, name, receiver !== undefined);
   const parts = [...(receiver ? [receiver] : []), ...args].map((one) => compiler.part(one));
   requireArguments(at, name, parts, operation);
-  const { gives, cost, apply } = operation;
-  return partOf({ at, kinds: gives, parts, cost, combine: apply });
+  const { gives, work, size, apply } = operation;
+  return partOf({ at, kinds: gives, parts, work, size, combine: apply });
 }
 
 function requireArguments(at: number, name: string, parts: readonly Part[], { takes }: Operation): void {
@@ -87,13 +85,14 @@ function listTest(compiler: Methods, at: number, { name, of, list, args }: ListT
     };
     return of(truths());
   };
-  const part = partOf({
-    ...{ at, kinds: BOOL, parts: [values, test] },
-    cost: listLength * (test.cost + 2),
-    evaluate,
-  });
+  const cost = (estimate: Estimate): Cost => {
+    const { time, size } = estimate.of(values);
+    const own = 8 + size * (estimate.ofTest(test, place, size).time + 4);
+    return { own, time: time + own, size: 1 };
+  };
+  const part = partOf({ at, kinds: BOOL, parts: [values, test], evaluate });
   // The variable of this test is defined inside of it only.
-  return { ...part, readsVariable: place > 0 };
+  return { ...part, cost, readsVariable: place > 0 };
 }
 
 function unknownFunction(at: number, name: string, isMethod: boolean): ExpressionError {
