@@ -1,6 +1,6 @@
 import { closestMatch, truncate } from "../contract/messages";
 import type { Cost, Estimate } from "./cost";
-import { functions, macros, methods, type Operation } from "./functions";
+import { functions, type ListTest, macros, methods, type Operation } from "./functions";
 import { BOOL, kindsText, NULL } from "./kinds";
 import { requireBool } from "./operators";
 import { ExpressionError, type Node } from "./parse";
@@ -57,14 +57,14 @@ function hasOf(compiler: Methods, at: number, args: readonly Node[]): Part {
   return partOf({ at, kinds: BOOL, parts: [compiler.part(field)], combine });
 }
 
-interface ListTest {
+interface ListTestCall {
   readonly name: string;
-  readonly of: (truths: Iterable<boolean>) => boolean;
+  readonly of: ListTest;
   readonly list: Node;
   readonly args: readonly Node[];
 }
 
-function listTest(compiler: Methods, at: number, { name, of, list, args }: ListTest): Part {
+function listTest(compiler: Methods, at: number, { name, of, list, args }: ListTestCall): Part {
   const [variable, condition] = args;
   if (variable?.op !== "id" || !condition || args.length !== 2)
     throw new ExpressionError(
@@ -77,17 +77,15 @@ function listTest(compiler: Methods, at: number, { name, of, list, args }: ListT
   const test = compiler.within(variable.args, () => compiler.part(condition));
   requireBool(test, `the condition of ${name}`);
   const evaluate = (scope: Scope) => {
-    const truths = function* () {
-      for (const value of listOf(values.evaluate(scope))) {
-        scope.variables[place] = value;
-        yield test.evaluate(scope) === true;
-      }
-    };
-    return of(truths());
+    const { variables } = scope;
+    return of(listOf(values.evaluate(scope)), (value) => {
+      variables[place] = value;
+      return test.evaluate(scope) === true;
+    });
   };
   const cost = (estimate: Estimate): Cost => {
     const { time, size } = estimate.of(values);
-    const own = 8 + size * (estimate.ofTest(test, place, size).time + 4);
+    const own = 2 + size * (estimate.ofTest(test, place, size).time + 1);
     return { own, time: time + own, size: 1 };
   };
   const part = partOf({ at, kinds: BOOL, parts: [values, test], evaluate });

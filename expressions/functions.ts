@@ -24,7 +24,8 @@ function onText(apply: (text: string, other: string) => unknown, gives: Kinds, c
   return {
     takes: Array<Kinds>(count).fill(TEXT),
     gives,
-    ...(gives === BOOL ? { work: reads } : { work: readsCharacters, size: sizeOfText }),
+    work: reads,
+    ...(gives !== BOOL && { size: sizeOfText }),
     apply: (text, other) =>
       typeof text === "string" && (count === 1 || typeof other === "string")
         ? apply(text, other as string)
@@ -111,21 +112,17 @@ export const methods: ReadonlyMap<string, Operation> = new Map([
   ["upperAscii", onText((text) => withOtherCase(text, "a"), TEXT | NULL, 1)],
 ]);
 
+/** Whether a list has values for which a condition is true. */
+export type ListTest = (values: readonly unknown[], isTrue: (value: unknown) => boolean) => boolean;
+
 /** Tests of the values of a list, such as `item.tags.exists(tag, tag == "new")`. */
-export const macros: ReadonlyMap<string, (truths: Iterable<boolean>) => boolean> = new Map([
-  ["exists", (truths) => countOf(truths, 1) > 0],
-  ["exists_one", (truths) => countOf(truths, 2) === 1],
-  [
-    "all",
-    (truths) => {
-      for (const truth of truths) if (!truth) return false;
-      return true;
-    },
-  ],
+export const macros: ReadonlyMap<string, ListTest> = new Map<string, ListTest>([
+  ["exists", (values, isTrue) => values.some(isTrue)],
+  ["exists_one", hasExactlyOne],
+  ["all", (values, isTrue) => values.every(isTrue)],
 ]);
 
-function countOf(truths: Iterable<boolean>, most: number): number {
-  let count = 0;
-  for (const truth of truths) if (truth && ++count === most) break;
-  return count;
+function hasExactlyOne(values: readonly unknown[], isTrue: (value: unknown) => boolean): boolean {
+  const first = values.findIndex(isTrue);
+  return first >= 0 && !values.slice(first + 1).some(isTrue);
 }

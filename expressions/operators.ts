@@ -132,7 +132,7 @@ function membership(at: number, a: Part, b: Part, place: number): Part {
     return (scope.memo[place] as (value: unknown) => boolean)(a.evaluate(scope));
   };
   return {
-    ...partOf({ at, kinds: BOOL, parts: [a], work: ([size = 1]) => 2 + size, evaluate }),
+    ...partOf({ at, kinds: BOOL, parts: [a], work: ([size = 1]) => 1 + size, evaluate }),
     readsUser: a.readsUser || b.readsUser,
   };
 }

@@ -60,11 +60,7 @@ export class PublicKeys {
     }
     this.known.set(id, found);
     if (![...found.pages.origins, ...options.allowedOrigins].includes(origin))
-      throw new ServiceError(
-        "FORBIDDEN",
-        `The public key ${found.name} cannot be used by pages of ${shortened(origin)}. An operator can allow it with ` +
-          `\`recommender clients update ${found.name} --origins ${[...found.pages.origins, shortened(origin)].join(",")}\`.`,
-      );
+      throw new ServiceError("FORBIDDEN", wrongOrigin(found, shortened(origin)));
     this.countTotal(found);
     return found;
   }
@@ -84,4 +80,14 @@ export class PublicKeys {
     const message = `The public key ${name} is limited to ${keyQps} calls per second from all pages together.`;
     this.totals.count(id, keyQps, message);
   }
+}
+
+function wrongOrigin({ name, pages: { origins } }: PublicKey, origin: string): string {
+  const reason = `The public key ${name} cannot be used by pages of ${origin}.`;
+  if (origin === "null")
+    return `${reason} Browsers send this origin for files and sandboxed frames. Open the page from a web server.`;
+  return (
+    `${reason} An operator can allow it with ` +
+    `\`recommender clients update ${name} --origins ${[...origins, origin].join(",")}\`.`
+  );
 }
