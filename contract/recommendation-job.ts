@@ -45,7 +45,7 @@ export const recommendationJobFields = z
     if (userIds && query)
       context.addIssue({
         code: "custom",
-        message: "expected userIds or query, not both",
+        message: "expected a list of users or a query, not both",
         path: ["query"],
       });
   });

@@ -46,7 +46,11 @@ const visitEvent = z.strictObject({
     .describe("Weight of the event, as in an event record."),
 });
 
-const idList = atMost(z.array(recordId).min(1), limits.listedItems);
+/** An empty list is valid, such as the items of an empty shopping cart. */
+const excludedIds = atMost(z.array(recordId), limits.listedItems);
+
+/** An empty list would allow no item at all, so it is probably a mistake. */
+const includedIds = atMost(z.array(recordId).min(1), limits.listedItems);
 
 /** Request fields that limit what is recommended. Both recommendation calls have them. */
 export const recommendationOptions = {
@@ -59,8 +63,8 @@ export const recommendationOptions = {
     .describe(
       "Recommends only items for which this expression in CEL is true (extension). It reads attributes of `item` and of `user`.",
     ),
-  excludeItemIds: idList.optional().describe("Never recommends these items (extension)."),
-  includeItemIds: idList.optional().describe("Recommends only some of these items (extension)."),
+  excludeItemIds: excludedIds.optional().describe("Never recommends these items (extension)."),
+  includeItemIds: includedIds.optional().describe("Recommends only some of these items (extension)."),
   events: atMost(z.array(visitEvent), limits.visitEvents)
     .optional()
     .describe("Events of the current visit (extension). They count as events of now, and are not stored."),

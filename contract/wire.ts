@@ -139,8 +139,10 @@ function makeWireSchema(schema: z.ZodType): z.ZodType {
  * programs.
  */
 function withChecksOf(schema: z.ZodObject, twin: z.ZodObject): z.ZodObject {
+  // Without the fields, whose problems the twin reports.
+  const checks = new z.ZodObject({ ...schema.def, shape: {}, catchall: z.unknown() });
   return twin.superRefine((value, context) => {
-    for (const { message, path } of schema.safeParse(decode(schema, value)).error?.issues ?? [])
+    for (const { message, path } of checks.safeParse(decode(schema, value)).error?.issues ?? [])
       context.addIssue({
         code: "custom",
         message,

@@ -1,5 +1,6 @@
 import { closestMatch, truncate } from "../contract/messages";
-import { functions, macros, methods, type Operation } from "./functions";
+import type { Cost, Estimate } from "./cost";
+import { functions, type ListTest, macros, methods, type Operation } from "./functions";
 import { BOOL, kindsText, NULL } from "./kinds";
 import { requireBool } from "./operators";
 import { ExpressionError, type Node } from "./parse";
@@ -14,9 +15,6 @@ export interface Methods {
   /** Number of defined variables. */
   readonly depth: number;
 }
-
-/** Assumed number of values in a list, to estimate the time that a test of all values takes. */
-const listLength = 8;
 
 /** Compiles a call of a function, a method, or a test of the values of a list. */
 export function callOf(
@@ -33,8 +31,8 @@ export function callOf(
   if (!operation) throw unknownFunction(at, name, receiver !== undefined);
   const parts = [...(receiver ? [receiver] : []), ...args].map((one) => compiler.part(one));
   requireArguments(at, name, parts, operation);
-  const { gives, cost, apply } = operation;
-  return partOf({ at, kinds: gives, parts, cost, combine: apply });
+  const { gives, work, size, apply } = operation;
+  return partOf({ at, kinds: gives, parts, work, size, combine: apply });
 }
 
 function requireArguments(at: number, name: string, parts: readonly Part[], { takes }: Operation): void {
@@ -59,14 +57,14 @@ function hasOf(compiler: Methods, at: number, args: readonly Node[]): Part {
   return partOf({ at, kinds: BOOL, parts: [compiler.part(field)], combine });
 }
 
-interface ListTest {
+interface ListTestCall {
   readonly name: string;
-  readonly of: (truths: Iterable<boolean>) => boolean;
+  readonly of: ListTest;
   readonly list: Node;
   readonly args: readonly Node[];
 }
 
-function listTest(compiler: Methods, at: number, { name, of, list, args }: ListTest): Part {
+function listTest(compiler: Methods, at: number, { name, of, list, args }: ListTestCall): Part {
   const [variable, condition] = args;
   if (variable?.op !== "id" || !condition || args.length !== 2)
     throw new ExpressionError(
@@ -79,21 +77,20 @@ function listTest(compiler: Methods, at: number, { name, of, list, args }: ListT
   const test = compiler.within(variable.args, () => compiler.part(condition));
   requireBool(test, `the condition of ${name}`);
   const evaluate = (scope: Scope) => {
-    const truths = function* () {
-      for (const value of listOf(values.evaluate(scope))) {
-        scope.variables[place] = value;
-        yield test.evaluate(scope) === true;
-      }
-    };
-    return of(truths());
+    const { variables } = scope;
+    return of(listOf(values.evaluate(scope)), (value) => {
+      variables[place] = value;
+      return test.evaluate(scope) === true;
+    });
   };
-  const part = partOf({
-    ...{ at, kinds: BOOL, parts: [values, test] },
-    cost: listLength * (test.cost + 2),
-    evaluate,
-  });
+  const cost = (estimate: Estimate): Cost => {
+    const { time, size } = estimate.of(values);
+    const own = 2 + size * (estimate.ofTest(test, place, size).time + 1);
+    return { own, time: time + own, size: 1 };
+  };
+  const part = partOf({ at, kinds: BOOL, parts: [values, test], evaluate });
   // The variable of this test is defined inside of it only.
-  return { ...part, readsVariable: place > 0 };
+  return { ...part, cost, readsVariable: place > 0 };
 }
 
 function unknownFunction(at: number, name: string, isMethod: boolean): ExpressionError {

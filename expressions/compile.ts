@@ -1,6 +1,7 @@
 import { truncate, unknownKey } from "../contract/messages";
 import { callOf, type Methods } from "./calls";
-import { ANY, type Kinds, kindOf, LIST, MAP, NULL, TEXT } from "./kinds";
+import { sizeOf } from "./cost";
+import { ANY, type Kinds, kindOf, LIST, MAP, NULL } from "./kinds";
 import { binary, conditional, logical, negative, not, requireBool, requireKinds } from "./operators";
 import { ExpressionError, type Node } from "./parse";
 import { leaf, type Part, partOf } from "./part";
@@ -125,7 +126,10 @@ class Compiler implements Methods {
   private variable(at: number, name: string): Part {
     const place = this.variables.lastIndexOf(name);
     if (place >= 0)
-      return leaf(at, ANY, ({ variables }) => variables[place] ?? null, { readsVariable: true });
+      return leaf(at, ANY, ({ variables }) => variables[place] ?? null, {
+        readsVariable: true,
+        size: ({ variables }) => variables[place] as number,
+      });
     if (name === "item" || name === "user")
       throw new ExpressionError(at, `name an attribute of ${name}, as in ${name}.country`);
     const attribute = this.known.names("item").includes(name) ? `; did you mean item.${name}?` : "";
@@ -140,9 +144,15 @@ class Compiler implements Methods {
     if (named) return this.attribute(node.start, named.of, named.name);
     const base = this.part(node.args[0]);
     const [, key] = node.args;
-    const place = typeof key === "string" ? leaf(node.pos, TEXT, () => key) : this.part(key);
+    const place = typeof key === "string" ? constantOf(node.pos, key) : this.part(key);
     requireKinds(base, typeof key === "string" ? MAP : MAP | LIST, "the value before an index or a field");
-    return partOf({ at: node.start, kinds: ANY, parts: [base, place], combine: valueAt });
+    return partOf({
+      at: node.start,
+      kinds: ANY,
+      parts: [base, place],
+      size: ([of = 1]) => of,
+      combine: valueAt,
+    });
   }
 
   private attribute(at: number, of: "item" | "user", name: string): Part {
@@ -156,8 +166,14 @@ class Compiler implements Methods {
     const place = places.get(name) ?? places.size;
     places.set(name, place);
     if (of === "item")
-      return leaf(at, kinds | NULL, ({ item }) => item[place] ?? null, { items: new Set([place]) });
-    return leaf(at, kinds | NULL, ({ user }) => user[place] ?? null, { readsUser: true });
+      return leaf(at, kinds | NULL, ({ item }) => item[place] ?? null, {
+        items: new Set([place]),
+        size: ({ item }) => item[place] as number,
+      });
+    return leaf(at, kinds | NULL, ({ user }) => user[place] ?? null, {
+      readsUser: true,
+      size: ({ user }) => user[place] as number,
+    });
   }
 
   private list(at: number, parts: readonly Part[]): Part {
@@ -166,6 +182,8 @@ class Compiler implements Methods {
       at,
       kinds: LIST,
       parts,
+      work: (sizes) => sizes.length,
+      size: (sizes) => sizes.reduce((sum, size) => sum + size, 1),
       combine,
       evaluate: (scope) => parts.map((one) => one.evaluate(scope)),
     });
@@ -173,8 +191,12 @@ class Compiler implements Methods {
 }
 
 function constant(node: Extract<Node, { op: "value" }>): Part {
-  const value = plainValue(node);
-  return leaf(node.start, kindOf(value), () => value);
+  return constantOf(node.start, plainValue(node));
+}
+
+function constantOf(at: number, value: string | number | boolean | null): Part {
+  const size = sizeOf(value);
+  return leaf(at, kindOf(value), () => value, { size: () => size });
 }
 
 function plainValue({ args, start }: Extract<Node, { op: "value" }>): string | number | boolean | null {

@@ -5,16 +5,27 @@ export interface Operation {
   /** Kinds that each argument can have. A value of another kind gives the result for a missing value. */
   readonly takes: readonly Kinds[];
   readonly gives: Kinds;
-  /** Time of one evaluation, relative to a comparison. */
-  readonly cost: number;
+  /** Returns the time of one evaluation, relative to a comparison, from the sizes of the arguments. */
+  readonly work: (sizes: readonly number[]) => number;
+  /** Returns the size of the result. By default 1. */
+  readonly size?: (sizes: readonly number[]) => number;
   readonly apply: (...values: readonly unknown[]) => unknown;
 }
+
+/** Work of an operation that reads its arguments once. */
+const reads = (sizes: readonly number[]) => sizes.reduce((sum, size) => sum + size, 4);
+
+/** Work of an operation that looks at each character. */
+const readsCharacters = ([size = 1]: readonly number[]) => 4 + 4 * size;
+
+const sizeOfText = ([size = 1]: readonly number[]) => size;
 
 function onText(apply: (text: string, other: string) => unknown, gives: Kinds, count: number): Operation {
   return {
     takes: Array<Kinds>(count).fill(TEXT),
     gives,
-    cost: 4,
+    work: reads,
+    ...(gives !== BOOL && { size: sizeOfText }),
     apply: (text, other) =>
       typeof text === "string" && (count === 1 || typeof other === "string")
         ? apply(text, other as string)
@@ -24,18 +35,40 @@ function onText(apply: (text: string, other: string) => unknown, gives: Kinds, c
   };
 }
 
-function sizeOf(value: unknown): number | null {
-  if (typeof value === "string") return [...value].length;
-  if (typeof value !== "object" || value === null) return null;
-  return Object.keys(value).length;
+function lengthOf(value: unknown): number | null {
+  if (Array.isArray(value)) return value.length;
+  if (typeof value === "object") return value === null ? null : Object.keys(value).length;
+  if (typeof value !== "string") return null;
+  let length = 0;
+  for (const _ of value) length++;
+  return length;
 }
 
-const size: Operation = { takes: [TEXT | LIST | MAP], gives: NUMBER | NULL, cost: 4, apply: sizeOf };
+const size: Operation = {
+  takes: [TEXT | LIST | MAP],
+  gives: NUMBER | NULL,
+  work: readsCharacters,
+  apply: lengthOf,
+};
+
+const otherThanAscii = /[^ -~]/;
+
+/** Changes the case of the ASCII letters from the given one on, and of no others. */
+function withOtherCase(text: string, first: "A" | "a"): string {
+  if (!otherThanAscii.test(text)) return first === "A" ? text.toLowerCase() : text.toUpperCase();
+  const letter = first.charCodeAt(0);
+  const codes = Buffer.from(text, "utf16le");
+  for (let at = 0; at < codes.length; at += 2) {
+    const code = codes[at] as number;
+    if (codes[at + 1] === 0 && code >= letter && code < letter + 26) codes[at] = code ^ 32;
+  }
+  return codes.toString("utf16le");
+}
 
 const double: Operation = {
   takes: [TEXT | NUMBER],
   gives: NUMBER | NULL,
-  cost: 4,
+  work: reads,
   apply: (value) => {
     const number =
       typeof value === "number" || (typeof value === "string" && value.trim()) ? Number(value) : NaN;
@@ -62,7 +95,8 @@ export const functions: ReadonlyMap<string, Operation> = new Map([
     {
       takes: [TEXT | NUMBER | BOOL],
       gives: TEXT | NULL,
-      cost: 4,
+      work: () => 4,
+      size: sizeOfText,
       apply: (value) => (["string", "number", "boolean"].includes(typeof value) ? String(value) : null),
     },
   ],
@@ -74,25 +108,21 @@ export const methods: ReadonlyMap<string, Operation> = new Map([
   ["contains", onText((text, part) => text.includes(part), BOOL, 2)],
   ["startsWith", onText((text, part) => text.startsWith(part), BOOL, 2)],
   ["endsWith", onText((text, part) => text.endsWith(part), BOOL, 2)],
-  ["lowerAscii", onText((text) => text.replace(/[A-Z]+/g, (part) => part.toLowerCase()), TEXT | NULL, 1)],
-  ["upperAscii", onText((text) => text.replace(/[a-z]+/g, (part) => part.toUpperCase()), TEXT | NULL, 1)],
+  ["lowerAscii", onText((text) => withOtherCase(text, "A"), TEXT | NULL, 1)],
+  ["upperAscii", onText((text) => withOtherCase(text, "a"), TEXT | NULL, 1)],
 ]);
+
+/** Whether a list has values for which a condition is true. */
+export type ListTest = (values: readonly unknown[], isTrue: (value: unknown) => boolean) => boolean;
 
 /** Tests of the values of a list, such as `item.tags.exists(tag, tag == "new")`. */
-export const macros: ReadonlyMap<string, (truths: Iterable<boolean>) => boolean> = new Map([
-  ["exists", (truths) => countOf(truths, 1) > 0],
-  ["exists_one", (truths) => countOf(truths, 2) === 1],
-  [
-    "all",
-    (truths) => {
-      for (const truth of truths) if (!truth) return false;
-      return true;
-    },
-  ],
+export const macros: ReadonlyMap<string, ListTest> = new Map<string, ListTest>([
+  ["exists", (values, isTrue) => values.some(isTrue)],
+  ["exists_one", hasExactlyOne],
+  ["all", (values, isTrue) => values.every(isTrue)],
 ]);
 
-function countOf(truths: Iterable<boolean>, most: number): number {
-  let count = 0;
-  for (const truth of truths) if (truth && ++count === most) break;
-  return count;
+function hasExactlyOne(values: readonly unknown[], isTrue: (value: unknown) => boolean): boolean {
+  const first = values.findIndex(isTrue);
+  return first >= 0 && !values.slice(first + 1).some(isTrue);
 }

@@ -1,7 +1,7 @@
 import { BOOL, type Kinds, kindsText, LIST, MAP, NULL, NUMBER, TEXT } from "./kinds";
 import { ExpressionError } from "./parse";
 import { isSame, type Part, partOf, type Scope } from "./part";
-import { calculated, compared, equal, isIn, sum } from "./values";
+import { calculated, compared, equal, isIn, memberTest, sum } from "./values";
 
 /** Throws unless a part can be true or false. */
 export function requireBool(part: Part, what: string): void {
@@ -52,7 +52,13 @@ export function conditional(condition: Part, yes: Part, no: Part): Part {
   requireBool(condition, "the condition before ?");
   const parts = [condition, yes, no];
   const combine = (is: unknown, a: unknown, b: unknown) => (is === true ? a : b);
-  return partOf({ at: condition.at, kinds: yes.kinds | no.kinds, parts, combine });
+  return partOf({
+    at: condition.at,
+    kinds: yes.kinds | no.kinds,
+    parts,
+    size: ([, a = 1, b = 1]) => Math.max(a, b),
+    combine,
+  });
 }
 
 const orders: Readonly<Record<string, (a: unknown, b: unknown) => boolean>> = {
@@ -78,20 +84,25 @@ export function binary(op: string, at: number, a: Part, b: Part, memoPlace: () =
   const order = orders[op];
   if (order) {
     if (!(common & (TEXT | NUMBER))) throw mismatch(op, at, a, b, "compares two numbers or two texts");
-    return partOf({ at, kinds: BOOL, parts, combine: order });
+    return partOf({ at, kinds: BOOL, parts, work: smallest, combine: order });
   }
   const calculate = sums[op];
   if (calculate) {
     const kinds = common & (op === "+" ? TEXT | NUMBER : NUMBER);
     const takes = op === "+" ? "takes two numbers or two texts" : "takes two numbers";
     if (!kinds) throw mismatch(op, at, a, b, takes);
-    return partOf({ at, kinds: kinds | NULL, parts, combine: calculate });
+    // Texts are only joined when they are read.
+    const size = ([left = 1, right = 1]: readonly number[]) => (kinds & TEXT ? left + right : 1);
+    return partOf({ at, kinds: kinds | NULL, parts, size, combine: calculate });
   }
   const isNull = a.kinds === NULL || b.kinds === NULL;
   if (!common && !isNull) throw mismatch(op, at, a, b, "compares values of the same kind");
   const combine = op === "==" ? equal : (x: unknown, y: unknown) => !equal(x, y);
-  return partOf({ at, kinds: BOOL, parts, combine });
+  return partOf({ at, kinds: BOOL, parts, work: smallest, combine });
 }
+
+/** Work of a comparison, which reads two values until they differ. */
+const smallest = (sizes: readonly number[]) => Math.min(...sizes);
 
 function mismatch(op: string, at: number, a: Part, b: Part, takes: string): ExpressionError {
   const [left, right] = [a, b].map(({ kinds }) => kindsText(kinds));
@@ -114,13 +125,14 @@ function membership(at: number, a: Part, b: Part, place: number): Part {
       at,
       `no value of the list can be equal to the left side, which is ${kindsText(a.kinds)}`,
     );
-  if (!isSame(b)) return partOf({ at, kinds: BOOL, parts: [a, b], cost: 4, combine: isIn });
+  if (!isSame(b))
+    return partOf({ at, kinds: BOOL, parts: [a, b], work: ([, size = 1]) => 2 + size, combine: isIn });
   const evaluate = (scope: Scope) => {
     scope.memo[place] ??= memberTest(b.evaluate(scope));
     return (scope.memo[place] as (value: unknown) => boolean)(a.evaluate(scope));
   };
   return {
-    ...partOf({ at, kinds: BOOL, parts: [a], cost: 3, evaluate }),
+    ...partOf({ at, kinds: BOOL, parts: [a], work: ([size = 1]) => 1 + size, evaluate }),
     readsUser: a.readsUser || b.readsUser,
   };
 }
@@ -131,11 +143,4 @@ function elementKinds(list: Part): Kinds {
     return list.parts.reduce<Kinds>((kinds, { kinds: own }) => kinds | own, 0);
   if (list.kinds & LIST) return TEXT | NUMBER | BOOL | LIST | MAP;
   return list.kinds & MAP ? list.kinds | TEXT : list.kinds;
-}
-
-function memberTest(list: unknown): (value: unknown) => boolean {
-  const isPlain = Array.isArray(list) && list.every((value) => typeof value !== "object" || value === null);
-  if (!isPlain) return (value) => isIn(value, list);
-  const values = new Set<unknown>(list);
-  return (value) => values.has(value);
 }

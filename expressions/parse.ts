@@ -41,9 +41,13 @@ let parser: Promise<Parse> | undefined;
 
 /** Parses an expression in the Common Expression Language. Throws an ExpressionError. */
 export async function parse(text: string): Promise<Node> {
-  // Loaded with the first filter, because most services never use one.
+  return (await loadParser())(text);
+}
+
+/** Returns a function that parses. It is loaded with the first filter, because most services never use one. */
+export function loadParser(): Promise<Parse> {
   parser ??= load();
-  return (await parser)(text);
+  return parser;
 }
 
 async function load(): Promise<Parse> {

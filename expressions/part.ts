@@ -1,3 +1,4 @@
+import type { Cost, Estimate, Sizes } from "./cost";
 import type { Kinds } from "./kinds";
 
 /** The values that a part of an expression can read. It can read nothing else. */
@@ -22,8 +23,8 @@ export interface Part {
   readonly items: ReadonlySet<number>;
   readonly readsUser: boolean;
   readonly readsVariable: boolean;
-  /** Time of one evaluation of this part and all of its parts, relative to a comparison. */
-  readonly cost: number;
+  /** Estimates the cost of one evaluation. Call `Estimate.of` instead, which keeps the result. */
+  cost(estimate: Estimate): Cost;
   /** Computes the value for one item. Never undefined. */
   evaluate(scope: Scope): unknown;
   readonly parts: readonly Part[];
@@ -40,37 +41,59 @@ export function isSame({ items, readsVariable }: Part): boolean {
   return items.size === 0 && !readsVariable;
 }
 
+/** What a leaf reads, and the size of its value. */
+interface Leaf extends Partial<Pick<Part, "items" | "readsUser" | "readsVariable">> {
+  readonly size: (sizes: Sizes) => number;
+}
+
 /** Creates a part without parts, such as a number. */
 export function leaf(
   at: number,
   kinds: Kinds,
   evaluate: (scope: Scope) => unknown,
-  reads: Partial<Pick<Part, "items" | "readsUser" | "readsVariable">> = {},
+  { size, items = noItems, readsUser = false, readsVariable = false }: Leaf,
 ): Part {
-  const nothing = { items: noItems, readsUser: false, readsVariable: false };
-  return { at, kinds, evaluate, cost: 1, parts: [], ...nothing, ...reads };
+  const cost = ({ sizes }: Estimate): Cost => ({ own: 1, time: 1, size: size(sizes) });
+  return { at, kinds, evaluate, cost, parts: [], items, readsUser, readsVariable };
 }
 
 /** What a part adds to its parts. */
 interface Definition extends Pick<Part, "at" | "kinds" | "parts" | "logic"> {
-  readonly cost?: number;
+  /** Returns the time of the part without its parts, from the sizes of their values. By default 1. */
+  readonly work?: ((sizes: readonly number[]) => number) | undefined;
+  /** Returns the size of the value from the sizes of the values of the parts. By default 1. */
+  readonly size?: ((sizes: readonly number[]) => number) | undefined;
   /** Overrides `combine` for a single item. */
   readonly evaluate?: (scope: Scope) => unknown;
-  readonly combine?: (...values: unknown[]) => unknown;
+  readonly combine?: ((...values: unknown[]) => unknown) | undefined;
 }
 
+const one = () => 1;
+
 /** Creates a part from its parts. */
-export function partOf({ cost = 1, evaluate, ...definition }: Definition): Part {
-  const { parts, combine } = definition;
-  const items = new Set(parts.flatMap((part) => [...part.items]));
+export function partOf({ at, kinds, parts, logic, work = one, size = one, ...how }: Definition): Part {
+  const { combine, evaluate = evaluator(parts, combine as NonNullable<typeof combine>) } = how;
+  const cost = (estimate: Estimate): Cost => {
+    const costs = parts.map((part) => estimate.of(part));
+    const sizes = costs.map((part) => part.size);
+    const own = work(sizes);
+    return { own, time: costs.reduce((sum, { time }) => sum + time, own), size: size(sizes) };
+  };
   return {
-    ...definition,
-    items,
+    ...{ at, kinds, parts, logic, combine, evaluate, cost },
+    items: union(parts),
     readsUser: parts.some((part) => part.readsUser),
     readsVariable: parts.some((part) => part.readsVariable),
-    cost: parts.reduce((sum, part) => sum + part.cost, cost),
-    evaluate: evaluate ?? evaluator(parts, combine as NonNullable<typeof combine>),
   };
+}
+
+/** Returns all places that parts read. Most parts read the same ones as one of their parts. */
+function union(parts: readonly Part[]): ReadonlySet<number> {
+  let all = noItems;
+  for (const { items } of parts)
+    if (![...items].every((place) => all.has(place)))
+      all = all.size === 0 ? items : new Set([...all, ...items]);
+  return all;
 }
 
 function evaluator(

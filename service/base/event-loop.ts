@@ -14,3 +14,44 @@ export function createYielder(): () => Promise<void> | undefined {
     );
   };
 }
+
+/**
+ * Runs short synchronous work. If the event loop was blocked for 5 ms, the rest waits for a later turn, so other calls
+ * are answered in between.
+ */
+export class Turns {
+  private readonly waiting: (() => void)[] = [];
+  private spentMs = 0;
+  private isScheduled = false;
+
+  /** Runs work in the order of the calls, in this turn if there is time. */
+  run<T>(work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push(() => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      });
+      this.runWaiting();
+    });
+  }
+
+  private runWaiting(): void {
+    while (this.spentMs < blockMs) {
+      const next = this.waiting.shift();
+      if (!next) break;
+      const began = performance.now();
+      next();
+      this.spentMs += performance.now() - began;
+    }
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    setImmediate(() => {
+      this.isScheduled = false;
+      this.spentMs = 0;
+      if (this.waiting.length > 0) this.runWaiting();
+    });
+  }
+}

@@ -1,6 +1,6 @@
 import { explainHeader } from "../../contract";
 import { ServiceError, shortened } from "../base/error";
-import type { MayRead } from "../serving/filters/item-filters";
+import type { Readable } from "../serving/filters/admission";
 import type { PublicKey } from "../store/clients";
 import type { Call } from "./handler";
 
@@ -23,9 +23,9 @@ export function refuseHidden({ publicKey, headers }: Call, attributes: readonly 
   );
 }
 
-/** Returns which attributes a filter may read with a public key; undefined if the call has none. */
-export function readableWith(publicKey: PublicKey | undefined): MayRead | undefined {
-  return publicKey && ((of, name) => of === "item" && publicKey.pages.attributes.includes(name));
+/** Returns what a filter may read with a public key; undefined if the call has none. */
+export function readableWith(publicKey: PublicKey | undefined): Readable | undefined {
+  return publicKey && { key: publicKey.name, attributes: publicKey.pages.attributes };
 }
 
 /** Returns the project of the deployment that a public key is bound to. Throws if the call addresses another one. */

@@ -83,8 +83,8 @@ function askedOf(
 ) {
   const isAddressed =
     addressedStack !== undefined || addressedProject !== undefined || publicKey !== undefined;
-  const mayRead = readableWith(publicKey);
-  return { limit, filterQuery, excludeItemIds, includeItemIds, mayRead, visit: events, isAddressed };
+  const readable = readableWith(publicKey);
+  return { limit, filterQuery, excludeItemIds, includeItemIds, readable, visit: events, isAddressed };
 }
 
 async function itemsForUser(

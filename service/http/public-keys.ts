@@ -60,12 +60,7 @@ export class PublicKeys {
     }
     this.known.set(id, found);
     if (![...found.pages.origins, ...options.allowedOrigins].includes(origin))
-      throw new ServiceError(
-        "FORBIDDEN",
-        // The other origins, such as those of internal pages, are none of this page's business.
-        `The public key ${found.name} cannot be used by pages of ${shortened(origin)}. An operator can add this origin to ` +
-          `those of the key, which \`recommender clients list\` shows, with \`recommender clients update ${found.name} --origins\`.`,
-      );
+      throw new ServiceError("FORBIDDEN", wrongOrigin(found, shortened(origin)));
     this.countTotal(found);
     return found;
   }
@@ -85,4 +80,15 @@ export class PublicKeys {
     const message = `The public key ${name} is limited to ${keyQps} calls per second from all pages together.`;
     this.totals.count(id, keyQps, message);
   }
+}
+
+/** The message does not name the other origins of the key, because some may be internal. */
+function wrongOrigin({ name }: PublicKey, origin: string): string {
+  const reason = `The public key ${name} cannot be used by pages of ${origin}.`;
+  if (origin === "null")
+    return `${reason} Browsers send this origin for files and sandboxed frames. Open the page from a web server.`;
+  return (
+    `${reason} An operator can add this origin to those that \`recommender clients list\` shows, with ` +
+    `\`recommender clients update ${name} --origins\`.`
+  );
 }

@@ -1,6 +1,7 @@
 import { type Attributes, contains, type Selection } from "../algorithms";
 import type { IdIndex } from "../base/id-index";
-import type { ItemFilters, MayRead } from "./filters/item-filters";
+import type { Readable } from "./filters/admission";
+import type { ItemFilters } from "./filters/item-filters";
 import type { DeployedRules, Standing } from "./rules/deployed-rules";
 
 /** The items that a recommendation may contain, by their numbers. */
@@ -18,8 +19,8 @@ export interface Restrictions {
   readonly filterQuery?: string | null | undefined;
   readonly excludeItemIds?: readonly string[] | undefined;
   readonly includeItemIds?: readonly string[] | undefined;
-  /** Which attributes the filter may read. By default all. */
-  readonly mayRead?: MayRead | undefined;
+  /** What the filter may read. By default everything. */
+  readonly readable?: Readable | undefined;
 }
 
 /** The person for whom a filter is evaluated. */
@@ -49,7 +50,7 @@ export async function choiceOf(
 
 async function limitedBy(
   { items, filters }: Chooser,
-  { filterQuery, excludeItemIds = [], includeItemIds, mayRead }: Restrictions,
+  { filterQuery, excludeItemIds = [], includeItemIds, readable }: Restrictions,
   asker: Asker,
 ): Promise<Choice | undefined> {
   const known = (ids: readonly string[]) =>
@@ -57,7 +58,7 @@ async function limitedBy(
   const without = new Set(known(excludeItemIds));
   const attributes = () => asker.readAttributes();
   const matching = filterQuery
-    ? await filters.matching(filterQuery, { attributes, noUser: asker.noUser, mayRead })
+    ? await filters.matching(filterQuery, { attributes, noUser: asker.noUser, readable })
     : undefined;
   if (!includeItemIds) return matching || without.size > 0 ? { among: matching, without } : undefined;
   const included = Uint32Array.from(new Set(known(includeItemIds))).sort();

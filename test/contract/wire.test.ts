@@ -28,6 +28,13 @@ describe("names on the wire", () => {
     );
   });
 
+  test("a problem of a field is reported once, beside those of several fields together", () => {
+    const schema = wireSchema(routes.submitRecommendationJob.request);
+    const body = { name: "mail", project_id: "p", limit: 0, user_ids: ["ada"], query: { conditions: [] } };
+    const paths = schema.safeParse(body).error?.issues.map(({ path }) => path.join("."));
+    expect(paths?.sort()).toEqual(["limit", "query", "query.conditions"]);
+  });
+
   test("every field of every request is snake_case on the wire", () => {
     for (const name of names) {
       const keys = Object.keys((wireSchema(routes[name].request) as z.ZodObject).shape ?? {});

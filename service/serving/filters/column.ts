@@ -1,3 +1,4 @@
+import { sizeOf } from "../../../expressions/cost";
 import { type Kinds, kindOf } from "../../../expressions/kinds";
 
 /** Code of items without a value. */
@@ -22,11 +23,14 @@ export class Column {
   version = ++changes;
   /** Characters of all distinct values. */
   characters = 0;
+  /** Size of all distinct values, of the values of all items, and of the largest value so far, to estimate times. */
+  readonly sizes = { distinct: 1, all: 0, largest: 1 };
   /** Whether the values are too long to keep all of them. Then the column has no values. */
   isTooLarge = false;
   private keys: string[] = [""];
   private readonly codeOf = new Map<string, number>();
   private uses: number[] = [0];
+  private sizeOf: number[] = [1];
   /** Codes of values that no item has any more. Otherwise an attribute such as a time would fill the memory. */
   private free: number[] = [];
 
@@ -62,7 +66,7 @@ export class Column {
     this.isTooLarge = true;
     this.codes = new Uint32Array(0);
     this.codeOf.clear();
-    [this.values, this.keys, this.uses, this.free] = [[null], [""], [0], []];
+    [this.values, this.keys, this.uses, this.sizeOf, this.free] = [[null], [""], [0], [1], []];
   }
 
   private use(value: unknown): number {
@@ -75,14 +79,22 @@ export class Column {
       this.values[code] = value;
       this.uses[code] = 0;
       this.characters += key.length;
+      const size = sizeOf(value);
+      this.sizeOf[code] = size;
+      this.sizes.distinct += size;
+      this.sizes.largest = Math.max(this.sizes.largest, size);
     }
     this.uses[code] = (this.uses[code] as number) + 1;
+    this.sizes.all += this.sizeOf[code] as number;
     return code;
   }
 
   private release(code: number): void {
     this.uses[code] = (this.uses[code] as number) - 1;
+    const size = this.sizeOf[code] as number;
+    this.sizes.all -= size;
     if (this.uses[code] !== 0) return;
+    this.sizes.distinct -= size;
     const key = this.keys[code] as string;
     this.codeOf.delete(key);
     this.characters -= key.length;

@@ -1,4 +1,5 @@
 import type { Compiled } from "../../../expressions/compile";
+import { Estimate, sizeOf } from "../../../expressions/cost";
 import type { Part, Scope } from "../../../expressions/part";
 import type { Column } from "./column";
 
@@ -33,16 +34,21 @@ export function matching({ root }: Compiled, input: Input, kept: KeptMasks): Uin
 const keptShare = 0.25;
 
 /** Returns the estimated time of an evaluation, relative to one comparison. */
-export function costOf({ root }: Compiled, { columns, items }: Input): number {
+export function costOf({ root }: Compiled, { columns, items, user }: Input): number {
+  const largest = columns.map(({ sizes }) => sizes.largest);
+  const estimateFor = (item: number[]) =>
+    new Estimate({ item, largest, user: user.map(sizeOf), variables: [] });
+  const perValue = estimateFor(columns.map(({ sizes, size }) => sizes.distinct / size));
+  const perItem = estimateFor(columns.map(({ sizes }) => Math.max(1, sizes.all / items)));
   const cost = (part: Part, isKept: boolean): number => {
-    if (part.items.size === 0) return 0;
+    if (part.items.size === 0) return perItem.of(part).time;
     if (!part.readsUser && !isKept) return keptShare * cost(part, true);
     const [place] = part.items;
     // One attribute: once per distinct value, and a quick look per item for its value.
     if (part.items.size === 1)
-      return part.cost * Math.min(items, columns[place as number]?.size ?? 1) + items / 8;
-    if (!part.logic && !part.combine) return part.cost * items;
-    const own = part.logic ? items / 8 : items;
+      return perValue.of(part).time * (columns[place as number] as Column).size + items / 8;
+    if (!part.logic && !part.combine) return perItem.of(part).time * items;
+    const own = part.logic ? items / 8 : perItem.of(part).own * items;
     return part.parts.reduce((sum, one) => sum + cost(one, isKept), own);
   };
   return cost(root, false);

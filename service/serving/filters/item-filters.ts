@@ -3,12 +3,14 @@ import { unknownKey } from "../../../contract/messages";
 import { attributesIn, type Compiled, compile, type Known } from "../../../expressions/compile";
 import { declaredKinds } from "../../../expressions/declared";
 import { ANY } from "../../../expressions/kinds";
-import { ExpressionError, type Node, parse } from "../../../expressions/parse";
+import { ExpressionError, loadParser, type Node } from "../../../expressions/parse";
 import { listOf } from "../../../expressions/values";
 import { type AttributeSchema, type Attributes, attributeOf } from "../../algorithms";
-import { ServiceError, shortened } from "../../base/error";
+import { ServiceError } from "../../base/error";
+import { Turns } from "../../base/event-loop";
+import { mayRead, type Readable, requireCheap, requireReadable } from "./admission";
 import { Column, interpreted } from "./column";
-import { costOf, type Input, matching } from "./evaluate";
+import { type Input, matching } from "./evaluate";
 import { ItemTable, type ReadItems } from "./item-table";
 import { MaskCache } from "./kept-masks";
 
@@ -17,12 +19,6 @@ const maxResultBytes = 64 * 1024 * 1024;
 
 /** Maximum number of different item attributes in one expression. */
 const maxAttributes = 32;
-
-/** Maximum estimated time per item, in comparisons. More would take longer than 5 ms for 100,000 items. */
-const maxCostPerItem = 4;
-
-/** The estimated time is only limited above this number of items, because small catalogues are fast anyway. */
-const minLimitedItems = 25_000;
 
 /** Maximum size of the compiled expressions of a deployment, and of all parsed expressions, in bytes. */
 const maxCompiledBytes = 32 * 1024 * 1024;
@@ -37,6 +33,18 @@ const parsed = new LRUCache<string, Node>({
   maxSize: maxCompiledBytes,
   sizeCalculation: (_, text) => bytesOf(text),
 });
+
+/** Parses and evaluates expressions, so many expensive filters do not delay calls without a filter. */
+const turns = new Turns();
+
+async function parsedNode(text: string): Promise<Node> {
+  const known = parsed.get(text);
+  if (known) return known;
+  const parse = await loadParser();
+  const node = await turns.run(() => parse(text));
+  parsed.set(text, node);
+  return node;
+}
 
 /** The items that a filter matches. */
 interface Result {
@@ -57,12 +65,9 @@ export interface FilteredFor {
   attributes(): Promise<Attributes | undefined>;
   /** Why the filter cannot read a user, if it cannot. */
   readonly noUser?: string | undefined;
-  /** Which attributes the filter may read. By default all. */
-  readonly mayRead?: MayRead | undefined;
+  /** What the filter may read. By default everything. */
+  readonly readable?: Readable | undefined;
 }
-
-/** Whether a caller may read an attribute. */
-export type MayRead = (of: "item" | "user", name: string) => boolean;
 
 /** Finds the items of a deployment that match filters. Keeps the compiled filters and their results. */
 export class ItemFilters {
@@ -159,16 +164,16 @@ export class ItemFilters {
   }
 
   private async compiledFor(text: string, by: FilteredFor, mode: Mode) {
-    const node = parsed.get(text) ?? (await parse(text));
-    parsed.set(text, node);
+    const node = await parsedNode(text);
     const names = attributesIn(node, "item");
     // Checked before the expression is compiled, whose errors suggest names of attributes.
-    requireReadable({ item: names, user: attributesIn(node, "user") }, by.mayRead);
+    requireReadable({ item: names, user: attributesIn(node, "user") }, by.readable);
     if (names.length > maxAttributes)
       throw new ExpressionError(0, `the expression reads more than ${maxAttributes} attributes`);
     const columns = await this.table.columnsOf(names);
-    const compiled = this.compile(text, node, mode, by);
-    requireReadable(compiled, by.mayRead);
+    const compiled =
+      this.compiledAs(text, mode) ?? (await turns.run(() => this.compile(text, node, mode, by)));
+    requireReadable(compiled, by.readable);
     const attributes = compiled.user.length > 0 ? await by.attributes() : undefined;
     return { compiled, columns, user: compiled.user.map((name) => this.userValue(attributes, name)) };
   }
@@ -180,10 +185,12 @@ export class ItemFilters {
     const stamp = `${input.items}:${input.columns.map(({ version }) => version).join()}`;
     const known = this.results.get(key);
     if (known?.stamp === stamp) return known.items;
-    if (mode !== "rule") requireCheap(compiled, input);
-    const items = matching(compiled, input, this.masks);
-    this.results.set(key, { items, stamp });
-    return items;
+    return turns.run(() => {
+      if (mode !== "rule") requireCheap(compiled, input);
+      const items = matching(compiled, input, this.masks);
+      this.results.set(key, { items, stamp });
+      return items;
+    });
   }
 
   private inputOf({ item }: Compiled, columns: ReadonlyMap<string, Column>, user: readonly unknown[]): Input {
@@ -199,17 +206,19 @@ export class ItemFilters {
     };
   }
 
+  private compiledAs(text: string, mode: Mode): Compiled | undefined {
+    const cached = this.compiled.get(`${mode} ${text}`);
+    return cached?.version === this.table.kinds.version ? cached.compiled : undefined;
+  }
+
   private compile(text: string, node: Node, mode: Mode, by: FilteredFor): Compiled {
     const { version } = this.table.kinds;
-    const key = `${mode} ${text}`;
-    const cached = this.compiled.get(key);
-    if (cached?.version === version) return cached.compiled;
     const compiled = compile(node, mode === "rule" ? anything : this.known(by));
-    this.compiled.set(key, { compiled, version });
+    this.compiled.set(`${mode} ${text}`, { compiled, version });
     return compiled;
   }
 
-  private known({ noUser, mayRead = () => true }: FilteredFor): Known {
+  private known({ noUser, readable }: FilteredFor): Known {
     const { kinds, schema } = this.table;
     return {
       noUser,
@@ -219,7 +228,7 @@ export class ItemFilters {
         (of === "item"
           ? [...new Set([...kinds.byName.keys(), ...Object.keys(schema ?? {})])]
           : Object.keys(this.users ?? {})
-        ).filter((name) => mayRead(of, name)),
+        ).filter((name) => mayRead(readable, of, name)),
     };
   }
 
@@ -236,43 +245,4 @@ export class ItemFilters {
 
 function valueIn(column: Column | undefined, item: number): unknown {
   return column?.values[column.codes[item] ?? 0] ?? null;
-}
-
-function requireReadable(
-  read: Readonly<Record<"item" | "user", readonly string[]>>,
-  mayRead: MayRead | undefined,
-): void {
-  if (!mayRead) return;
-  const user = read.user.find((name) => !mayRead("user", name));
-  if (user !== undefined)
-    throw new ServiceError(
-      "FORBIDDEN",
-      `This key may not filter by user.${shortened(user)}: the answer would reveal data of the user. Public keys can ` +
-        "only filter by attributes of items. Filter by attributes of users in a call from your server.",
-    );
-  const item = read.item.find((name) => !mayRead("item", name));
-  if (item !== undefined)
-    throw new ServiceError(
-      "FORBIDDEN",
-      `This key may not filter by item.${shortened(item)}. An operator can allow it with ` +
-        "`recommender clients update --attributes`.",
-    );
-}
-
-function requireCheap(compiled: Compiled, input: Input): void {
-  const large = input.columns.findIndex(({ isTooLarge }) => isTooLarge);
-  if (large >= 0)
-    throw new ExpressionError(
-      0,
-      `item.${compiled.item[large]} has too many long values to filter by; filter by another attribute`,
-    );
-  const cost = costOf(compiled, input);
-  const most = maxCostPerItem * Math.max(input.items, minLimitedItems);
-  if (cost <= most) return;
-  throw new ExpressionError(
-    compiled.root.at,
-    `the expression is too expensive for ${input.items.toLocaleString("en")} items: it takes ` +
-      `${(cost / most).toFixed(1)} times the limit. Test fewer attributes that differ between most items, ` +
-      "or add an attribute with the result to the items",
-  );
 }

@@ -144,7 +144,7 @@ describe("a preview rejects invalid arguments with path and rule", () => {
     [
       "RecommendationJob",
       { projectId: "p", name: "n", userIds: ["u"], query: { conditions: [{ attribute: "a", value: 1 }] } },
-      ["query: expected userIds or query, not both"],
+      ["query: expected a list of users or a query, not both"],
     ],
   ])("%s %j", async (type, args, expected) => {
     expect((await provider.check(type, args)).failures).toEqual(expected);

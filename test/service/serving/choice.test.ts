@@ -84,6 +84,7 @@ describe("the items of a recommendation", () => {
       first,
     ]);
     expect(await idsOf({ userId: "u3", includeItemIds: ["unknown"] })).toEqual([]);
+    expect(await idsOf({ userId: "u3", excludeItemIds: [] })).toEqual(all);
   });
 
   test("that the user has are left out even if they are included", async () => {

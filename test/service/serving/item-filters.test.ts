@@ -133,6 +133,54 @@ describe("filters of a deployment", () => {
     expect(await ids(cheap, { kind7: 1 })).toHaveLength(10_000);
   });
 
+  test.each([
+    ["a test of each value within another", "item.numbers.exists(a, item.numbers.exists(b, a + b == 50))"],
+    ["texts that are joined", `size(${Array(600).fill("item.text").join(" + ")}) == 3`],
+    ["a search in joined texts", `(${Array(600).fill("item.text").join(" + ")}).contains("xy")`],
+    ["long texts of the user", `size(${Array(600).fill("user.text").join(" + ")}) == 3`],
+    ["long lists of the user", "user.numbers.exists(a, user.numbers.exists(b, a + b == 50))"],
+    ["lists that differ", "item.numbers.exists(a, a in item.others)"],
+  ])("reject an expression that takes long for few items: %s", async (_, expression) => {
+    const numbers = Array.from({ length: 15_000 }, (_, at) => at % 10);
+    const text = "x".repeat(30_000);
+    const records = Object.fromEntries(
+      Array.from({ length: 10 }, (_, at) => [
+        `i${at}`,
+        { numbers: [...numbers, at], others: [at, ...numbers], text: text + at },
+      ]),
+    );
+    const { ids } = filtersOf(records);
+    expect(await messageOf(ids(expression, { text, numbers }))).toMatch(
+      /^at character \d+: .* too expensive/,
+    );
+  });
+
+  test("can test long lists and texts, and search in long lists of the user", async () => {
+    const numbers = Array.from({ length: 10_000 }, (_, at) => at);
+    const { ids } = filtersOf({ a: { numbers, n: 7, text: "x".repeat(60_000) }, b: { n: -1, text: "Ä y" } });
+    expect(await ids("item.numbers.exists(one, one == 9999)")).toEqual(["a"]);
+    expect(await ids('item.text.contains("y")')).toEqual(["b"]);
+    expect(await ids("item.n in user.numbers", { numbers })).toEqual(["a"]);
+  });
+
+  test("find values in lists of any values", async () => {
+    const { ids } = filtersOf({
+      ...{ a: { v: "x" }, b: { v: { k: 1, l: [2] } }, c: { v: [1, 2] }, d: { v: 2 }, e: {} },
+      f: { v: "[1,2]" },
+    });
+    const list = ["x", { l: [2], k: 1 }, [1, 2], null];
+    expect(await ids("item.v in user.list", { list })).toEqual(["a", "b", "c", "e"]);
+    expect(await ids("item.v in user.list", { list: "x" })).toEqual(["a"]);
+    expect(await ids("item.v in user.list", { list: { x: 1 } })).toEqual(["a"]);
+  });
+
+  test("change the case of ASCII letters only", async () => {
+    const { ids } = filtersOf({ a: { title: "ÄBCz" }, b: { title: "ABCZ" }, c: { title: "äBC[" } });
+    expect(await ids('item.title.lowerAscii() == "Äbcz"')).toEqual(["a"]);
+    expect(await ids('item.title.lowerAscii() == "abcz"')).toEqual(["b"]);
+    expect(await ids('item.title.upperAscii() == "äBC["')).toEqual(["c"]);
+  });
+
   test("use records that are written while the records are read", async () => {
     let start = (): void => undefined;
     let resume = (): void => undefined;
