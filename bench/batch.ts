@@ -13,7 +13,7 @@ import { upload, upsertBodies } from "./service/upload";
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 /** Users with events, from whom the model learns. All other users only have a record. */
 const shape = { users: 100_000 * scale, items: 20_000, eventsOfUser: 5 };
-/** Numbers of users that are compared. The file of the last one is ten times as large as that of the first. */
+/** Numbers of users to compare. The last file is ten times as large as the first. */
 const counts = [100_000 * scale, 1_000_000 * scale] as const;
 /** Parameters of a usual size, because a search for the best ones would take longer than the jobs. */
 const parameters = { dimensions: 64, epochs: 3, regularization: 0.01, alpha: 0.1 };
@@ -74,7 +74,7 @@ async function uploadUsers(api: Api, { userDatasetId }: Project, from: number, t
 
 async function costOf(api: Api, project: Project, modelId: string): Promise<Cost> {
   const { pid } = await api.status();
-  // Resets the maximum that the kernel keeps.
+  // Resets the memory maximum that the kernel records for a process.
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
   const memoryBytes = maxMemoryOf(pid);
   const request = { project_id: project.id, name: "mail", model_id: modelId, attributes: ["title"] };

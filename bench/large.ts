@@ -57,7 +57,7 @@ async function uploaded(api: Api): Promise<string> {
   return event_dataset_id as string;
 }
 
-/** Returns the lists of users who are spread over all users. */
+/** Returns the lists of a sample of users, evenly spread over all users. */
 async function listsOf(api: Api, serving: string): Promise<Map<string, string[]>> {
   const lists = new Map<string, string[]>();
   for (let at = 0; at < compared; at++) {

@@ -271,7 +271,8 @@ export class Client {
     const { statusCode: status } = response;
     const errorBody = readErrorBody(text, (shown) => this.#redact(shown));
     const asked = { kinds: kindsIn(route), ids: Object.values(ids) };
-    // A service that honours keys says so in each response, which gateways do not.
+    // A service that honours keys sends a header with each response. Gateways do not, so a response without it is
+    // theirs.
     const isForeignReply = this.#honoursKeys.get(url.origin) === true && !hasKeysHeader(response);
     const isOwn = !isForeignReply && isRecognised(status, errorBody, asked);
     if (isOwn) this.#responded.add(url.origin);

@@ -67,9 +67,7 @@ export function packageSchema(examples: Examples, sources = new Sources()) {
   );
   const variables = settings(types);
   if (types.undescribed.length > 0)
-    throw new Error(
-      `These have no description: ${types.undescribed.join(", ")}. Write a sentence of TSDoc for each.`,
-    );
+    throw new Error(`No description of ${types.undescribed.join(", ")}. Add a sentence of TSDoc to each.`);
   return {
     name: "recommender",
     displayName: "Recommender",

@@ -4,7 +4,10 @@ interface Detail {
   readonly message: string;
 }
 
-/** The fields of an error of the service. A gateway may return anything, so nothing is certain. */
+/**
+ * The fields of an error of the service. A gateway may return anything, so any field may be missing or have another
+ * type.
+ */
 type ErrorFields = Readonly<Partial<Record<"code" | "message" | "details" | "request_id", unknown>>>;
 
 /** A call failed. */

@@ -43,7 +43,7 @@ export function variants({ train, wanted }: Split, cut: number) {
   return { lists, order: model.parameters.order ?? 0, seconds };
 }
 
-/** Returns the model with the same weight of the order, but no weights by age and time of a user's last items. */
+/** Returns the model with the same weight of the order, but with equal weights for all of a user's last items. */
 function withoutRecency(model: ReturnType<typeof trainG1>): TrainedModel {
   const { order, interactions, parameters } = model;
   if (!order || !interactions.time) return model;

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { commaSeparated } from "../terminal/option-values";
 import type { FailCondition } from "./fail-on";
 
-/** How the options of a command that reports findings differ from those of another one. */
+/** What differs between the options of the commands that report findings. */
 interface ReportOptions {
   /** What the command writes, such as "review". */
   readonly what: string;

@@ -36,7 +36,7 @@ const localTime = z
   .string()
   .refine(isLocalTime, "expected a date or a local time such as 2026-12-18 or 2026-12-18T17:00");
 
-/** A time in which no promotion may start. Without a time of day, the last day belongs to it. */
+/** A period in which no promotion may start. If `to` has no time of day, the period includes that day. */
 const freeze = z
   .strictObject({ from: localTime, to: localTime, timeZone, reason: text })
   .refine(({ from, to }) => from <= to, { path: ["to"], message: "expected a time after from" });
@@ -55,7 +55,7 @@ const ndcg = z.number().min(0).max(1);
 
 const approvals = z.strictObject({
   required: z.int().min(1),
-  /** Who may approve. Without it, any name counts, so the source must be trusted. */
+  /** Who may approve. Without this list, any name counts, so the source must be trusted. */
   by: z.array(text).min(1).optional(),
   source: z.enum(["environment", "signatures"]),
   variable: z

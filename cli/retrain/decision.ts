@@ -32,7 +32,7 @@ export type RetrainDecision =
       readonly resumed?: Release;
       /** Whether the configuration has the trigger of an earlier attempt, so the program already differs from the stack. */
       readonly isRetry: boolean;
-      /** Whether it would end a rollback that somebody decided on. */
+      /** Whether the retraining would undo a rollback that somebody ran. */
       readonly endsRollback: boolean;
     };
 
@@ -41,7 +41,7 @@ const retryMs = 7 * 24 * 3_600_000;
 
 /**
  * Decides whether to train again. A killed or failed attempt keeps its trigger value, so the training that it has
- * submitted is used and no second one begins. A failed attempt gets a new value once it is stale itself.
+ * submitted is used and no second one begins. If the failed attempt is too old, the next one gets a new value.
  */
 export function decideRetraining(evidence: RetrainEvidence): RetrainDecision {
   const { releases, ages, limits, key, current, isPinned, now } = evidence;

@@ -145,7 +145,7 @@ class Download {
     for await (const chunk of chunks) {
       if (this.#received === 0 && /^\s*<(!doctype html|html)/i.test(chunk.toString("latin1", 0, 64)))
         throw webPageError(this.source.displayName);
-      // A full disk can take a part of a chunk. The next write then fails.
+      // A full disk may store only a part of a chunk. The next write then fails.
       for (let at = 0; at < chunk.length; ) {
         const { bytesWritten } = await this.file.write(chunk, at, chunk.length - at, this.#received);
         at += bytesWritten;
@@ -167,7 +167,7 @@ class Download {
       );
     if (!error.code && !error.cause) throw error;
     const reason = connectionProblem(this.source.url, error);
-    // A server that does not start to respond has had its time. Another attempt would only wait as long again.
+    // No further attempt if the server did not start to respond, because it would only wait as long again.
     if (/(HEADERS|CONNECT)_TIMEOUT/.test(error.code ?? ""))
       throw new SourceError(this.source.displayName, reason);
     if (this.#received === 0) return { text: reason };

@@ -25,7 +25,7 @@ export interface Restrictions {
 /** The person for whom a filter is evaluated. */
 interface Asker {
   readAttributes(): Promise<Attributes | undefined>;
-  /** Why a filter cannot read a user, if it cannot. */
+  /** The reason if a filter cannot read a user. */
   readonly noUser?: string | undefined;
 }
 

@@ -29,7 +29,7 @@ export function matching({ root }: Compiled, input: Input, kept: KeptMasks): Uin
   return found;
 }
 
-/** Share of the time of a part that does not read the user. Its values are kept, so few calls compute them. */
+/** Estimated share of calls that compute a part that does not read the user. All other calls use kept values. */
 const keptShare = 0.25;
 
 /** Returns the estimated time of an evaluation, relative to one comparison. */
@@ -38,7 +38,7 @@ export function costOf({ root }: Compiled, { columns, items }: Input): number {
     if (part.items.size === 0) return 0;
     if (!part.readsUser && !isKept) return keptShare * cost(part, true);
     const [place] = part.items;
-    // One attribute: once per distinct value, and a quick look per item for its value.
+    // A part with one attribute is evaluated once per distinct value. Each item then only needs a lookup.
     if (part.items.size === 1)
       return part.cost * Math.min(items, columns[place as number]?.size ?? 1) + items / 8;
     if (!part.logic && !part.combine) return part.cost * items;

@@ -55,7 +55,7 @@ const anything: Known = { kindsOf: () => ANY, names: () => [] };
 export interface FilteredFor {
   /** Reads the attributes of the user. Called only if the filter reads them. */
   attributes(): Promise<Attributes | undefined>;
-  /** Why the filter cannot read a user, if it cannot. */
+  /** The reason if the filter cannot read a user. */
   readonly noUser?: string | undefined;
   /** Which attributes the filter may read. By default all. */
   readonly mayRead?: MayRead | undefined;
@@ -69,7 +69,7 @@ export class ItemFilters {
   private readonly table: ItemTable;
   /** Schema of the user dataset. */
   private readonly users: AttributeSchema | null;
-  /** The values of an attribute that no item has. */
+  /** Empty column, for an attribute that no item has. */
   private readonly nothing = new Column();
   private readonly masks = new MaskCache();
   private readonly compiled = new LRUCache<string, { readonly compiled: Compiled; readonly version: number }>(
@@ -135,7 +135,7 @@ export class ItemFilters {
     return compiled.root.evaluate({ item: values, user, variables: [], memo: [] }) === true;
   }
 
-  /** Returns a function that returns the values of an attribute of an item. A category is treated as a list of one. */
+  /** Returns a function from an item to its values of an attribute. A category is treated as a list of one. */
   async valuesOf(attribute: string): Promise<(item: number) => readonly unknown[]> {
     const column = (await this.table.columnsOf([attribute])).get(attribute);
     return (item) => listOf(valueIn(column, item));

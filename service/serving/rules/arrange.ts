@@ -21,16 +21,16 @@ export interface Arrangement {
   readonly limits: readonly GroupLimit[];
 }
 
-/** The best items, and whether there are no more of them. */
+/** The best items. The list is complete if there are no further items. */
 export interface Listed {
   readonly items: readonly number[];
   readonly isComplete: boolean;
 }
 
-/** How many more items than the limit to ask for first, if a rule may leave out some of them. */
+/** Number of additional items in the first list, if a rule may leave out some of them. */
 const reserve = 100;
 
-/** By how much to increase the number of items if they were not enough. */
+/** Factor for the length of the next list, if the items were not enough. */
 const increase = 8;
 
 /**

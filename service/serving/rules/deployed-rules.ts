@@ -12,11 +12,11 @@ export interface Standing {
   /** The only items to recommend, ascending; undefined for all. */
   readonly among?: Uint32Array | undefined;
   readonly weights: readonly Weight[];
-  /** Differs if the items differ. */
+  /** Identifies the items and weights: two different choices never have the same stamp. */
   readonly stamp: string;
 }
 
-/** Numbers of lists of items. A list that is computed again has another number. */
+/** Gives each list of items a number, so stamps can compare lists. A list that is computed again gets a new number. */
 const numbers = new WeakMap<Uint32Array, number>();
 let last = 0;
 
