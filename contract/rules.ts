@@ -43,7 +43,7 @@ export const rules = z.strictObject({
   filter: expression.optional().describe("Recommends only items for which this expression in CEL is true."),
   boost: listOf(boost).optional().describe("Moves items up."),
   bury: listOf(bury).optional().describe("Moves items down."),
-  pin: listOf(pin).optional().describe("Puts items to fixed places."),
+  pin: listOf(pin).optional().describe("Puts items at fixed places."),
   limitPer: listOf(perValue)
     .optional()
     .describe("Limits how many items have the same value of an attribute."),

@@ -35,8 +35,8 @@ export function findViolation(
   if (popularity === undefined || former === undefined || popularity - former <= maxPopularityIncrease)
     return undefined;
   return (
-    `the ten most shown items have ${formatShare(popularity)} of all places in ${name}, before ${formatShare(former)}; ` +
-    `at most ${formatShare(maxPopularityIncrease)} more are allowed`
+    `the ten most shown items have ${formatShare(popularity)} of all places in ${name}, compared with ` +
+    `${formatShare(former)} before the switch; at most ${formatShare(maxPopularityIncrease)} more are allowed`
   );
 }
 

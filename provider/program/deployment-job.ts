@@ -36,7 +36,7 @@ export interface DeploymentRules {
   readonly boost?: pulumi.Input<pulumi.Input<FactorRule>[]>;
   /** Items to move down. */
   readonly bury?: pulumi.Input<pulumi.Input<FactorRule>[]>;
-  /** Items to put to fixed positions. */
+  /** Items to put at fixed positions. */
   readonly pin?: pulumi.Input<pulumi.Input<PinRule>[]>;
   /** Limits on items with the same value of an attribute. */
   readonly limitPer?: pulumi.Input<pulumi.Input<LimitRule>[]>;

@@ -63,7 +63,7 @@ export function effectivePins(pins: readonly Pinned[], limit: number): Pinned[] 
 }
 
 /**
- * Puts pinned items to their places and fills the others in order. A limit never removes a pinned item, but counts it.
+ * Puts pinned items in their places and fills the others in order. A limit never removes a pinned item, but counts it.
  */
 function arrange(items: readonly number[], limit: number, { pins, limits }: Arrangement): number[] {
   const first = effectivePins(pins, limit).sort((a, b) => a.position - b.position);
