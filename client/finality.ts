@@ -5,7 +5,7 @@ import type { ErrorBody } from "./http/error-body";
 
 /** Matches paths in a text. Gateways quote the path of the request, whose ids must not count. */
 const quotedPath = /\S*\/\S*/g;
-/** Matches words such as `get-event-dataset` or `dataset-service`, by which gateways call a path or a backend. */
+/** Matches names that gateways use for a path or a backend, such as `get-event-dataset` or `dataset-service`. */
 const hyphenated = /\S*-\S*/g;
 /** Matches a code that is only a number, such as a status. */
 const numericCode = /^\d+$/;

@@ -59,7 +59,7 @@ function placesOf(ids: readonly string[]): Map<string, number> {
 
 const chain = { users: 3000, items: 1000, length: 10, follows: 0.5 };
 
-/** Returns artificial users of whom every second choice is the item after the previous one. */
+/** Returns artificial users. Every second choice of a user is the item after the user's previous one. */
 export function chains(): string[][] {
   const random = createRandom(17);
   return Array.from({ length: chain.users }, (_, user) => {

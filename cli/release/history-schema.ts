@@ -25,7 +25,7 @@ export const served = extensible({
   name: z.string(),
   generator: servedModel,
   ranker: servedModel.optional(),
-  /** Absent if the deployment has no rules. */
+  /** Rules of the deployment. Absent if it has none. */
   rules: z.json().optional(),
 });
 

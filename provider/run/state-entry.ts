@@ -65,7 +65,7 @@ export const hiddenProperties = z
     __sourceVersion: z.string(),
     /** Training time in milliseconds. A preview shows it as the cost of another training. */
     __trainedMs: z.number(),
-    /** Creation time of a model as the service reported it. It tells a model of another account with the same id. */
+    /** Creation time of a model as the service reported it. It reveals a model of another account with the same id. */
     __createdTs: z.number(),
   })
   .partial();

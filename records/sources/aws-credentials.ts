@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 /** Key of an AWS account, and the region and endpoint that belong to it. */
 export interface AwsAccess {
-  /** Undefined if the environment contains no credentials. Public buckets need none. */
+  /** The access key. Undefined if the environment contains none. Public buckets need none. */
   readonly key?: {
     readonly accessKeyId: string;
     readonly secretAccessKey: string;

@@ -146,7 +146,7 @@ export interface JobTable {
   status: (typeof jobStatuses)[number];
   retry_count: number;
   created_ts: number;
-  /** Null until the job has ended. An index of the unfinished jobs serves as the queue. */
+  /** End of the job. Null until then. An index of the unfinished jobs serves as the queue. */
   finished_ts: number | null;
   /** Earliest time of the next run after a failure. */
   due_ts: number;
@@ -204,7 +204,7 @@ export interface ConsoleSessionTable {
   id: string;
   /** Hash of the token that the page sends in a header. Null for a link. */
   token_hash: string | null;
-  /** Null for callers that use the key of the service. */
+  /** The client that opened the console. Null if the caller used the key of the service. */
   client_id: string | null;
   access: "read" | "write";
   expires_ts: number;

@@ -60,7 +60,10 @@ class Evaluation {
     this.scope = { item: columns.map(() => null), user, variables: [], memo: [] };
   }
 
-  /** Returns 1 for each item for which a part is true, and 0 for the others. The caller must not change it. */
+  /**
+   * Returns an array with 1 for each item for which a part is true, and 0 for all other items. Callers must not change
+   * it.
+   */
   mask(part: Part): Uint8Array {
     // A mask of a part that reads the user is of no use to other users.
     if (part.readsUser || part.items.size === 0) return this.computed(part);

@@ -27,7 +27,7 @@ const minLimitedItems = 25_000;
 /** Maximum size of the compiled expressions of a deployment, and of all parsed expressions, in bytes. */
 const maxCompiledBytes = 32 * 1024 * 1024;
 
-/** Estimated size of an expression in bytes. Each character can be a part of its own. */
+/** Estimated size of an expression in bytes. Each character can be a separate part. */
 function bytesOf(text: string): number {
   return 1000 + 100 * text.length;
 }
