@@ -43,7 +43,10 @@ export async function awsAccess(env: NodeJS.ProcessEnv = process.env): Promise<A
       `the profile ${profile} uses ${other}, which only the AWS CLI can read; first run ` +
         `\`eval "$(aws configure export-credentials --profile ${profile} --format env)"\``,
     );
-  if (env.AWS_PROFILE) throw new Error(`the profile ${profile} of AWS_PROFILE has no credentials; set them`);
+  if (env.AWS_PROFILE)
+    throw new Error(
+      `the profile ${profile} of AWS_PROFILE has no credentials; add them to ~/.aws/credentials`,
+    );
   return { ...place, origin: "the environment" };
 }
 

@@ -137,7 +137,7 @@ class Download {
     const needed = `${gigabytes(length)} GB, but ${spoolDirectory()} has ${gigabytes(bavail * bsize)} GB free`;
     throw new SourceError(
       this.source.displayName,
-      `needs ${needed}; free space, or set XDG_STATE_HOME to a larger disk`,
+      `needs ${needed}; free some space, or set XDG_STATE_HOME to a directory on a larger disk`,
     );
   }
 
@@ -163,7 +163,7 @@ class Download {
     if (error.code === "ENOSPC")
       throw new SourceError(
         this.source.displayName,
-        `does not fit on the disk of ${spoolDirectory()}; free space, or set XDG_STATE_HOME to a larger disk`,
+        `does not fit on the disk of ${spoolDirectory()}; free some space, or set XDG_STATE_HOME to a directory on a larger disk`,
       );
     if (!error.code && !error.cause) throw error;
     const reason = connectionProblem(this.source.url, error);

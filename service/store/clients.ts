@@ -201,6 +201,6 @@ function checkName(name: string): void {
     );
   if (name === keyName)
     throw new Error(
-      `A client cannot be named ${keyName}: the log uses this name for callers with the key of the service.`,
+      `A client cannot be named ${keyName}: the log uses this name for callers with the key of the service. Choose another name.`,
     );
 }
