@@ -92,7 +92,7 @@ function listTest(compiler: Methods, at: number, { name, of, list, args }: ListT
     cost: listLength * (test.cost + 2),
     evaluate,
   });
-  // The variable of this test is only defined inside the test.
+  // The variable of this test is defined inside of it only.
   return { ...part, readsVariable: place > 0 };
 }
 

@@ -40,7 +40,7 @@ export function isSame({ items, readsVariable }: Part): boolean {
   return items.size === 0 && !readsVariable;
 }
 
-/** Creates a part that has no parts, such as a number. */
+/** Creates a part without parts, such as a number. */
 export function leaf(
   at: number,
   kinds: Kinds,
@@ -51,7 +51,7 @@ export function leaf(
   return { at, kinds, evaluate, cost: 1, parts: [], ...nothing, ...reads };
 }
 
-/** Definition of a part, without the fields that follow from its parts. */
+/** What a part adds to its parts. */
 interface Definition extends Pick<Part, "at" | "kinds" | "parts" | "logic"> {
   readonly cost?: number;
   /** Overrides `combine` for a single item. */
