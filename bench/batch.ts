@@ -17,7 +17,7 @@ const counts = [100_000 * scale, 1_000_000 * scale] as const;
 /** Parameters of a usual size, because a search for the best ones would take longer than the jobs. */
 const parameters = { dimensions: 64, epochs: 3, regularization: 0.01, alpha: 0.1 };
 
-/** What a recommendation job cost. */
+/** Cost of a recommendation job. */
 interface Cost {
   readonly users: number;
   readonly seconds: number;

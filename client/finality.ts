@@ -75,8 +75,8 @@ const notRunStatuses = [401, 403, 407, 425, 429];
 /** Statuses that mean that a call did not run if a gateway sent them, because they concern the gateway's own limits. */
 const proxyLimitStatuses = [413, 414, 415, 417, 426, 431];
 /**
- * Error text of a 409 that may be a consequence of this call: the first call with the same idempotency key is still
- * running, or a gateway has sent the call twice, and the second one found the object of the first.
+ * Error text of a 409 that may be a consequence of this call. The first call with the same idempotency key may still be
+ * running. Or a gateway has sent the call twice, and the second one found the object of the first.
  */
 const ofSameCall =
   /in[ _-]progress|being processed|still processing|already processing|concurrent|already[ _]exist|duplicate|^\W*conflict\W*$/i;

@@ -26,7 +26,7 @@ export class RecommenderError extends Error {
       readonly status?: number;
       /** Id of the call in the log of the service. */
       readonly requestId?: string;
-      /** Which fields of the request are invalid. */
+      /** Invalid fields of the request. */
       readonly details?: readonly Detail[];
       /** Time after which the service asks to try again. */
       readonly retryAfterMs?: number;

@@ -7,9 +7,9 @@ const [farthest, fading] = [20, 4];
 const exponent = 0.3;
 
 /**
- * A simple competitor in thirty lines, which recommends the items that follow a user's items: it counts pairs of items
- * that are up to 20 positions apart, half as much against the direction of time, and the weight of each of the user's
- * items is 1/(1 + age).
+ * A simple competitor in thirty lines, which recommends the items that follow a user's items. It counts pairs of items
+ * that are up to 20 positions apart, and half as much against the direction of time. Each of the user's items has the
+ * weight 1/(1 + age).
  */
 export function followers({ train, wanted }: Split, cut: number): Map<string, string[]> {
   const sequences = sequencesOf(train);

@@ -27,7 +27,7 @@ export interface Gate {
   readonly opensAt?: string;
 }
 
-/** What is known when a promotion is reviewed or starts. */
+/** Evidence for the gates of a promotion. */
 export interface GateEvidence {
   readonly from: string;
   readonly to: string;

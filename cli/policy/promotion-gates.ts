@@ -39,7 +39,7 @@ export interface GateReview {
   readonly minQuality: Readonly<Record<string, number>>;
 }
 
-/** What a promotion knows when its gates are evaluated. */
+/** State of a promotion when its gates are evaluated. */
 export interface GateSubject {
   readonly from: OpenStack;
   readonly to: OpenStack;

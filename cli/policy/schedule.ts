@@ -1,7 +1,7 @@
 import type { PolicySettings } from "./file";
 import { localTimeAt, type Weekday, weekdays } from "./time-zone";
 
-/** What `recommender.yaml` requires of a promotion to a stage. */
+/** Requirements of `recommender.yaml` for promotions to a stage. */
 export type StagePolicy = PolicySettings["promotion"]["stages"][string];
 
 type Window = NonNullable<StagePolicy["windows"]>[number];

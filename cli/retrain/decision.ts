@@ -3,7 +3,7 @@ import { findWatched, type Release } from "../release/history";
 import type { ModelAge } from "./model-age";
 import { hasLimits, modelTitle, type StalenessLimits, staleReasons } from "./staleness";
 
-/** What is known when a retraining is considered. */
+/** Evidence for the decision about a retraining. */
 export interface RetrainEvidence {
   /** The history of the stack, oldest first. */
   readonly releases: readonly Release[];
@@ -17,7 +17,7 @@ export interface RetrainEvidence {
   readonly now: number;
 }
 
-/** What a retraining does. */
+/** Decision about a retraining. */
 export type RetrainDecision =
   /** No model is stale. */
   | { readonly kind: "none" }

@@ -1,6 +1,6 @@
 import type { Release } from "../release/history";
 
-/** What a watch does next. */
+/** The next step of a watch. */
 type WatchStep =
   | { readonly kind: "observe" }
   | { readonly kind: "roll back"; readonly violation: string }

@@ -1,6 +1,6 @@
 import { defined } from "../terminal/output";
 
-/** What a service has measured for all users since a watch began. */
+/** Measurements of a service for all users, since a watch began. */
 export interface ServiceFigures {
   /** Number of deployed projects. */
   readonly deployments: number;

@@ -14,7 +14,7 @@ import { WatchDisplay } from "./display";
 import { nextStep } from "./next-step";
 import { findServiceViolation, findViolation } from "./violation";
 
-/** How a policy watches a stage. */
+/** Settings of a stage's watch in the policy. */
 type WatchPolicy = NonNullable<StagePolicy["watch"]>;
 
 /** A release to watch, or whose watch to continue. */

@@ -9,7 +9,7 @@ export interface Choice {
   readonly among?: Uint32Array | undefined;
   /** Items not to recommend. */
   readonly without: ReadonlySet<number>;
-  /** What the rules of the deployment allow and prefer. The same for all calls of a user, so it can be cached. */
+  /** Items that the rules of the deployment allow and prefer. The same for all calls of a user, so it can be cached. */
   readonly standing?: Standing | undefined;
 }
 

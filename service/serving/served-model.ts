@@ -57,7 +57,7 @@ function* union(a: Iterable<number>, b: Iterable<number>): Generator<number> {
 export interface Ordering {
   /** Scores of the generator. */
   readonly scores: readonly number[];
-  /** What to multiply the score of each candidate with. */
+  /** Factor for the score of each candidate. */
   readonly factors?: readonly number[] | undefined;
   /** Index of the generator's items. */
   readonly placed: IdIndex;

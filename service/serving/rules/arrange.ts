@@ -14,7 +14,7 @@ export interface GroupLimit {
   valuesOf(item: number): readonly unknown[];
 }
 
-/** What rules do to a list of items that is already in order. */
+/** Changes that rules make to an ordered list of items. */
 export interface Arrangement {
   /** Items that may be recommended, in the order of the rules. */
   readonly pins: readonly Pinned[];

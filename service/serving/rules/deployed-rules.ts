@@ -7,7 +7,7 @@ import { JobError } from "../../base/job-error";
 import type { FilteredFor, ItemFilters } from "../filters/item-filters";
 import type { Arrangement, GroupLimit, Pinned } from "./arrange";
 
-/** What the rules of a deployment allow and prefer for a person. */
+/** Items that the rules of a deployment allow and prefer for a person. */
 export interface Standing {
   /** The only items to recommend, ascending; undefined for all. */
   readonly among?: Uint32Array | undefined;
