@@ -137,7 +137,7 @@ class Download {
     const needed = `${gigabytes(length)} GB, but ${spoolDirectory()} has ${gigabytes(bavail * bsize)} GB free`;
     throw new SourceError(
       this.source.displayName,
-      `needs ${needed}; free some space, or set XDG_STATE_HOME to a directory on a larger disk`,
+      `needs ${needed}; free space, or set XDG_STATE_HOME to a larger disk`,
     );
   }
 
@@ -145,7 +145,7 @@ class Download {
     for await (const chunk of chunks) {
       if (this.#received === 0 && /^\s*<(!doctype html|html)/i.test(chunk.toString("latin1", 0, 64)))
         throw webPageError(this.source.displayName);
-      // A full disk may store only a part of a chunk. The next write then fails.
+      // A full disk can take a part of a chunk. The next write then fails.
       for (let at = 0; at < chunk.length; ) {
         const { bytesWritten } = await this.file.write(chunk, at, chunk.length - at, this.#received);
         at += bytesWritten;
@@ -163,11 +163,11 @@ class Download {
     if (error.code === "ENOSPC")
       throw new SourceError(
         this.source.displayName,
-        `does not fit on the disk of ${spoolDirectory()}; free some space, or set XDG_STATE_HOME to a directory on a larger disk`,
+        `does not fit on the disk of ${spoolDirectory()}; free space, or set XDG_STATE_HOME to a larger disk`,
       );
     if (!error.code && !error.cause) throw error;
     const reason = connectionProblem(this.source.url, error);
-    // No further attempt if the server did not start to respond, because it would only wait as long again.
+    // A server that does not start to respond has had its time. Another attempt would only wait as long again.
     if (/(HEADERS|CONNECT)_TIMEOUT/.test(error.code ?? ""))
       throw new SourceError(this.source.displayName, reason);
     if (this.#received === 0) return { text: reason };

@@ -97,7 +97,7 @@ function problemOf({ code = "", message }: NodeJS.ErrnoException, { host, pathna
   if (code === "42501") return `the user may not run the query (${message}); grant it the right to read`;
   if (code === "42601") return `the query is not valid SQL (${message}); use one statement that returns rows`;
   if (code === "ENOSPC")
-    return `does not fit on the disk of ${spoolDirectory()}; free some space, or set XDG_STATE_HOME to a directory on a larger disk`;
+    return `does not fit on the disk of ${spoolDirectory()}; free space, or set XDG_STATE_HOME to a larger disk`;
   if (/^(ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)/.test(code) || /timeout|terminated/i.test(message))
     return `cannot be read from ${host} (${code || message}); check the address, and that the server is running`;
   return `the query failed: ${message}${code ? ` (${code})` : ""}; run it with psql to see why`;
