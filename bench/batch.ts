@@ -4,23 +4,20 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { limits } from "../contract";
-import { eventsOf } from "./large/events";
+import { uploadedEvents } from "./large/events";
 import { goal, report } from "./report/report";
 import { type Api, connect, startProcess } from "./service/api";
 import { Project } from "./service/project";
-import { upload, upsertBodies } from "./service/upload";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 /** Users with events, from whom the model learns. All other users only have a record. */
 const shape = { users: 100_000 * scale, items: 20_000, eventsOfUser: 5 };
-/** Numbers of users that are compared. The file of the last one is ten times as large as that of the first. */
+/** Numbers of users to compare. The last file is ten times as large as the first. */
 const counts = [100_000 * scale, 1_000_000 * scale] as const;
 /** Parameters of a usual size, because a search for the best ones would take longer than the jobs. */
 const parameters = { dimensions: 64, epochs: 3, regularization: 0.01, alpha: 0.1 };
-/** Users whose events are uploaded together. */
-const part = 50_000;
 
-/** What a recommendation job cost. */
+/** Cost of a recommendation job. */
 interface Cost {
   readonly users: number;
   readonly seconds: number;
@@ -36,7 +33,7 @@ async function main(): Promise<void> {
   const service = await startProcess("--data", directory, "--plan-shards", "100");
   try {
     const api = connect(service);
-    const project = await Project.create(api, await uploadedEvents(api), shape);
+    const project = await Project.create(api, await uploadedEvents(api, shape), shape);
     const { modelId } = await project.train(await project.algorithm(parameters));
     const costs: Cost[] = [];
     let from = 0;
@@ -52,16 +49,6 @@ async function main(): Promise<void> {
   }
 }
 
-async function uploadedEvents(api: Api): Promise<string> {
-  const { event_dataset_id } = await api.call("/create-event-dataset", { name: "events", num_shards: 100 });
-  for (let from = 0; from < shape.users; from += part) {
-    const events = eventsOf(shape, from, Math.min(shape.users, from + part));
-    const rows = Array.from(events, (event) => JSON.stringify(event));
-    await upload(api, upsertBodies(event_dataset_id as string, rows));
-  }
-  return event_dataset_id as string;
-}
-
 async function uploadUsers(api: Api, { userDatasetId }: Project, from: number, to: number): Promise<void> {
   for (let first = from; first < to; first += limits.recordsPerUpsert) {
     const users = Array.from({ length: Math.min(limits.recordsPerUpsert, to - first) }, (_, at) => ({
@@ -74,7 +61,7 @@ async function uploadUsers(api: Api, { userDatasetId }: Project, from: number, t
 
 async function costOf(api: Api, project: Project, modelId: string): Promise<Cost> {
   const { pid } = await api.status();
-  // Resets the maximum that the kernel keeps.
+  // Resets the memory maximum that the kernel records for a process.
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
   const memoryBytes = maxMemoryOf(pid);
   const request = { project_id: project.id, name: "mail", model_id: modelId, attributes: ["title"] };

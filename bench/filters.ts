@@ -16,7 +16,7 @@ const shapes: Readonly<Record<"shop" | "large", Shape>> = {
   shop: { users: 20_000 * scale, items: 40_000 * scale, eventsOfUser: 20 },
   large: { users: 300_000 * scale, items: 1_000_000 * scale, eventsOfUser: 10 },
 };
-/** Parameters of a usual size. Filters cost the same with others, and a search for the best ones would take longer. */
+/** Parameters of a usual size. They do not change the cost of filters, and a parameter search would take longer. */
 const parameters = { dimensions: 64, epochs: 3, regularization: 0.01, alpha: 0.1 };
 /** Users whose events are uploaded together. */
 const part = 50_000;

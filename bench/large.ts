@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventsOf } from "./large/events";
+import { uploadedEvents } from "./large/events";
 import { recallOf } from "./large/recall";
 import { goal, report } from "./report/report";
 import { type Api, connect, startProcess, watched } from "./service/api";
@@ -9,12 +9,9 @@ import { inChild } from "./service/child";
 import type { FirstAnswers } from "./service/first-load";
 import { ask } from "./service/load";
 import { Project } from "./service/project";
-import { upload, upsertBodies } from "./service/upload";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 const shape = { users: 300_000 * scale, items: 1_000_000 * scale, eventsOfUser: 10 };
-/** Users whose events are uploaded together. */
-const part = 50_000;
 /** Number of users whose lists are compared with exact ones, and number of users in the measurement of speed. */
 const [compared, measured] = [500, 10_000];
 
@@ -24,7 +21,10 @@ async function main(): Promise<void> {
   const service = await startProcess("--data", directory, "--plan-shards", "100");
   try {
     const api = connect(service);
-    const project = await Project.create(api, await uploaded(api), { users: shape.users, items: 0 });
+    const project = await Project.create(api, await uploadedEvents(api, shape), {
+      users: shape.users,
+      items: 0,
+    });
     const algorithm = await project.algorithm({});
     const { result: training, peakBytes } = await watched(api, () => project.train(algorithm));
     const { servingUri } = await project.deploy(training.modelId);
@@ -47,17 +47,7 @@ async function main(): Promise<void> {
   }
 }
 
-async function uploaded(api: Api): Promise<string> {
-  const { event_dataset_id } = await api.call("/create-event-dataset", { name: "events", num_shards: 100 });
-  for (let from = 0; from < shape.users; from += part) {
-    const events = eventsOf(shape, from, Math.min(shape.users, from + part));
-    const rows = Array.from(events, (event) => JSON.stringify(event));
-    await upload(api, upsertBodies(event_dataset_id as string, rows));
-  }
-  return event_dataset_id as string;
-}
-
-/** Returns the lists of users who are spread over all users. */
+/** Returns the lists of a sample of users, evenly spread over all users. */
 async function listsOf(api: Api, serving: string): Promise<Map<string, string[]>> {
   const lists = new Map<string, string[]>();
   for (let at = 0; at < compared; at++) {

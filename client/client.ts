@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { extensionName, type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
+import { extensionName, type Input, type Reply, type Route, routes } from "../contract";
 import { canonicalAddress } from "./address";
 import { abortable, type Clock, systemClock } from "./clock";
 import { ApiError, isOutage, OutcomeUnknownError } from "./errors";
@@ -9,7 +9,7 @@ import { redactSecret, TokenCache } from "./http/credentials";
 import { readErrorBody } from "./http/error-body";
 import { giveUpError, hintOf, stoppedError, WaitNotice } from "./http/hints";
 import type { CallOptions, ClientOptions, Timeouts } from "./http/options";
-import { header, readBody, readReply } from "./http/reply";
+import { hasKeysHeader, header, readBody, readReply } from "./http/reply";
 import { type PreparedRequest, Requests } from "./http/request";
 import {
   budgetMs,
@@ -271,7 +271,8 @@ export class Client {
     const { statusCode: status } = response;
     const errorBody = readErrorBody(text, (shown) => this.#redact(shown));
     const asked = { kinds: kindsIn(route), ids: Object.values(ids) };
-    // A service that honours keys says so in each response, which gateways do not.
+    // A service that honours keys sends a header with each response. Gateways do not, so a response without it is
+    // theirs.
     const isForeignReply = this.#honoursKeys.get(url.origin) === true && !hasKeysHeader(response);
     const isOwn = !isForeignReply && isRecognised(status, errorBody, asked);
     if (isOwn) this.#responded.add(url.origin);
@@ -296,9 +297,4 @@ export class Client {
     const redacted = this.#tokens.redact(redactSecret(text, this.#options.apiKey));
     return this.#options.redact?.(redacted) ?? redacted;
   }
-}
-
-/** Whether a response says that the service honours idempotency keys. */
-function hasKeysHeader(response: Dispatcher.ResponseData): boolean {
-  return /\bPOST\b/i.test(header(response, idempotencyHeader) ?? "");
 }

@@ -2,8 +2,8 @@
 export const mask = "[secret]";
 
 /**
- * Masks secrets that a text contains verbatim. It must not match texts of one to three letters by themselves, because
- * any word may decode to a text that contains them.
+ * Masks secrets that a text contains verbatim. It must ignore secrets of one to three letters, because any word may
+ * decode to a text with these letters.
  */
 type Masking = (text: string) => string;
 

@@ -90,7 +90,7 @@ export function healthBudgetMs(policy: RetryPolicy, failure: Failure, hasRespond
  */
 export function healthFailure(route: Route, origin: string, error: Error): Failure {
   if (error instanceof ApiError) return { error, transient: true, mayHaveRun: false };
-  // These errors come from a call in `mayHaveExtensions`, which has already been retried.
+  // No retry, because the call in `mayHaveExtensions` that caused these errors was already retried.
   if (isOutage(error) || error instanceof TokenError) return { error, transient: false, mayHaveRun: false };
   return connectionFailure(route, origin, error);
 }

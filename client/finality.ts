@@ -5,7 +5,7 @@ import type { ErrorBody } from "./http/error-body";
 
 /** Matches paths in a text. Gateways quote the path of the request, whose ids must not count. */
 const quotedPath = /\S*\/\S*/g;
-/** Matches words such as `get-event-dataset` or `dataset-service`, by which gateways call a path or a backend. */
+/** Matches names that gateways use for a path or a backend, such as `get-event-dataset` or `dataset-service`. */
 const hyphenated = /\S*-\S*/g;
 /** Matches a code that is only a number, such as a status. */
 const numericCode = /^\d+$/;
@@ -75,8 +75,8 @@ const notRunStatuses = [401, 403, 407, 425, 429];
 /** Statuses that mean that a call did not run if a gateway sent them, because they concern the gateway's own limits. */
 const proxyLimitStatuses = [413, 414, 415, 417, 426, 431];
 /**
- * Error text of a 409 that may be a consequence of this call: the first call with the same idempotency key is still
- * running, or a gateway has sent the call twice, and the second one found the object of the first.
+ * Error text of a 409 that may be a consequence of this call. The first call with the same idempotency key may still be
+ * running. Or a gateway has sent the call twice, and the second one found the object of the first.
  */
 const ofSameCall =
   /in[ _-]progress|being processed|still processing|already processing|concurrent|already[ _]exist|duplicate|^\W*conflict\W*$/i;

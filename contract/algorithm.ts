@@ -59,7 +59,7 @@ export const g1Parameters = z.strictObject({
     .max(1000)
     .optional()
     .describe(
-      "Weight of what users chose after the user's last items, relative to the vectors. 0 ignores the order of events.",
+      "Weight of the items that users chose after the user's last items, relative to the vectors. 0 ignores the order of events.",
     ),
   event_weights: withTolerant(
     mapOf(eventWeight, { key: eventType, most: limits.eventWeights }),

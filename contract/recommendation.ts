@@ -31,11 +31,11 @@ const why = z.object({
     .describe("The user's attributes that contribute most, if the user has no events."),
   rest: z.number().describe("Remaining part of the score."),
   rules: maybe(z.array(appliedRule)).describe(
-    "What the rules of the deployment did to the item. The score is the one before that.",
+    "What the rules of the deployment did to the item. The score is from before the rules.",
   ),
 });
 
-/** An event of the current visit. It counts as an event of now, and is never stored. */
+/** An event of the current visit. It counts as if it had just happened, and is never stored. */
 const visitEvent = z.strictObject({
   itemId: recordId.describe("Item that the visitor used."),
   eventType: eventType
@@ -67,7 +67,7 @@ export const recommendationOptions = {
   includeItemIds: includedIds.optional().describe("Recommends only some of these items (extension)."),
   events: atMost(z.array(visitEvent), limits.visitEvents)
     .optional()
-    .describe("Events of the current visit (extension). They count as events of now, and are not stored."),
+    .describe("Events of the current visit (extension). They count as if they had just happened, and are not stored."),
 };
 
 /** Fields of an answer. Both recommendation calls have them. */

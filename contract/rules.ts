@@ -43,7 +43,7 @@ export const rules = z.strictObject({
   filter: expression.optional().describe("Recommends only items for which this expression in CEL is true."),
   boost: listOf(boost).optional().describe("Moves items up."),
   bury: listOf(bury).optional().describe("Moves items down."),
-  pin: listOf(pin).optional().describe("Puts items to fixed places."),
+  pin: listOf(pin).optional().describe("Puts items at fixed places."),
   limitPer: listOf(perValue)
     .optional()
     .describe("Limits how many items have the same value of an attribute."),
@@ -52,19 +52,19 @@ export const rules = z.strictObject({
 /** Rules of a deployment. */
 export type Rules = z.output<typeof rules>;
 
-/** What a rule did to a recommended item. */
+/** Effect of a rule on a recommended item. */
 export const appliedRule = z.object({
-  effect: z.enum(["boosted", "buried", "pinned"]).describe("What the rule did."),
+  effect: z.enum(["boosted", "buried", "pinned"]).describe("Effect of the rule."),
   factor: maybe(z.number()).describe("The factor of a boost or of a bury."),
   position: maybe(z.int()).describe("The place of a pin."),
 });
 
-/** What a rule did to a recommended item. */
+/** Effect of a rule on a recommended item. */
 export type AppliedRule = z.output<typeof appliedRule>;
 
 /** An expression of a rule. */
 export interface RuleExpression {
-  /** Where it is, by its name in programs: `boost[0].when`. */
+  /** Path of the expression, with names as in programs: `boost[0].when`. */
   readonly path: string;
   readonly text: string;
 }

@@ -13,7 +13,7 @@ export interface Known {
   kindsOf(of: "item" | "user", name: string): Kinds | undefined;
   /** Returns names for a suggestion. */
   names(of: "item" | "user"): readonly string[];
-  /** Why expressions cannot read the user, if they cannot. */
+  /** The reason if expressions cannot read the user. */
   readonly noUser?: string | undefined;
 }
 

@@ -27,7 +27,7 @@ export function withPinned(given: Properties, pinned: Pinned | undefined): Prope
   if (!pinned) return given;
   const { rankerModelId: _, rules, ...others } = given;
   const { rules: kept, ...models } = pinned;
-  // A pin without rules keeps those of the program.
+  // If the pin has no rules, the rules of the program stay.
   const live = kept === undefined ? rules : kept;
   return { ...others, ...models, ...(live != null && { rules: live }) };
 }

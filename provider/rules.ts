@@ -12,7 +12,7 @@ import type { Schemas } from "./run/attribute-schemas";
 import { isSecret } from "./run/secrecy";
 import type { Session } from "./run/session";
 
-/** What to check with the attribute schemas of a project. */
+/** Expressions to check with the attribute schemas of a project. */
 interface Checked {
   /** Argument that contains the expressions. */
   readonly argument: "rules" | "check";

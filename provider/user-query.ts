@@ -8,7 +8,7 @@ import { fieldsOf } from "./lifecycle/arguments";
 
 const { bins, ...distribution } = userDistributionQuery.shape;
 
-/** Both types of queries in one type, because not every SDK language has union types. */
+/** Combines both types of queries in one type, because not every SDK language has union types. */
 const query = z.object({ ...userListQuery.shape, ...distribution, bins: bins.unwrap() }).partial();
 
 const queryingFields = z.strictObject({

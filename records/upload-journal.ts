@@ -52,7 +52,7 @@ export class UploadJournal {
 
   /**
    * Begins or resumes an upload. If another machine has uploaded the same content since, the resumed upload gets a new
-   * token, because the service rejects the batches of an upload that a later one has replaced.
+   * token. The service would reject batches with the old token, because a later upload has replaced it.
    *
    * @returns its token
    */

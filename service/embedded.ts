@@ -176,7 +176,7 @@ function startDetached(dataDirectory: DataDirectory, idleMinutes: number) {
 
 /**
  * Names of the environment variables that are passed to the service. Credentials are not passed on, except those of the
- * collector of traces. The name in OTEL_SERVICE_NAME is that of this process.
+ * collector of traces. OTEL_SERVICE_NAME is not passed on, because it names this process.
  */
 const passedOn =
   /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TEMP|TMP|TZ|LANG|LANGUAGE|LC_\w+|LD_LIBRARY_PATH|DYLD_LIBRARY_PATH|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA|OTEL_(?!SERVICE_NAME$)\w+)$/i;

@@ -3,7 +3,7 @@ import type { Attributes } from "./span";
 /** Decides whether a new trace is recorded. `parent` is undefined for the first span of a trace. */
 export type Sampler = (traceId: string, parent: { readonly sampled: boolean } | undefined) => boolean;
 
-/** Where and how spans are exported. */
+/** Settings of the export of spans. */
 export interface TraceSettings {
   /** Address to which spans are posted, such as http://localhost:4318/v1/traces. */
   readonly url: string;

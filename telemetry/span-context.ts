@@ -25,7 +25,7 @@ export function formatTraceParent({ traceId, spanId, sampled }: SpanContext): st
   return `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`;
 }
 
-/** Returns a random id of so many bytes, in hexadecimal digits. */
+/** Returns a random id of the given number of bytes, in hexadecimal digits. */
 export function randomId(bytes: 8 | 16): string {
   return randomBytes(bytes).toString("hex");
 }

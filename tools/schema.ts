@@ -67,9 +67,7 @@ export function packageSchema(examples: Examples, sources = new Sources()) {
   );
   const variables = settings(types);
   if (types.undescribed.length > 0)
-    throw new Error(
-      `These have no description: ${types.undescribed.join(", ")}. Write a sentence of TSDoc for each.`,
-    );
+    throw new Error(`No description of ${types.undescribed.join(", ")}. Add a sentence of TSDoc to each.`);
   return {
     name: "recommender",
     displayName: "Recommender",
@@ -153,7 +151,10 @@ function asOutput(
  * Returns the properties of a component, which declares a job and its result. Arguments that link the two are left out.
  */
 function joined(job: ResourceSpec | undefined, result: ResourceSpec | undefined) {
-  if (!job || !result) throw new Error("A component needs a job and a result that are resources.");
+  if (!job || !result)
+    throw new Error(
+      "The job or the result of a component is not a resource. Check provider/plugin/components.ts.",
+    );
   const own = <T>(properties: Readonly<Record<string, T>>) =>
     Object.fromEntries(
       Object.entries(properties).filter(([key]) => key !== "submittedJobId" && key !== "existingId"),

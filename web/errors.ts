@@ -4,7 +4,10 @@ interface Detail {
   readonly message: string;
 }
 
-/** The fields of an error of the service. A gateway may return anything, so nothing is certain. */
+/**
+ * The fields of an error of the service. A gateway may return anything, so any field may be missing or have another
+ * type.
+ */
 type ErrorFields = Readonly<Partial<Record<"code" | "message" | "details" | "request_id", unknown>>>;
 
 /** A call failed. */
@@ -23,7 +26,7 @@ export class RecommenderError extends Error {
       readonly status?: number;
       /** Id of the call in the log of the service. */
       readonly requestId?: string;
-      /** Which fields of the request are invalid. */
+      /** Invalid fields of the request. */
       readonly details?: readonly Detail[];
       /** Time after which the service asks to try again. */
       readonly retryAfterMs?: number;

@@ -27,7 +27,7 @@ export class KeptLists {
     return kept && Date.now() - kept.ts < this.keepMs ? kept.items : undefined;
   }
 
-  /** Whether a list is younger than a part of the time for which it is kept. */
+  /** Whether a list is younger than a part of its maximum age. */
   isFresh(question: string, part: number): boolean {
     const kept = this.lists.get(question);
     return kept !== undefined && Date.now() - kept.ts < this.keepMs * part;

@@ -17,10 +17,10 @@ import type {
  */
 export const forPages = { timeoutMs: 150, retries: 0, fallBack: true } as const;
 
-/** Maximum time of an answer that nobody waits for any more, and maximum number of such answers. */
+/** Limits of calls that nobody waits for any more: their maximum time, and their maximum number. */
 const [lateMs, maxLate] = [10_000, 8];
 
-/** The popular list is read again when this part of the time for which it may be used has passed. */
+/** The popular list is read again after this part of its maximum age. */
 const popularPart = 0.25;
 
 /** Number of popular items that are read in addition to those that a call wants, because it may exclude some. */

@@ -20,7 +20,7 @@ interface Call {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** Tells a service that does not support an option from an invalid call. */
+/** Finds out whether a call failed because the service does not support an option. */
 export class Support {
   private extensions: Promise<ReadonlySet<string> | undefined> | undefined;
 

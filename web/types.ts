@@ -38,7 +38,7 @@ export interface VisitEvent {
   readonly eventValue?: number;
 }
 
-/** What a call asks for. */
+/** Options of a call. */
 export interface RecommendOptions {
   /** Maximum number of items. Default: 10. */
   readonly limit?: number;

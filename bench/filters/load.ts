@@ -13,7 +13,7 @@ export interface FilterAnswers {
   readonly similarPerSecond: number;
 }
 
-/** Calls per second, which a service with a million items can answer too. */
+/** Calls per second. A service with a million items can also answer this many. */
 const rate = 250;
 const rounds = 5;
 const similarSeconds = 10;
@@ -24,7 +24,7 @@ async function main([servingUri = "", key = "", users = "", items = ""]: string[
   const { origin, pathname } = new URL(servingUri);
   const api = connect({ url: origin, key });
   const plain = await asking(api, pathname, Number(users));
-  // Each call has one of all filters that match 1 % of the items.
+  // Each call has one of the filters that match 1 % of the items.
   const filtered = await asking(api, pathname, Number(users), (user) => ({
     filter_query: `item.shelf == "s${user % shelves}"`,
   }));
@@ -55,7 +55,7 @@ async function main([servingUri = "", key = "", users = "", items = ""]: string[
   } satisfies FilterAnswers);
 }
 
-/** The median by p99, because a short pause of the machine delays all calls of that moment. */
+/** Returns the round with the median p99, because a short pause of the machine can delay all calls of one round. */
 function medianOf<T extends { readonly p99Ms: number }>(turns: readonly T[]): T {
   return [...turns].sort((a, b) => a.p99Ms - b.p99Ms)[Math.floor(turns.length / 2)] as T;
 }

@@ -1,5 +1,7 @@
 import { createRandom } from "../../service/algorithms/random";
+import type { Api } from "../service/api";
 import type { WireEvent } from "../service/events";
+import { upload, upsertBodies } from "../service/upload";
 
 /** The size of a catalogue with very many items, and of its users. */
 interface Shape {
@@ -8,20 +10,29 @@ interface Shape {
   readonly eventsOfUser: number;
 }
 
+/** Users whose events are uploaded together. */
+const part = 50_000;
 /** Number of groups of items. Most of a user's items are from one of them. */
 const groups = 500;
 /** Share of the events with an item of any group. */
 const elsewhere = 0.2;
 
+/** Creates a dataset with the events of all users, and returns its id. */
+export async function uploadedEvents(api: Api, shape: Shape): Promise<string> {
+  const { event_dataset_id } = await api.call("/create-event-dataset", { name: "events", num_shards: 100 });
+  for (let from = 0; from < shape.users; from += part) {
+    const events = eventsOf(shape, from, Math.min(shape.users, from + part));
+    const rows = Array.from(events, (event) => JSON.stringify(event));
+    await upload(api, upsertBodies(event_dataset_id as string, rows));
+  }
+  return event_dataset_id as string;
+}
+
 /**
  * Generates the events of some users. The users of a group share its items evenly, so each item has an event. Their
  * other items are more often the first ones of the group.
  */
-export function* eventsOf(
-  { users, items, eventsOfUser }: Shape,
-  from: number,
-  to: number,
-): Generator<WireEvent> {
+function* eventsOf({ users, items, eventsOfUser }: Shape, from: number, to: number): Generator<WireEvent> {
   const random = createRandom(from + 1);
   const itemsOfGroup = Math.floor(items / groups);
   const own = Math.ceil(itemsOfGroup / (users / groups));

@@ -5,10 +5,10 @@ import type { DataSet, Pair } from "./data";
 import { leaveLastOut, type Split } from "./split";
 
 const secondsPerDay = 86_400;
-/** Sequences have no times. Their items get times a day apart, from this one on. */
+/** Sequences have no times, so the times of their items begin here and are a day apart. */
 const firstTime = 1_600_000_000;
 
-/** Files to measure instead of the usual datasets. Each line of a file is a user, and then the user's items. */
+/** Files to measure instead of the usual datasets. Each line contains a user and then the user's items. */
 export type GivenFiles =
   | { readonly kind: "sequences"; readonly sequences: string }
   | { readonly kind: "split"; readonly train: string; readonly test: string };
@@ -38,7 +38,7 @@ export function readFiles(files: GivenFiles): { readonly set: DataSet; readonly 
   return { set: setOf(files.train, [...train, ...test]), split: { train: pairs, wanted } };
 }
 
-/** Returns the pairs of rows of a user and the user's items in the order of time. */
+/** Returns the pairs in some rows. Each row is a user and then the user's items, earliest first. */
 export function pairsInOrder(rows: readonly (readonly string[])[]): Pair[] {
   return rows.flatMap(([user = "", ...items]) =>
     items.map((item, at) => ({ user, item, time: firstTime + at * secondsPerDay })),

@@ -3,12 +3,13 @@ import type { Split } from "./split";
 
 /** Largest distance of two items of a user, and the distance at which their weight has fallen to 1/e. */
 const [farthest, fading] = [20, 4];
-/** Popularity of both items of a pair divides its weight, to this power. */
+/** The weight of a pair is divided by the popularity of both items, raised to this power. */
 const exponent = 0.3;
 
 /**
- * Recommends what follows the items of a user, as a simple competitor in thirty lines: counts pairs of items that are up
- * to 20 positions apart, half as much against the direction of time, and weighs a user's items by 1 / (1 + age).
+ * A simple competitor in thirty lines, which recommends the items that follow a user's items. It counts pairs of items
+ * that are up to 20 positions apart, and half as much against the direction of time. Each of the user's items has the
+ * weight 1/(1 + age).
  */
 export function followers({ train, wanted }: Split, cut: number): Map<string, string[]> {
   const sequences = sequencesOf(train);

@@ -9,7 +9,7 @@ export const definitions =
   "Means over the users with held-out items: Recall@20 is the share of a user's held-out items among the first 20, " +
   "NDCG@20 is the sum of 1 / log2(rank + 1) over the hits among the first 20, divided by that of a perfect list.";
 
-/** How well recommendations match the held-out items. */
+/** Quality of recommendations, measured on held-out items. */
 export interface Quality {
   readonly recall20: number;
   readonly ndcg20: number;

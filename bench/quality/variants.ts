@@ -43,7 +43,7 @@ export function variants({ train, wanted }: Split, cut: number) {
   return { lists, order: model.parameters.order ?? 0, seconds };
 }
 
-/** Returns the model with the same weight of the order, but no weights by age and time of a user's last items. */
+/** Returns the model with the same weight of the order, but with equal weights for all of a user's last items. */
 function withoutRecency(model: ReturnType<typeof trainG1>): TrainedModel {
   const { order, interactions, parameters } = model;
   if (!order || !interactions.time) return model;
@@ -59,7 +59,7 @@ function placesOf(ids: readonly string[]): Map<string, number> {
 
 const chain = { users: 3000, items: 1000, length: 10, follows: 0.5 };
 
-/** Returns artificial users of whom every second choice is the item after the previous one. */
+/** Returns artificial users. Every second choice of a user is the item after the user's previous one. */
 export function chains(): string[][] {
   const random = createRandom(17);
   return Array.from({ length: chain.users }, (_, user) => {

@@ -11,7 +11,7 @@ import { Project, uploaded } from "./project";
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 /** As many users, items and events as in a public set of check-ins at places. */
 const shape = { users: Math.round(30_000 * scale), items: 41_000, events: Math.round(810_000 * scale) };
-/** The cost of an answer is also measured with one user in this many. */
+/** The cost of an answer is also measured with the number of users divided by this. */
 const fewer = 4;
 
 /** Parameters like those that a training chooses for check-ins, but also with the order of events, so all parts count. */
@@ -28,7 +28,7 @@ const parameters = {
   order: 1,
 };
 
-/** Measures answers for users of whom the process has nothing in memory, with all users and with fewer. */
+/** Measures answers for users who are not cached, with all users and with fewer. */
 export async function firstAnswers() {
   const few = await measure(fewer);
   const all = await measure(1);

@@ -1,7 +1,7 @@
 import { connect } from "./api";
 import { asked, asking, latencies, warmUp } from "./load";
 
-/** Answers for users of whom the process has nothing in memory. */
+/** Answers for users who are not cached. */
 export interface FirstAnswers {
   readonly answersPerSecond: number;
   readonly cpuMsOfAnswer: number;
@@ -11,7 +11,9 @@ export interface FirstAnswers {
 
 /** Calls per second. */
 const rate = 500;
-/** Share of the users for the measurement without pauses, if the others are for the one at a constant rate. */
+/**
+ * Share of the users for the measurement without pauses. All other users are for the measurement at a constant rate.
+ */
 const share = 0.5;
 
 /** Requests the recommendations of each user at most once, after a warm-up with a few users. */
@@ -28,7 +30,7 @@ async function main([servingUri = "", key = "", count, paced = "paced"]: string[
   process.send?.({
     answersPerSecond: answers / seconds,
     cpuMsOfAnswer: (1000 * cpuSec) / answers,
-    // With fewer users than calls, the last calls are no first answers. Only runs on a smaller scale have so few.
+    // With fewer users than calls, the last calls are for cached users. That only happens in runs on a smaller scale.
     ...(paced === "paced" && { paced: await latencies(ask, () => user++ % users, rate) }),
   } satisfies FirstAnswers);
 }

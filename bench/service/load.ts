@@ -48,7 +48,7 @@ export async function asked(ask: Asking, next: () => number | undefined) {
   return { count, seconds: (performance.now() - began) / 1000 };
 }
 
-/** Sends requests for a few users until all code is compiled. Returns the first user of whom nothing is in memory. */
+/** Sends requests for a few users until all code is compiled. Returns the first user who is not cached. */
 export async function warmUp(ask: Asking): Promise<number> {
   let calls = 0;
   await asked(ask, () => (calls < callsBefore ? calls++ % usersBefore : undefined));

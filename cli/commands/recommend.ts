@@ -100,7 +100,7 @@ function checkOptions(
     throw new Error("--session-type is the type of the events in --session. Pass --session too.");
 }
 
-/** Returns the fields that both calls have. A field without a value is left out, for services without extensions. */
+/** Returns the fields that both calls have. Leaves out fields without a value, because not every service knows them. */
 function restrictionsOf({ limit, attributes, filter, exclude, include, ...options }: RecommendOptions) {
   const { session, sessionType } = options;
   const events = session?.map((itemId) => ({ itemId, ...(sessionType && { eventType: sessionType }) }));

@@ -98,7 +98,7 @@ const closeTimeoutMs = 20_000;
 async function serve(options: ServeOptions): Promise<void> {
   if (options.role !== undefined && options.store === undefined)
     throw new Error("--role needs --store. Only one process can use a data directory, and it has all roles.");
-  // Calls and jobs continue the traces of their callers, not the one of the command that started this process.
+  // Calls and jobs continue the traces of their callers, not the trace of the command that started this process.
   const onProblem = (message: string) => note(message);
   enableTracing({ name: "recommender-service", continues: false, onProblem });
   const { seed, startService } = await import("../../service/index.js");

@@ -36,7 +36,7 @@ export function addWhoami(program: Command): void {
 /** A setting, with its source. */
 interface Configured {
   readonly key: SettingKey | typeof pinnedModelsKey;
-  /** Absent if it is secret. */
+  /** Value of the setting. Absent if the setting is secret. */
   readonly value?: string;
   readonly from: string;
 }

@@ -57,7 +57,8 @@ function commentOf({ id, body, html_url }: GitHubComment): Comment {
 
 /**
  * Returns a test for comments of the token's account. Anybody can write a comment with the marker, and its author could
- * later change what the review says. The token of a workflow cannot read its account, but it belongs to a bot.
+ * later change what the review says. The token of a workflow cannot read its own account, but that account is always a
+ * bot.
  */
 async function ownership(client: HostClient): Promise<(comment: GitHubComment) => boolean> {
   try {

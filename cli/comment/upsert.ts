@@ -11,7 +11,7 @@ export interface Posted {
   readonly url?: string | undefined;
 }
 
-/** Returns the hidden marker of a comment, by which it is found again: the last one in the text. */
+/** Returns the hidden marker that identifies a comment: the last marker in the text. */
 export function markerIn(body: string): string {
   const marker = [...body.matchAll(/<!-- recommender[- ][^>]*-->/g)].at(-1)?.[0];
   if (marker !== undefined) return marker;
@@ -59,7 +59,7 @@ async function createOnce(comments: Comments, marker: string, body: string): Pro
 
 const plain = (text: string) => text.replaceAll("\r\n", "\n").trim();
 
-/** Cuts a text at the end of a line to fit, closes what the cut leaves open, and keeps the marker. */
+/** Shortens a text at the end of a line, closes its open code block and details, and keeps the marker. */
 export function shortened(text: string, marker: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   const end = `\n\n…The rest is too long for a comment; see the output of the pipeline.\n\n${marker}\n`;

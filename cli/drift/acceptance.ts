@@ -52,7 +52,7 @@ function match(finding: Finding, entries: readonly Acceptance[]) {
   const own = entries.filter((entry) => names.includes(entry.resource));
   const whole = own.filter(({ property }) => property === undefined);
   if (whole.length > 0) return { by: whole, isWhole: true, properties };
-  // A property does not say enough about an object that is gone or not serving.
+  // An entry for a property cannot accept that the whole object is gone or not serving.
   const isAboutProperties = kind === "changed" || kind === "replaced";
   const by = new Set<Acceptance>();
   const marked = properties.map((property) => {

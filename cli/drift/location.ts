@@ -15,7 +15,7 @@ const ignored = ["**/{node_modules,site-packages,venv,vendor,target,bin,obj}/**"
 
 interface Declaration extends Location {
   readonly type: string;
-  /** Undefined if the name is computed. */
+  /** Name of the resource. Undefined if the program computes the name. */
   readonly name: string | undefined;
 }
 

@@ -2,9 +2,9 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { commaSeparated } from "../terminal/option-values";
 import type { FailCondition } from "./fail-on";
 
-/** How the options of a command that reports findings differ from those of another one. */
+/** Differences between the options of the commands that report findings. */
 interface ReportOptions {
-  /** What the command writes, such as "review". */
+  /** Output of the command, as in help texts: "review". */
   readonly what: string;
   readonly formats: readonly string[];
   /** Values that `--fail-on` accepts. */

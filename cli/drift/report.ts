@@ -9,7 +9,7 @@ import { type AnnouncedReport, announce } from "./history/announcement";
 import { compareWithEarlier, readEarlierReport } from "./history/findings-since";
 import { assertWebhook } from "./history/webhook";
 
-/** What `recommender drift` compares. */
+/** Options of a comparison by `recommender drift`. */
 export interface DriftRequest {
   readonly cwd: string;
   /** Names of the stacks. Default: the selected stack. */

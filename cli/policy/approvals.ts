@@ -7,7 +7,7 @@ import { git } from "../stack/program";
 import { commaSeparated } from "../terminal/option-values";
 import type { StagePolicy } from "./schedule";
 
-/** Commits of a release file that are searched for signatures. */
+/** Maximum number of commits of a release file to search for signatures. */
 const maxCommits = 100;
 
 /** Returns who has approved a release, from the source that the policy names. */
@@ -26,7 +26,7 @@ export async function readApprovals(
  * program or other contents is no approval. Signatures that Git does not trust are left out.
  */
 async function signersOf(path: string, release: Release): Promise<string[]> {
-  // Git may be called from a directory that is a link.
+  // Git reports real paths, but the directory may be a link.
   const directory = await realpath(dirname(path)).catch(() => undefined);
   if (directory === undefined) return [];
   const file = join(directory, basename(path));

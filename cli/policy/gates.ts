@@ -23,11 +23,11 @@ export interface Gate {
   readonly gate: GateName;
   readonly isOpen: boolean;
   readonly words: string;
-  /** When it opens, as ISO 8601, if time alone opens it. */
+  /** When the gate opens, as ISO 8601, if it only waits for a time. */
   readonly opensAt?: string;
 }
 
-/** What is known when a promotion is reviewed or starts. */
+/** Evidence for the gates of a promotion. */
 export interface GateEvidence {
   readonly from: string;
   readonly to: string;
@@ -46,7 +46,7 @@ export interface GateEvidence {
   readonly isPolicyChanged: boolean;
 }
 
-/** Clocks of healthy machines differ by less. */
+/** Maximum difference between two clocks that are both right. */
 const maxSkewMs = 5 * 60_000;
 
 /** Returns the policy for a promotion to a stack, which may be named with its organization. */
@@ -76,7 +76,7 @@ export function evaluateGates(policy: Pick<Policy, "promotion">, evidence: GateE
   ].filter((gate) => gate !== undefined);
 }
 
-/** Returns when all gates are open that open with time, if time alone is missing. */
+/** Returns when all gates are open, if the closed ones only wait for a time. */
 export function allOpenAt(
   policy: Pick<Policy, "promotion">,
   gates: readonly Gate[],

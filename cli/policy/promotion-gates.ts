@@ -31,7 +31,7 @@ export interface ReviewedGate extends Gate {
 /** The gates of a promotion. */
 export interface GateReview {
   readonly gates: readonly ReviewedGate[];
-  /** When all gates are open, if only time is missing. */
+  /** When all gates are open, if the closed ones only wait for a time. */
   readonly opensAt?: string;
   /** Whether the promotion may start. */
   readonly isOpen: boolean;
@@ -39,7 +39,7 @@ export interface GateReview {
   readonly minQuality: Readonly<Record<string, number>>;
 }
 
-/** What a promotion knows when its gates are evaluated. */
+/** State of a promotion when its gates are evaluated. */
 export interface GateSubject {
   readonly from: OpenStack;
   readonly to: OpenStack;
@@ -91,7 +91,7 @@ export function recordedGates({ gates }: GateReview): NonNullable<Release["gates
   }));
 }
 
-/** Returns when the contents of a release went live: the end of the first entry since which nothing has changed. */
+/** Returns when the contents of a release went live: the end of the entry that last changed the stack to them. */
 export function liveSince(releases: readonly Release[], source: Release | undefined): number | undefined {
   if (!source?.contents) return undefined;
   const { contents } = source;
@@ -107,8 +107,8 @@ function lastTime(releases: readonly Release[]): number | undefined {
 }
 
 /**
- * Returns the time of a stack's service, which does not follow a changed clock of this machine. Undefined for an embedded
- * service, which runs on this machine. Null if the service does not report a time.
+ * Returns the time of a stack's service. Nobody can change it by changing the clock of this machine. Undefined for an
+ * embedded service, which runs on this machine. Null if the service does not report a time.
  */
 async function serviceTimeOf(to: OpenStack): Promise<number | null | undefined> {
   const { baseUrl } = readSettings(await to.config(), to.environment);

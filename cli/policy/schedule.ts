@@ -1,7 +1,7 @@
 import type { PolicySettings } from "./file";
 import { localTimeAt, type Weekday, weekdays } from "./time-zone";
 
-/** What `recommender.yaml` requires of a promotion to a stage. */
+/** Requirements of `recommender.yaml` for promotions to a stage. */
 export type StagePolicy = PolicySettings["promotion"]["stages"][string];
 
 type Window = NonNullable<StagePolicy["windows"]>[number];
@@ -9,7 +9,7 @@ type Freeze = StagePolicy["freezes"][number];
 
 const minuteMs = 60_000;
 
-/** A window opens within a week. One more day covers a change of the clocks. */
+/** How far ahead to search. Every window opens within a week, and one more day covers a change of the clocks. */
 const searchMs = 8 * 24 * 60 * minuteMs;
 
 /** Whether a promotion may start in a window at an instant. */
@@ -29,13 +29,13 @@ export function freezesAt(freezes: readonly Freeze[], ms: number): Freeze[] {
   });
 }
 
-/** Returns the first instant from `ms` at which a promotion may start, as far as soak, windows and freezes decide. */
+/** Returns the first instant from `ms` at which a promotion may start, as far as windows and freezes decide. */
 export function nextStart(
   { windows, freezes }: Pick<StagePolicy, "windows" | "freezes">,
   ms: number,
 ): number | undefined {
   let at = ms;
-  // Each turn leaves a freeze or finds a window. A freeze that covers all windows needs a turn for each.
+  // Each turn either skips a freeze or moves to the next window, so the number of turns is limited.
   for (let turn = 0; turn <= 2 * freezes.length + 2; turn++) {
     const [freeze] = freezesAt(freezes, at);
     if (freeze) {

@@ -36,7 +36,7 @@ const localTime = z
   .string()
   .refine(isLocalTime, "expected a date or a local time such as 2026-12-18 or 2026-12-18T17:00");
 
-/** A time in which no promotion may start. Without a time of day, the last day belongs to it. */
+/** A period in which no promotion may start. If `to` has no time of day, the period includes that day. */
 const freeze = z
   .strictObject({ from: localTime, to: localTime, timeZone, reason: text })
   .refine(({ from, to }) => from <= to, { path: ["to"], message: "expected a time after from" });
@@ -55,7 +55,7 @@ const ndcg = z.number().min(0).max(1);
 
 const approvals = z.strictObject({
   required: z.int().min(1),
-  /** Who may approve. Without it, any name counts, so the source must be trusted. */
+  /** People who may approve. Without this list, any name counts, so the source must be trusted. */
   by: z.array(text).min(1).optional(),
   source: z.enum(["environment", "signatures"]),
   variable: z
@@ -64,7 +64,7 @@ const approvals = z.strictObject({
     .default("RECOMMENDER_APPROVED_BY"),
 });
 
-/** How a promotion is watched after the switch, and what rolls it back. */
+/** Settings of the watch after the switch, with the limits that cause a rollback. */
 const watch = z.strictObject({
   for: duration.default({ text: "30m", ms: 30 * 60_000 }),
   /** Time between two calls to a deployment. */
@@ -79,7 +79,7 @@ const watch = z.strictObject({
   users: z.array(text).min(1).optional(),
 });
 
-/** What must hold before a promotion to a stage starts, and how it is watched. */
+/** Requirements of a promotion to a stage, and settings of its watch. */
 const stage = z.strictObject({
   soak: duration.optional(),
   windows: z.array(window).min(1).optional(),
@@ -114,7 +114,7 @@ const retrain = z.strictObject({
     .default("retrainedAt"),
 });
 
-/** How a promotion is watched if the policy does not say. */
+/** Default settings of a watch. */
 export const defaultWatch: z.output<typeof watch> = watch.parse({});
 
 /** Schema of `recommender.yaml`. Unknown keys are errors, because a mistyped key would silently have no effect. */

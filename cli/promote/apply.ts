@@ -25,7 +25,7 @@ export interface Change {
   readonly pinned: Readonly<Record<string, object>>;
   /** Whether to pin the previous models if the update fails, so a later `pulumi up` does not deploy what failed. */
   readonly pinsOnFailure?: boolean;
-  /** Checks the state after a successful update. Returns why the change has failed anyway, if it has. */
+  /** Checks the state after a successful update. Returns the reason if the change has failed anyway. */
   readonly verify?: (resources: readonly StateResource[]) => string | undefined;
 }
 
@@ -60,8 +60,8 @@ export async function applyChange(change: Change): Promise<Release> {
 }
 
 /**
- * Pins the models of the deployments that still have, or have again, the models from before the update. If the program
- * does not retain a model, the engine would try to delete it while it is live, so nothing is pinned.
+ * Pins the models of the deployments whose live models are those from before the update. If the program does not retain
+ * a model, the engine would try to delete it while it is live, so nothing is pinned.
  */
 async function pinPrevious({ open, entry }: Change): Promise<void> {
   const { resources } = await open.state();

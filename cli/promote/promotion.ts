@@ -49,7 +49,7 @@ export interface PromotionRequest {
 
 /** Reviews a promotion, and applies it if `yes` is set and nothing blocks it. */
 export async function promote(request: PromotionRequest): Promise<Review> {
-  // Read it first: a broken policy must stop the promotion, and the comparison takes a while.
+  // Check the policy first: if it is broken, the promotion must stop, and the comparison takes a while.
   readPolicy(request.cwd);
   const stacks = await openStacks(request);
   const watched = request.yes ? await continueWatch(stacks, request) : undefined;

@@ -27,7 +27,7 @@ export interface Review {
   readonly reasons: readonly (Blocker & { readonly allowed: boolean })[];
   /** Gates of the policy in recommender.yaml. Empty without a policy. */
   readonly gates: readonly ReviewedGate[];
-  /** When all gates are open, as ISO 8601, if only time is missing. */
+  /** When all gates are open, as ISO 8601, if the closed ones only wait for a time. */
   readonly gatesOpenAt?: string;
   /** Changes of the target stack. */
   readonly report?: StackReport;

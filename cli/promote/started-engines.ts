@@ -18,7 +18,7 @@ interface Started {
   readonly at: number;
 }
 
-/** A lock that was taken later than this after the start of an engine is not that engine's lock. */
+/** An engine takes its lock within this time after its start. Later locks belong to other engines. */
 const lockWithinMs = 10 * 60_000;
 
 /** Tolerance for the time of a lock, which the engine reports in whole seconds. */

@@ -34,9 +34,9 @@ async function acquire(path: string, lock: string): Promise<void> {
   const record = stateFileOf(lock, "owner");
   const text = `process ${process.pid} on ${hostname()}, ${new Date().toISOString()}, ${randomUUID()}\n`;
   const left = readIfPossible(record);
-  // No other process on this machine is here, so the process that created this lock has ended.
+  // Only one process per machine gets here at a time, so the process of this machine that created the lock has ended.
   if (left && readIfPossible(lock) === left) await rm(lock, { force: true });
-  // Written first, so the lock never exists without its record.
+  // The record is written first, so the lock never exists without it.
   replaceFile(record, text);
   for (let attempt = 0; attempt < attempts; attempt++) {
     if (create(lock, text)) return;

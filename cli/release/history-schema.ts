@@ -25,7 +25,7 @@ export const served = extensible({
   name: z.string(),
   generator: servedModel,
   ranker: servedModel.optional(),
-  /** Absent if the deployment has no rules. */
+  /** Rules of the deployment. Absent if it has none. */
   rules: z.json().optional(),
 });
 
@@ -66,7 +66,7 @@ export const contents = extensible({
   ),
 });
 
-/** What a watch has measured for one deployment. */
+/** Measurements of a watch for one deployment. */
 export const figures = extensible({
   /** Number of the newest answers that were measured. */
   answers: z.int(),
@@ -91,7 +91,7 @@ export const watch = extensible({
     maxLatencyMs: z.number().optional(),
     maxPopularityIncrease: z.number(),
   }),
-  /** How long it has watched so far. */
+  /** Time watched so far. */
   observedMs: z.number(),
   /** Measurements by deployment, before the switch. */
   before: z.record(z.string(), figures).optional(),

@@ -20,7 +20,7 @@ export type Quality = z.output<typeof quality>;
 export type Served = z.output<typeof served>;
 /** Records, algorithms, models and deployments of a stack. */
 export type Contents = z.output<typeof contents>;
-/** What a watch has measured for one deployment. */
+/** Measurements of a watch for one deployment. */
 export type Figures = z.output<typeof figures>;
 /** The watch of a release. */
 export type Watch = z.output<typeof watch>;

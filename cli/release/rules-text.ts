@@ -23,7 +23,7 @@ export function ruleDiff(before: unknown, after: unknown, indent = ""): string[]
   if (isSame(old, now)) return [];
   const removed = old.filter((line) => !now.includes(line));
   const added = now.filter((line) => !old.includes(line));
-  // If only the order has changed, all lines are shown. It decides which of several pins applies.
+  // If only the order has changed, show all lines. The order decides which of several pins applies.
   const isReordered = removed.length + added.length === 0;
   const marked = (sign: string, lines: readonly string[]) =>
     lines.map((line) => wrapText(line, `${indent}${sign} `, `${indent}${sign}   `));

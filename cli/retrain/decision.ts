@@ -3,7 +3,7 @@ import { findWatched, type Release } from "../release/history";
 import type { ModelAge } from "./model-age";
 import { hasLimits, modelTitle, type StalenessLimits, staleReasons } from "./staleness";
 
-/** What is known when a retraining is considered. */
+/** Evidence for the decision about a retraining. */
 export interface RetrainEvidence {
   /** The history of the stack, oldest first. */
   readonly releases: readonly Release[];
@@ -17,7 +17,7 @@ export interface RetrainEvidence {
   readonly now: number;
 }
 
-/** What a retraining does. */
+/** Decision about a retraining. */
 export type RetrainDecision =
   /** No model is stale. */
   | { readonly kind: "none" }
@@ -32,7 +32,7 @@ export type RetrainDecision =
       readonly resumed?: Release;
       /** Whether the configuration has the trigger of an earlier attempt, so the program already differs from the stack. */
       readonly isRetry: boolean;
-      /** Whether it would end a rollback that somebody decided on. */
+      /** Whether the retraining would undo a rollback that somebody ran. */
       readonly endsRollback: boolean;
     };
 
@@ -41,7 +41,7 @@ const retryMs = 7 * 24 * 3_600_000;
 
 /**
  * Decides whether to train again. A killed or failed attempt keeps its trigger value, so the training that it has
- * submitted is used and no second one begins. A failed attempt gets a new value once it is stale itself.
+ * submitted is used and no second one begins. If the failed attempt is too old, the next one gets a new value.
  */
 export function decideRetraining(evidence: RetrainEvidence): RetrainDecision {
   const { releases, ages, limits, key, current, isPinned, now } = evidence;

@@ -8,14 +8,14 @@ import type { OpenStack, StateResource } from "../stack/open";
 import { providerSettings } from "../stack/providers";
 import { defined } from "../terminal/output";
 
-/** How old a live model is, and how many events it has not learned from. */
+/** Age of a live model, and the number of events that it has not learned from. */
 export interface ModelAge {
   readonly modelId: string;
   /** Logical name of the `Model` in the program. Absent for a pinned model. */
   readonly model?: string;
   /** Names of the deployments that use the model. */
   readonly deployments: readonly string[];
-  /** When it was trained, as ISO 8601. Absent if the service does not report it. */
+  /** Time of the training, as ISO 8601. Absent if the service does not report it. */
   readonly trainedAt?: string;
   /** Events in its dataset. Absent if the service cannot count them. */
   readonly eventCount?: number;

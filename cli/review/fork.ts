@@ -1,7 +1,7 @@
 import { parseJson } from "../../client/parse";
 import { readIfPossible } from "../../client/state-directory";
 
-/** Event that started a workflow of GitHub Actions, as far as it is used. */
+/** The event that started a workflow of GitHub Actions. Contains only the fields that are used here. */
 export interface GitHubEvent {
   readonly pull_request?: {
     readonly number?: number;
@@ -17,8 +17,8 @@ export function githubEvent(env: NodeJS.ProcessEnv = process.env): GitHubEvent {
 }
 
 /**
- * Returns why a review is skipped: the pull request comes from a fork. Its program is not run, because it could read the
- * secrets of the pipeline. Usually there are none, so the review would fail.
+ * Returns why a review is skipped: the pull request comes from a fork. Its program is not run, because it could read
+ * the secrets of the pipeline. Usually forks get no secrets, and the review would fail.
  */
 export function forkReason(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const skipped = "comes from a fork, which gets no secrets, so the review is skipped.";

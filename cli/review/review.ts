@@ -12,7 +12,7 @@ import { defined } from "../terminal/output";
 /** Model of a stack, and what the change does to it. */
 export interface ModelReview {
   readonly name: string;
-  /** Absent for a model that the change creates. */
+  /** Id of the model. Absent if the change creates the model. */
   readonly modelId?: string;
   /** Names of the deployments that use the model. */
   readonly liveIn: readonly string[];

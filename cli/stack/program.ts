@@ -12,7 +12,7 @@ export interface ProgramState {
   readonly commit: string | null;
   /** Files that differ from the commit, except the release history. */
   readonly changed: readonly string[];
-  /** Why the commit or the changes could not be read, usually in the words of Git. */
+  /** Reason if the commit or the changes could not be read, usually in the words of Git. */
   readonly problem?: string;
 }
 

@@ -138,8 +138,9 @@ async function recentUsers(client: Client, projectId: string): Promise<readonly 
 }
 
 /**
- * Whether an error is an answer of the deployment. Otherwise the service could not be reached, or the call exceeded the
- * rate of the deployment. Throws if the credentials are rejected, because then the watch cannot go on.
+ * Whether an error counts as an answer of the deployment. It does not if the service could not be reached, or if the
+ * call exceeded the rate of the deployment. Throws if the credentials are rejected, because then the watch cannot go
+ * on.
  */
 function isAboutDeployment(error: unknown): boolean {
   if (error instanceof ApiError) {

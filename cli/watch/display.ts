@@ -8,7 +8,7 @@ const lineMs = 60_000;
 
 const minuteMs = 60_000;
 
-/** What a watch has measured so far. */
+/** Measurements of a watch so far. */
 interface WatchProgress {
   readonly watch: Watch;
   readonly metrics: readonly ServiceFigures[];

@@ -11,7 +11,7 @@ export interface Answer {
 /** Errors, empty answers and latency are measured over this many of the newest answers. */
 const maxAnswers = 60;
 
-/** A watch counts the places that this many items have. */
+/** Number of most shown items whose share of all places is measured. */
 const topItems = 10;
 
 /** The newest answers of a deployment. */

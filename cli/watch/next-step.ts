@@ -1,6 +1,6 @@
 import type { Release } from "../release/history";
 
-/** What a watch does next. */
+/** The next step of a watch. */
 type WatchStep =
   | { readonly kind: "observe" }
   | { readonly kind: "roll back"; readonly violation: string }
@@ -8,8 +8,8 @@ type WatchStep =
   | { readonly kind: "finish"; readonly violation?: string; readonly rollback?: Release };
 
 /**
- * Decides how a watch goes on, from the history alone, so a killed watch continues where it was: it never switches
- * twice, and a rollback that has begun is completed.
+ * Decides how a watch continues. Reads only the history, so a watch that was killed continues where it stopped: it
+ * never switches twice, and it completes a rollback that has begun.
  */
 export function nextStep({ id, watch }: Release, releases: readonly Release[]): WatchStep {
   if (!watch) throw new Error(`${id} has no watch.`);

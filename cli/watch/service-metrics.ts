@@ -1,6 +1,6 @@
 import { defined } from "../terminal/output";
 
-/** What a service has measured for all users since a watch began. */
+/** Measurements of a service for all users, since a watch began. */
 export interface ServiceFigures {
   /** Number of deployed projects. */
   readonly deployments: number;
@@ -71,7 +71,7 @@ async function readCounters({ baseUrl, apiKey }: MetricsSource): Promise<Counter
     const response = await fetch(url, { headers: { apikey: apiKey }, redirect: "manual", signal });
     return response.ok ? parseCounters(await response.text()) : undefined;
   } catch {
-    // Metrics only add to what the watch measures itself.
+    // A watch works without metrics, because it also measures answers itself.
     return undefined;
   }
 }

@@ -2,13 +2,13 @@ import type { Figures, Watch } from "../release/history";
 import { formatShare } from "../terminal/output";
 import type { ServiceFigures } from "./service-metrics";
 
-/** Fewer answers do not violate a limit. */
+/** Minimum number of answers to find a violation. */
 const minAnswers = 10;
 
 /** A single lost connection must not roll back a release, so a limit needs this many bad answers. */
 const minBad = 3;
 
-/** With fewer answers, a percentile is only the maximum. */
+/** Minimum number of answers for the limit of latency. With fewer, the 95th percentile would be the maximum. */
 const minForLatency = 20;
 
 /** Returns the first limit that the measurements of a deployment violate, in words. */
@@ -35,8 +35,8 @@ export function findViolation(
   if (popularity === undefined || former === undefined || popularity - former <= maxPopularityIncrease)
     return undefined;
   return (
-    `the ten most shown items have ${formatShare(popularity)} of all places in ${name}, before ${formatShare(former)}; ` +
-    `at most ${formatShare(maxPopularityIncrease)} more are allowed`
+    `the ten most shown items have ${formatShare(popularity)} of all places in ${name}, compared with ` +
+    `${formatShare(former)} before the switch; at most ${formatShare(maxPopularityIncrease)} more are allowed`
   );
 }
 

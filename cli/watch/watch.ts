@@ -15,7 +15,7 @@ import { WatchDisplay } from "./display";
 import { nextStep } from "./next-step";
 import { findServiceViolation, findViolation } from "./violation";
 
-/** How a policy watches a stage. */
+/** Settings of a stage's watch in the policy. */
 type WatchPolicy = NonNullable<StagePolicy["watch"]>;
 
 /** A release to watch, or whose watch to continue. */
@@ -202,7 +202,7 @@ async function observeAll(
       if (!(await save(watch)) || isOver) return;
     }
     await sleep(Math.max(0, everyMs - (performance.now() - began)));
-    // Time in which the service could not be reached proves nothing, so the watch takes longer.
+    // Time without a reachable service does not count, so the watch takes longer.
     const passedMs = answered ? performance.now() - began : 0;
     watch = { ...watch, observedMs: Math.min(watch.forMs, Math.round(watch.observedMs + passedMs)) };
   }

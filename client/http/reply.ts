@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { decode, type Route } from "../../contract";
+import { decode, idempotencyHeader, type Route } from "../../contract";
 import { isObject } from "../../contract/field";
 import { issuesText, truncate } from "../../contract/messages";
 import { wireName } from "../../contract/wire";
@@ -76,4 +76,9 @@ export async function readBody({ body }: Dispatcher.ResponseData, limitMs: numbe
 export function header(response: Dispatcher.ResponseData, name: string): string | undefined {
   const value = response.headers[name];
   return Array.isArray(value) ? value[0] : value;
+}
+
+/** Whether a response says that the service honours idempotency keys. */
+export function hasKeysHeader(response: Dispatcher.ResponseData): boolean {
+  return /\bPOST\b/i.test(header(response, idempotencyHeader) ?? "");
 }

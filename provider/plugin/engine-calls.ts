@@ -10,7 +10,7 @@ export type EngineCall = <Request, Reply>(method: Method<Request, Reply>, reques
 
 /**
  * Connects to a server of the engine. The clients of `@pulumi/pulumi` are not used, because it may be installed with a
- * copy of grpc-js of its own, which rejects the credentials of ours.
+ * separate copy of grpc-js, which rejects the credentials of ours.
  */
 export function connectToEngine(address: string): EngineCall {
   const unlimited = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };

@@ -16,8 +16,8 @@ const title = ({ urn }: { readonly urn: string }) => titleOf(partsOf(urn));
 const datasetTypes = ["EventDataset", "UserDataset", "ItemDataset"];
 
 /**
- * Types of resources that fill the datasets that they refer to. A project's events arrive through the API. Messages name
- * the first type that there is.
+ * Types of resources that fill datasets. A project fills its datasets through the API. Messages name a resource of the
+ * first of these types.
  */
 const fillingTypes = ["EventRecords", "UserRecords", "ItemRecords", "Project"];
 

@@ -6,7 +6,7 @@ import { Resource } from "./resource";
 export interface FactorRule {
   /** Expression in CEL, such as `item.margin > 0.4`. It reads attributes of `item` and of `user`. */
   readonly when: pulumi.Input<string>;
-  /** Number to multiply the scores with: above 1 in `boost`, below 1 in `bury`. */
+  /** Factor for the scores: above 1 in `boost`, below 1 in `bury`. */
   readonly factor: pulumi.Input<number>;
 }
 
@@ -36,7 +36,7 @@ export interface DeploymentRules {
   readonly boost?: pulumi.Input<pulumi.Input<FactorRule>[]>;
   /** Items to move down. */
   readonly bury?: pulumi.Input<pulumi.Input<FactorRule>[]>;
-  /** Items to put to fixed positions. */
+  /** Items to put at fixed positions. */
   readonly pin?: pulumi.Input<pulumi.Input<PinRule>[]>;
   /** Limits on items with the same value of an attribute. */
   readonly limitPer?: pulumi.Input<pulumi.Input<LimitRule>[]>;

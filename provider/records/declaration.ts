@@ -64,7 +64,7 @@ export async function resolveSource(
     run.sourceNames.set(hash, sourceText(urn, files));
     keepCopy(hash, files);
     const __sourceVersion = versionProof(versionKey(how, files[0]?.remoteVersion), hash);
-    // It is a hash of the address, which may be secret.
+    // A secret address is not stored, even as a hash.
     const isStored = __sourceVersion !== undefined && !isSecret("source");
     return { ...given, source, contentHash: hash, ...(isStored && { __sourceVersion }) };
   } catch (error) {

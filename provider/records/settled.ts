@@ -22,7 +22,7 @@ export function uploadOwner(urn: Urn): string | undefined {
 export interface KilledUploads {
   /** Killed uploads that may have written records after the upload in the state. */
   readonly unrecorded: NonNullable<UploadHistory["unrecorded"]>;
-  /** Content hashes of all killed first uploads, which the next upload supersedes. */
+  /** Content hashes of all first uploads that were killed. The next upload replaces them. */
   readonly first: readonly string[];
 }
 

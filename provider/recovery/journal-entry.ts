@@ -37,8 +37,8 @@ export interface JournalEntry {
   /** Fields of the reply that are not in the request. */
   readonly reply?: Readonly<Record<string, unknown>>;
   /**
-   * Set until the reply is checked to be about the object of this call. Stays set if the run is killed before the
-   * check.
+   * Whether the reply still has to be checked to be about the object of this call. Stays true if the run is killed
+   * before the check.
    */
   readonly isUnchecked?: boolean;
 }

@@ -15,7 +15,7 @@ export class AttributeSchemas {
   /** Whether a schema is secret, so errors of other resources must not name its attributes. */
   hasSecrets = false;
 
-  /** Adds the schema of a declared dataset. It may be unknown, and counts as none then. */
+  /** Adds the schema of a declared dataset. An unknown schema counts as none. */
   declare(kind: "item" | "user", urn: Urn, schema: unknown): void {
     this.hasSecrets ||= isSecret("attributeSchema");
     const schemas = kind === "item" ? this.#items : this.#users;

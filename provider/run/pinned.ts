@@ -30,7 +30,7 @@ const pinnedModels = z.record(
 export interface Pinned {
   readonly generatorModelId: string;
   readonly rankerModelId?: string;
-  /** Null if the deployment had no rules. If undefined, the program's rules apply. */
+  /** Rules to use: null for none, undefined for those of the program. */
   readonly rules?: Rules | null;
 }
 

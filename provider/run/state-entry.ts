@@ -65,7 +65,7 @@ export const hiddenProperties = z
     __sourceVersion: z.string(),
     /** Training time in milliseconds. A preview shows it as the cost of another training. */
     __trainedMs: z.number(),
-    /** Creation time of a model as the service reported it. It tells a model of another account with the same id. */
+    /** Creation time of a model as the service reported it. It reveals a model of another account with the same id. */
     __createdTs: z.number(),
   })
   .partial();
@@ -159,7 +159,8 @@ const tokenAndUrn = /^([0-9a-f]{8}) (urn:.*)$/s;
 
 /**
  * Stores the token of a create and the URN in one property. The engine writes the whole state twice per resource, so
- * each property costs time in large stacks. Values of `__made` from other versions are stored separately.
+ * each property costs time in large stacks. A `__made` that is not such a token, as other versions write it, stays a
+ * separate property.
  */
 export function packUrn(made: string | undefined, urn: string | undefined): Properties {
   if (made !== undefined && urn !== undefined && tokenPattern.test(made)) return { __made: `${made} ${urn}` };

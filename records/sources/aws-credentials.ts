@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 /** Key of an AWS account, and the region and endpoint that belong to it. */
 export interface AwsAccess {
-  /** Undefined if the environment contains no credentials. Public buckets need none. */
+  /** The access key. Undefined if the environment contains none. Public buckets need none. */
   readonly key?: {
     readonly accessKeyId: string;
     readonly secretAccessKey: string;
@@ -43,7 +43,10 @@ export async function awsAccess(env: NodeJS.ProcessEnv = process.env): Promise<A
       `the profile ${profile} uses ${other}, which only the AWS CLI can read; first run ` +
         `\`eval "$(aws configure export-credentials --profile ${profile} --format env)"\``,
     );
-  if (env.AWS_PROFILE) throw new Error(`the profile ${profile} of AWS_PROFILE has no credentials; set them`);
+  if (env.AWS_PROFILE)
+    throw new Error(
+      `the profile ${profile} of AWS_PROFILE has no credentials; add them to ~/.aws/credentials`,
+    );
   return { ...place, origin: "the environment" };
 }
 

@@ -4,7 +4,7 @@ import type { Format } from "../formats/format";
 import type { Mapping } from "../mapping/mapping";
 import { remoteSourceAt } from "./address";
 
-/** How a remote source is read. */
+/** Settings that determine the records in a remote source. */
 interface Reading {
   readonly source: string;
   readonly format?: Format | undefined;

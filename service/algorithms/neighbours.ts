@@ -47,7 +47,7 @@ export interface PlacedRows {
   readonly touched: Uint32Array;
   readonly nearest: Uint32Array;
   readonly sums: Float32Array;
-  /** What to multiply the sum of each item with. */
+  /** Factor for the sum of each item. */
   readonly factors: Float32Array;
 }
 

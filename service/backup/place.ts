@@ -16,7 +16,7 @@ export interface Place {
 export interface Located {
   /** Directory, or URL without password, for messages. */
   readonly name: string;
-  /** Undefined if the data is in PostgreSQL. */
+  /** The data directory. Undefined if the data is in PostgreSQL. */
   readonly dataDirectory: DataDirectory | undefined;
   /** SQLite file or PostgreSQL URL. */
   readonly database: string;

@@ -1,8 +1,8 @@
 import * as ipaddr from "ipaddr.js";
 
 /**
- * Returns the network that a rate limit counts as one caller: an IPv4 address, or the first 48 bits of an IPv6 address,
- * because a single customer of a provider can use all addresses below them.
+ * Returns the network that a rate limit counts as one caller: an IPv4 address, or the first 48 bits of an IPv6 address.
+ * A single customer of a provider can use all addresses with these bits.
  */
 export function networkOf(ip: string): string {
   // A trusted proxy may send other text, such as "unknown".

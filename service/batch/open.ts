@@ -55,7 +55,7 @@ function fail(fields: unknown): never {
   throw (fields as { readonly err: unknown }).err;
 }
 
-/** Reads events as a deployment does. Only a deployment gets to know writes of this process, so a job uses older events. */
+/** Reads events as a deployment does. A job is not notified of later writes, so it uses the events of its start. */
 function eventSource(db: Db, data: ProjectData, isShared: boolean) {
   if (!isShared) return new MemoryEventSource(data, () => () => undefined);
   // The job uses the models that it was submitted with, whatever is deployed meanwhile.

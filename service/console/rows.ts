@@ -123,7 +123,7 @@ export function jobRow(job: Job, projectName: string | null) {
     message: typeof result?.message === "string" ? result.message : null,
     modelId: result?.modelId ?? data.modelId ?? data.generatorModelId ?? null,
     quality: data.quality ?? null,
-    // Null if the call that submitted the job did not name its origin.
+    // The origin is null if the call that submitted the job did not name it.
     origin: data.origin ?? null,
   };
 }

@@ -104,7 +104,7 @@ async function dataOf({ id, data, status }: Job, db: Db): Promise<JobReply["jobD
   } as JobReply["jobData"];
 }
 
-/** What a job needs that is put into the queue, and the users that it is limited to. */
+/** Fields of a job for the queue, and the users that it is limited to. */
 type Prepared = Omit<Parameters<typeof enqueue>[1], "requestId" | "now"> & {
   readonly userIds?: readonly string[] | undefined;
 };

@@ -4,7 +4,7 @@ import type { Readable } from "../serving/filters/admission";
 import type { PublicKey } from "../store/clients";
 import type { Call } from "./handler";
 
-/** Rejects a call with a public key that asks for more than pages may know. */
+/** Rejects a call with a public key that asks for data that pages may not read. */
 export function refuseHidden({ publicKey, headers }: Call, attributes: readonly string[]): void {
   if (!publicKey) return;
   if (headers[explainHeader] !== undefined)
@@ -41,7 +41,7 @@ export async function projectOfKey(
     address.startsWith("stack/") ? serving.projectOf(address.slice("stack/".length)) : address;
   const addressed = addressedStack === undefined ? addressedProject : `stack/${addressedStack}`;
   const bound = await resolve(project);
-  // Whether the other project exists is none of the page's business.
+  // The error must not reveal whether the other project exists.
   const isBound =
     addressed === undefined ||
     addressed === project ||

@@ -70,7 +70,10 @@ async function projectFor(call: Call): Promise<string> {
 type Input<K extends "recommendItemsToUser" | "recommendItemsToItem"> = Parameters<Handler<K>>[0];
 type Answer<K extends "recommendItemsToUser" | "recommendItemsToItem"> = Awaited<ReturnType<Handler<K>>>;
 
-/** Returns what both operations ask for. Leaves out `attributes`, which are not those of a user. */
+/**
+ * Returns the fields of a question that both operations have. `attributes` is left out: here it names item attributes,
+ * not those of a user.
+ */
 function askedOf(
   {
     limit,

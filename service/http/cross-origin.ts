@@ -5,8 +5,8 @@ const preflightSec = 2 * 60 * 60;
 
 /**
  * Lets the page of any origin read the answer to a call without an `Authorization` header. That is safe: without that
- * header, only a public key gets recommendations, and it is bound to its origins. All other answers are errors, which
- * the page needs to find out why its call was refused.
+ * header, only a public key gets recommendations, and a public key is bound to its origins. All other answers are
+ * errors, which the page needs to find out why its call was refused.
  */
 export function allowPages({ headers }: FastifyRequest, reply: FastifyReply): void {
   reply.header("vary", "Origin");

@@ -65,7 +65,7 @@ export class PublicKeys {
     return found;
   }
 
-  /** Counts a call of a network. All keys that are not known yet share one limit, so guessing keys is limited too. */
+  /** Counts a call from a network. All unknown keys share one limit, so guessing keys is limited too. */
   private count(key: PublicKey | undefined, network: string): void {
     const qps = key?.pages.addressQps ?? unknownQps;
     this.callers.count(

@@ -79,7 +79,7 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
     // `close` also occurs if the caller hangs up before the response, unlike Fastify's own hook.
     if (reply.raw.closed) recordCall(context, request, reply);
     else reply.raw.once("close", () => recordCall(context, request, reply));
-    // Otherwise closing the service would wait for callers that keep their connections open.
+    // Without this, closing the service would wait for callers that keep their connections open.
     if (context.closing.aborted) reply.header("connection", "close");
     done(null, payload);
   });

@@ -28,7 +28,7 @@ export function traceCalls(app: FastifyInstance): void {
       parent,
     );
     if (span) spans.set(request, span);
-    // Also occurs if the caller hangs up.
+    // The event "close" also occurs if the caller hangs up.
     reply.raw.once("close", () => {
       span?.set({ "http.response.status_code": reply.statusCode });
       if (reply.statusCode >= 500) span?.fail(String(reply.statusCode));

@@ -10,7 +10,7 @@ export interface Choice {
   readonly among?: Uint32Array | undefined;
   /** Items not to recommend. */
   readonly without: ReadonlySet<number>;
-  /** What the rules of the deployment allow and prefer. The same for all calls of a user, so it can be cached. */
+  /** Items that the rules of the deployment allow and prefer. The same for all calls of a user, so it can be cached. */
   readonly standing?: Standing | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface Restrictions {
 /** The person for whom a filter is evaluated. */
 interface Asker {
   readAttributes(): Promise<Attributes | undefined>;
-  /** Why a filter cannot read a user, if it cannot. */
+  /** The reason if a filter cannot read a user. */
   readonly noUser?: string | undefined;
 }
 

@@ -53,7 +53,7 @@ function statement(name: string, types: "one" | "several", times = false): strin
   ) as walked order by place`;
 }
 
-/** Statement for models that use only target events. */
+/** Reads the current events of a user for models that use only target events. */
 export const currentStatement = statement("current", "one");
 const currentOfTypes = statement("currentOfTypes", "several");
 const currentTimes = statement("currentTimes", "one", true);

@@ -20,7 +20,7 @@ export interface Explained {
   readonly byAttributes: readonly { readonly attribute: string; readonly adds: number }[];
   /** The part of the score that no item of the user explains. */
   readonly rest: number;
-  /** What the rules of the deployment did to the item. The score is the one before that. */
+  /** What the rules of the deployment did to the item. The score is from before the rules. */
   readonly rules: readonly AppliedRule[];
 }
 

@@ -43,7 +43,10 @@ class StoredUser implements Person {
   constructor(
     private readonly deployed: Deployed,
     readonly userId: string,
-    /** Null if the event dataset is deleted. Then the preferences that the models have learned are used. */
+    /**
+     * The user's events. If they are null because the event dataset is deleted, the user's learned preferences are
+     * used.
+     */
     private readonly events: UserEvents | null,
     private readonly changes: number,
   ) {}

@@ -24,7 +24,7 @@ export interface Recommended {
   applied(item: number): AppliedRule[];
 }
 
-/** What a call asks for. */
+/** Parameters of a call for recommendations. */
 export interface Asked extends Restrictions {
   /** The user; undefined for a visitor without an id, who has events of the current visit. */
   readonly userId?: string | undefined;

@@ -57,7 +57,7 @@ function* union(a: Iterable<number>, b: Iterable<number>): Generator<number> {
 export interface Ordering {
   /** Scores of the generator. */
   readonly scores: readonly number[];
-  /** What to multiply the score of each candidate with. */
+  /** Factor for the score of each candidate. */
   readonly factors?: readonly number[] | undefined;
   /** Index of the generator's items. */
   readonly placed: IdIndex;
@@ -94,7 +94,7 @@ export class ServedModel {
     readonly users: IdIndex,
     readonly items: IdIndex,
     private readonly countCached: (isCached: boolean) => void,
-    /** Reads from the model's file which items a user had at the time of training, and since when. */
+    /** Reads from the model's file the items of a user at the time of training, and the times of these items. */
     private readonly itemsOfRow: (row: number) => Promise<StoredRow>,
   ) {
     this.recommender = new Recommender(model, itemVectors);

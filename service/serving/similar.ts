@@ -5,7 +5,7 @@ import type { Asked } from "./recommend";
 import { arranged } from "./rules/arrange";
 import { VisitedEvents, visitedItems } from "./visit";
 
-/** What a call for similar items asks for. */
+/** Parameters of a call for similar items. */
 export interface AskedSimilar extends Omit<Asked, "userId"> {
   readonly itemIds: readonly string[];
 }

@@ -15,7 +15,7 @@ export interface UserEvents {
   readonly stamp?: string;
 }
 
-/** Returns the later of two times, of which one or both may be unknown. */
+/** Returns the later of two times. One or both may be unknown. */
 function later(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }

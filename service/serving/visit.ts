@@ -26,8 +26,8 @@ interface Seen {
 type Visited = ReadonlyMap<string | undefined, ReadonlyMap<number, Seen>>;
 
 /**
- * Adds up the events of a visit, which count as events of now, one after another. Items that the deployment does not
- * know are left out.
+ * Adds up the events of a visit, which count as if they had just happened, one after another. Items that the deployment
+ * does not know are left out.
  */
 export function visitedItems({ items, targetEventType }: Numbering, visit: Visit): Visited {
   const visited = new Map<string | undefined, Map<number, Seen>>();

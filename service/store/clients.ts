@@ -171,7 +171,7 @@ function idIn(format: RegExp, secret: string): string | undefined {
 function clientIn({ id, name, scopes, created_ts, pages }: Selectable<ClientTable>): Client {
   const client = { id, name, scopes: scopes.split(" "), createdTs: created_ts };
   if (pages === null) return client;
-  // Its scopes are not read from the table, where an earlier version of this command could add some.
+  // Ignore the scopes in the table, because an earlier version of the CLI could add some to a public key.
   return { ...client, scopes: pageScopes, pages: JSON.parse(pages) };
 }
 
@@ -201,6 +201,6 @@ function checkName(name: string): void {
     );
   if (name === keyName)
     throw new Error(
-      `A client cannot be named ${keyName}: the log uses this name for callers with the key of the service.`,
+      `A client cannot be named ${keyName}: the log uses this name for callers with the key of the service. Choose another name.`,
     );
 }

@@ -58,7 +58,7 @@ export async function forgottenSince(db: Db, eventDatasetId: string, seen: numbe
   );
 }
 
-/** A set of users of whom only keyed hashes are known. */
+/** A set of users, of which only keyed hashes of the ids are known. */
 export class HashedUsers implements UserSet {
   private readonly hashes: ReadonlySet<string>;
 

@@ -3,7 +3,7 @@ import type { Db } from "./database";
 /** Users per statement, because SQLite limits the number of parameters. */
 const usersPerInsert = 500;
 
-/** Stores the users that a job is limited to. They have a table of their own, so they can be forgotten. */
+/** Stores the users that a job is limited to. They are in a separate table, so they can be forgotten. */
 export async function addJobUsers(db: Db, jobId: string, userIds: readonly string[]): Promise<void> {
   const rows = [...new Set(userIds)].map((user_id) => ({ job_id: jobId, user_id }));
   for (let from = 0; from < rows.length; from += usersPerInsert)

@@ -36,7 +36,7 @@ export async function noteUpload(db: Db, { number }: Dataset, header: unknown): 
       .where("number", "=", number)
       .where("last_uploads", row.last_uploads === null ? "is" : "=", row.last_uploads)
       .executeTakeFirstOrThrow();
-    // Otherwise a concurrent upsert has changed the row since it was read.
+    // If no row was updated, a concurrent upsert has changed the row since it was read.
     if (numUpdatedRows > 0n) return;
   }
 }

@@ -24,7 +24,7 @@ export type PageSettings = Pick<PageAccess, "project" | "origins"> & Partial<Pag
 /** Scopes of public keys. They cannot have any others. */
 export const pageScopes: readonly string[] = scopeGroups.recommend ?? [];
 
-/** Allows a page with several lists. */
+/** Default of the limit for one address. Enough for a page with several lists. */
 const defaultAddressQps = 10;
 
 /** Checks the settings of a public key, and fills in the defaults. */

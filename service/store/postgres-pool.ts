@@ -43,7 +43,8 @@ export function pooled(pool: pg.Pool, { primaryOnly }: { readonly primaryOnly: b
   const prepare = async (client: pg.PoolClient): Promise<void> => {
     if (abortSignal.getStore() && !checksClient.has(client)) {
       checksClient.add(client);
-      // Otherwise PostgreSQL completes a statement whose connection was closed. Servers on Windows reject the setting.
+      // Without this setting, PostgreSQL completes statements whose connection was closed. Servers on Windows reject
+      // it.
       await client.query("set client_connection_check_interval = 1000").catch(() => undefined);
     }
     const checked = checkedAt.get(client) ?? Number.NEGATIVE_INFINITY;

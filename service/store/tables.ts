@@ -1,5 +1,6 @@
 import type { Generated, Selectable } from "kysely";
-import type { jobStatuses, jobTypes, OrphanType } from "../../contract";
+import type { jobStatuses, jobTypes } from "../../contract";
+import type { HolderTable, OrphanTable, StableAddressTable } from "./stack-tables";
 
 /** All tables of the database. Created in migrations.ts. */
 export interface Tables {
@@ -146,7 +147,7 @@ export interface JobTable {
   status: (typeof jobStatuses)[number];
   retry_count: number;
   created_ts: number;
-  /** Null until the job has ended. An index of the unfinished jobs serves as the queue. */
+  /** End of the job. Null until then. An index of the unfinished jobs serves as the queue. */
   finished_ts: number | null;
   /** Earliest time of the next run after a failure. */
   due_ts: number;
@@ -204,7 +205,7 @@ export interface ConsoleSessionTable {
   id: string;
   /** Hash of the token that the page sends in a header. Null for a link. */
   token_hash: string | null;
-  /** Null for callers that use the key of the service. */
+  /** The client that opened the console. Null if the caller used the key of the service. */
   client_id: string | null;
   access: "read" | "write";
   expires_ts: number;
@@ -229,32 +230,6 @@ export interface ModelTable {
 
 /** A row of `models`. */
 export type Model = Selectable<ModelTable>;
-
-/** An object that no program uses any more. The API specification has no call to delete such an object. */
-export interface OrphanTable {
-  object_type: OrphanType;
-  object_id: string;
-  orphaned_ts: number;
-  /** The resource that stopped using the object, as JSON. Null if the caller did not send it. */
-  origin: string | null;
-}
-
-/** A stack that uses an object for which the API specification has no delete call. */
-export interface HolderTable {
-  object_type: OrphanType;
-  object_id: string;
-  /** PROJECT/STACK, each part percent-encoded; empty if the program is unknown. */
-  holder: string;
-}
-
-/** The project that is served at the stable address of a deployment. */
-export interface StableAddressTable {
-  /** PROJECT/STACK/RESOURCE of the deployment, each part percent-encoded. */
-  address: string;
-  project_id: string;
-  /** Number of the deployment job that set the address. An older job does not overwrite it. */
-  job_number: number;
-}
 
 /** The live deployment of a project. */
 export interface DeploymentTable {

@@ -5,7 +5,7 @@ import type { ProjectData } from "./project-data";
 /** The datasets that contain the users of a project. */
 type Users = Pick<ProjectData, "users" | "events">;
 
-/** Returns those ids, in the same order and in pages, that have a record or events. Forgotten users have neither. */
+/** Returns the ids that have a record or events, in the same order and in pages. Forgotten users have neither. */
 export async function* existingUsers(
   db: Db,
   data: Users,

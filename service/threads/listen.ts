@@ -13,7 +13,7 @@ export type Message =
   | { readonly result: unknown }
   | { readonly message: string; readonly expected: boolean; readonly code?: string };
 
-/** What a thread works with. */
+/** Access of a thread's tasks to the store, and their reports. */
 interface Tools {
   readonly db: Db;
   readonly files: Files;

@@ -35,7 +35,7 @@ export class ParquetTable {
   private constructor(
     private readonly names: readonly string[],
     private readonly writer: ParquetWriter,
-    /** What was written since the last call of `take`, if the table is not written to a file. */
+    /** Bytes written since the last call of `take`, if the table is not written to a file. */
     private readonly memory?: ByteWriter,
   ) {
     this.group = names.map(() => []);

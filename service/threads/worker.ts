@@ -42,7 +42,7 @@ export type TaskKind = keyof Tasks;
 export type Task<K extends TaskKind = TaskKind> = Tasks[K]["task"];
 export type TaskResult<K extends TaskKind> = Tasks[K]["result"];
 
-/** What a thread reports while it runs a task. */
+/** Progress that a thread reports while it runs a task. */
 export type TaskProgress<K extends TaskKind> = K extends TaskKind
   ? Tasks[K] extends { progress: infer P }
     ? P

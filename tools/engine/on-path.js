@@ -17,7 +17,7 @@ function engineOnPath({ searchPath, oldestVersion }) {
     .find((file) => fs.existsSync(file));
   if (program === undefined) throw new SourceUnavailable("there is no `pulumi` on PATH", fix);
 
-  // The file may be a link, and the other programs are in the directory of its target (Homebrew, asdf, ~/bin).
+  // With Homebrew, asdf or ~/bin, the file is a link, and the other programs are in the directory of its target.
   const directories = [path.dirname(program), path.dirname(fs.realpathSync(program))];
   const bin = directories.find((directory) => missingFrom(directory).length === 0);
   if (bin === undefined) {

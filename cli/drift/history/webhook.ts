@@ -29,7 +29,7 @@ export async function post(url: string, text: string): Promise<string | undefine
       signal: AbortSignal.timeout(timeoutMs),
     });
     const body = response.ok ? "" : await beginningOf(response);
-    // The status decides. A receiver that never ends its body has the message nevertheless.
+    // Only the status matters: the receiver has the message, even if its response never ends.
     void response.body?.cancel().catch(() => {});
     if (response.ok) return undefined;
     return `it answered ${response.status}${code.test(body) && !url.includes(body) ? ` ${body}` : ""}`;
@@ -42,7 +42,7 @@ export async function post(url: string, text: string): Promise<string | undefine
   }
 }
 
-/** Returns the first part of an answer, or an empty text if it does not arrive. A longer answer is no code anyway. */
+/** Returns the start of an answer, or an empty text if it does not arrive. The short codes to quote fit into that. */
 async function beginningOf({ body }: Response): Promise<string> {
   const reader = body?.getReader();
   try {

@@ -7,7 +7,7 @@ import type { Preferences } from "./preferences";
 import { isSearchWorthwhile, RoughSearch } from "./rough-search";
 import { allocateScores } from "./score-memory";
 
-/** Computes scores from item vectors, and what neighbours and the order of events add. */
+/** Computes scores from item vectors, neighbours and the order of events. */
 export class ItemScores {
   /** Items without a vector. */
   readonly unplaced: Set<number>;
@@ -95,7 +95,7 @@ export class ItemScores {
     return scores;
   }
 
-  /** Like `all`, but computes only the scores of some items, which are ascending. The others have any value. */
+  /** Like `all`, but computes only the scores of some items, which are ascending. All other scores are arbitrary. */
   some(preferences: Preferences, items: Uint32Array): Float32Array {
     const scores = this.memory();
     this.vector.set(preferences.vector);

@@ -1,6 +1,6 @@
 import type { Sequence } from "../order/rule";
 
-/** A user's vector, the user's items, by which similar users are found, and the user's last items. */
+/** A user's vector, the user's items, which determine similar users, and the user's last items. */
 export interface Preferences {
   readonly vector: Float32Array;
   readonly chosen: ArrayLike<number>;

@@ -224,7 +224,7 @@ export class Recommender {
 
   /**
    * Sorts candidates by this model's scores. Candidates that the model does not know come last and keep their order.
-   * @param factors what to multiply the score of each candidate with, as `weigh` does
+   * @param factors factor for the score of each candidate, applied as in `weigh`
    */
   rerank(
     candidates: readonly number[],
@@ -254,7 +254,7 @@ export class Recommender {
     return scores;
   }
 
-  /** Returns the scores of some items, ascending. The others have any value. */
+  /** Returns the scores of some items, which are ascending. All other scores are arbitrary. */
   private scoresAmong(preferences: Preferences, items: Uint32Array): Float32Array {
     const scores = this.itemScores.some(preferences, items);
     const { penalties } = this;

@@ -2,7 +2,7 @@ import { arrayBytes, Kernel, paddedRows } from "../kernel";
 import { norm } from "../linear-algebra";
 import { nthLowest, TopK } from "../top";
 
-/** Largest number of an 8-bit item vector, and of a 16-bit user vector. Their products never exceed 32 bits. */
+/** Largest number in an 8-bit item vector, and in a 16-bit user vector. Their dot products never exceed 32 bits. */
 const [LARGEST_ITEM, LARGEST_USER] = [127, 8191];
 
 /** Bound of the rounding errors of exact scores, relative to the lengths of the vectors. Real errors are far smaller. */
@@ -11,7 +11,7 @@ const ROUNDING = 1e-5;
 /** Below this size of all vectors, in floats, computing all exact scores is as fast. */
 const WORTHWHILE_FLOATS = 2 ** 18;
 
-/** Number of items of which the kernel finds the maximum. */
+/** Number of items in a block. The kernel finds the maximum of each block. */
 const BLOCK = 64;
 
 /** The largest numbers of each vector. Often, bounding the rest of a product by the lengths of the vectors is enough. */
@@ -20,7 +20,7 @@ const HEAD = 32;
 /** A search first bounds this many promising items for each one that it returns. */
 const SEEDS = 16;
 
-/** Dot product of vectors that fit each other, relative to the product of their lengths. */
+/** Typical dot product of a user and a recommended item, relative to the product of their lengths. */
 const TYPICAL = 0.3;
 
 /** Returns whether a rough search is faster than computing all scores. */
@@ -141,8 +141,9 @@ export class RoughSearch {
   }
 
   /**
-   * Selects at least `wanted` items with what is added and a typical product of the vectors, if there are so many blocks.
-   * Returns their number. The higher their scores, the fewer items are possible.
+   * Selects at least `wanted` items, or one per block if there are fewer blocks, which would have the highest scores
+   * with typical dot products. Returns their number. The higher the scores of these items, the more of the others
+   * `find` can rule out.
    */
   private promising({ length }: Prepared, items: number, wanted: number): number {
     const { maxima, added, reaches } = this;
@@ -159,7 +160,10 @@ export class RoughSearch {
     return this.reaching(items, factor, floor);
   }
 
-  /** Selects the items with what is added and `factor` times their length of at least `floor`. Returns their number. */
+  /**
+   * Selects the items whose score is at least `floor` if their dot product is `factor` times their length. Returns
+   * their number.
+   */
   private reaching(items: number, factor: number, floor: number): number {
     const { which, added, reaches } = this;
     return this.kernel.run.reaching(

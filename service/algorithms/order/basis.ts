@@ -3,7 +3,7 @@ import { OrderScores } from "./order-scores";
 import { latestFirst, type OrderRule, type Sequence, sequenceOf } from "./rule";
 import { stepsOf, type Transitions, transitionsOf } from "./transitions";
 
-/** What a training chooses about the order of events. */
+/** Settings of the order of events, which a training chooses. */
 export interface OrderSetting {
   /** Weight of the order scores, after they are scaled to be as high as the dot products of vectors. */
   readonly share: number;
@@ -22,7 +22,7 @@ const FIXED = { distance: 6, opposite: 0.4, itemExponent: 0.25 };
 const GAP_USERS = 5000;
 /** Number of users whose scores show how large order scores are. Fewer if there are very many items. */
 const SCALE_USERS = 256;
-/** Maximum number of scores to compute for that. */
+/** Maximum number of scores to compute for these users. */
 const SCALE_SCORES = 20_000_000;
 
 /** Largest time in the unit of the model. */
@@ -51,7 +51,7 @@ export class OrderBasis {
     this.times = { ...scale, typicalGap: scale.timeStep * typicalGap(interactions, this.steps) };
   }
 
-  /** Returns the rule of a setting. Its scores are scaled as described there. */
+  /** Returns the rule of a setting, with the scale that `share` describes. */
   rule(setting: OrderSetting): OrderRule {
     const { share, ...others } = setting;
     const rule = { ...FIXED, ...others, ...this.times, scale: 1 };

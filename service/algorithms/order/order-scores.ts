@@ -2,7 +2,7 @@ import { power } from "../neighbours";
 import type { OrderRule, Sequence } from "./rule";
 import { subtractUser, type Transitions } from "./transitions";
 
-/** Scores items by what users chose after the last items of a user. */
+/** Scores items by how often users chose them after a user's last items. */
 export class OrderScores {
   private readonly itemFactors: Float32Array;
   private readonly popularityFactors: Float32Array;

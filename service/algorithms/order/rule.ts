@@ -1,4 +1,4 @@
-// algorithms/order/ scores items by what users chose after the items that a user chose last.
+// algorithms/order/ scores items by how often users chose them after a user's last items.
 
 /** How the order of a user's events adds to the scores. */
 export interface OrderRule {

@@ -50,7 +50,7 @@ export function rankingOf(ranking: Ranking, users: Uint32Array): Ranking {
 
 /**
  * Sorts candidates by their weighted features. Candidates with equal scores keep their order.
- * @param factors what to multiply the odds of each candidate with
+ * @param factors factor for the odds of each candidate
  */
 export function ranked(
   candidates: readonly number[],

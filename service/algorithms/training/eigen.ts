@@ -63,7 +63,9 @@ export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
     let high = blockEnd(offDiagonal, low, tolerance);
     for (let iteration = 0; high > low; iteration++) {
       if (iteration === MAX_ITERATIONS)
-        throw new Error("The training diverged: the eigenvectors of a matrix cannot be computed.");
+        throw new Error(
+          "The training diverged: the eigenvectors of a matrix cannot be computed. Choose a larger regularization.",
+        );
       iterate(workspace, low, high);
       high = blockEnd(offDiagonal, low, tolerance);
     }

@@ -45,7 +45,7 @@ const STEPS = 3;
 /** Maximum number of random numbers to cache, 8 bytes each. */
 const MAX_CACHED = 4_000_000;
 
-/** Number of parts of a step that computes a Gram matrix. Each part has a matrix of its own. */
+/** Number of parts of a step that computes a Gram matrix. Each part has a separate matrix. */
 const GRAM_PARTS = 8;
 
 /**

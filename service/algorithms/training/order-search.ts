@@ -22,7 +22,7 @@ const RECENCIES = [0.25, 0.5, 1, 5, 10];
 const GAP_EXPONENTS = [0.25, 0.5, 1];
 const POPULARITY_EXPONENTS = [0, 0.1, 0.35, 0.5];
 
-/** Factor by which another value must be better than the one of `FIRST`, which is good on most data. */
+/** Factor by which another value must be better than the value in `FIRST`, which is good on most data. */
 const CERTAIN = 1.01;
 
 /**

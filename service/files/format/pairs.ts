@@ -115,7 +115,7 @@ export async function decodeRow(file: FileHandle, row: number): Promise<StoredRo
   const at = rows ? rows.indexOf(row) : row;
   if (at < 0) return undefined;
   const [from = 0, to = 0] = await part("interaction_starts", at, at + 2);
-  // Versions before 5 ignore the order.
+  // The header `order` has no meaning before version 5.
   const hasOrder = Number(header.version) > 4 && header.order !== undefined;
   return {
     items: [...(await part("interaction_items", from, to))],

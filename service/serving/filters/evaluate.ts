@@ -30,7 +30,7 @@ export function matching({ root }: Compiled, input: Input, kept: KeptMasks): Uin
   return found;
 }
 
-/** Share of the time of a part that does not read the user. Its values are kept, so few calls compute them. */
+/** Estimated share of calls that compute a part that does not read the user. All other calls use kept values. */
 const keptShare = 0.25;
 
 /** Returns the estimated time of an evaluation, relative to one comparison. */
@@ -44,7 +44,7 @@ export function costOf({ root }: Compiled, { columns, items, user }: Input): num
     if (part.items.size === 0) return perItem.of(part).time;
     if (!part.readsUser && !isKept) return keptShare * cost(part, true);
     const [place] = part.items;
-    // One attribute: once per distinct value, and a quick look per item for its value.
+    // A part with one attribute is evaluated once per distinct value. Each item then only needs a lookup.
     if (part.items.size === 1)
       return perValue.of(part).time * (columns[place as number] as Column).size + items / 8;
     if (!part.logic && !part.combine) return perItem.of(part).time * items;
@@ -66,7 +66,10 @@ class Evaluation {
     this.scope = { item: columns.map(() => null), user, variables: [], memo: [] };
   }
 
-  /** Returns 1 for each item for which a part is true, and 0 for the others. The caller must not change it. */
+  /**
+   * Returns an array with 1 for each item for which a part is true, and 0 for all other items. Callers must not change
+   * it.
+   */
   mask(part: Part): Uint8Array {
     // A mask of a part that reads the user is of no use to other users.
     if (part.readsUser || part.items.size === 0) return this.computed(part);

@@ -23,7 +23,7 @@ const maxAttributes = 32;
 /** Maximum size of the compiled expressions of a deployment, and of all parsed expressions, in bytes. */
 const maxCompiledBytes = 32 * 1024 * 1024;
 
-/** Estimated size of an expression in bytes. Each character can be a part of its own. */
+/** Estimated size of an expression in bytes. Each character can be a separate part. */
 function bytesOf(text: string): number {
   return 1000 + 100 * text.length;
 }
@@ -63,7 +63,7 @@ const anything: Known = { kindsOf: () => ANY, names: () => [] };
 export interface FilteredFor {
   /** Reads the attributes of the user. Called only if the filter reads them. */
   attributes(): Promise<Attributes | undefined>;
-  /** Why the filter cannot read a user, if it cannot. */
+  /** The reason if the filter cannot read a user. */
   readonly noUser?: string | undefined;
   /** What the filter may read. By default everything. */
   readonly readable?: Readable | undefined;
@@ -74,7 +74,7 @@ export class ItemFilters {
   private readonly table: ItemTable;
   /** Schema of the user dataset. */
   private readonly users: AttributeSchema | null;
-  /** The values of an attribute that no item has. */
+  /** Empty column, for an attribute that no item has. */
   private readonly nothing = new Column();
   private readonly masks = new MaskCache();
   private readonly compiled = new LRUCache<string, { readonly compiled: Compiled; readonly version: number }>(
@@ -140,7 +140,7 @@ export class ItemFilters {
     return compiled.root.evaluate({ item: values, user, variables: [], memo: [] }) === true;
   }
 
-  /** Returns a function that returns the values of an attribute of an item. A category is treated as a list of one. */
+  /** Returns a function from an item to its values of an attribute. A category is treated as a list of one. */
   async valuesOf(attribute: string): Promise<(item: number) => readonly unknown[]> {
     const column = (await this.table.columnsOf([attribute])).get(attribute);
     return (item) => listOf(valueIn(column, item));

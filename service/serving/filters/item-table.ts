@@ -74,7 +74,7 @@ export class ItemTable {
         const attributes: Attributes = JSON.parse(text);
         for (const name of Object.keys(attributes)) this.see(name, attributes[name]);
         const item = this.numberOf(itemId);
-        // The models get to know a new item with the next update, which then calls `changed`.
+        // The models learn about a new item in the next update, which then calls `changed`.
         if (item !== undefined) set(item, attributes);
       });
     } finally {

@@ -14,23 +14,23 @@ export interface GroupLimit {
   valuesOf(item: number): readonly unknown[];
 }
 
-/** What rules do to a list of items that is already in order. */
+/** Changes that rules make to an ordered list of items. */
 export interface Arrangement {
   /** Items that may be recommended, in the order of the rules. */
   readonly pins: readonly Pinned[];
   readonly limits: readonly GroupLimit[];
 }
 
-/** The best items, and whether there are no more of them. */
+/** The best items. The list is complete if there are no further items. */
 export interface Listed {
   readonly items: readonly number[];
   readonly isComplete: boolean;
 }
 
-/** How many more items than the limit to ask for first, if a rule may leave out some of them. */
+/** Number of additional items in the first list, if a rule may leave out some of them. */
 const reserve = 100;
 
-/** By how much to increase the number of items if they were not enough. */
+/** Factor for the length of the next list, if the items were not enough. */
 const increase = 8;
 
 /**
@@ -63,7 +63,7 @@ export function effectivePins(pins: readonly Pinned[], limit: number): Pinned[] 
 }
 
 /**
- * Puts pinned items to their places and fills the others in order. A limit never removes a pinned item, but counts it.
+ * Puts pinned items in their places and fills the others in order. A limit never removes a pinned item, but counts it.
  */
 function arrange(items: readonly number[], limit: number, { pins, limits }: Arrangement): number[] {
   const first = effectivePins(pins, limit).sort((a, b) => a.position - b.position);

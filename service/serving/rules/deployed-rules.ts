@@ -7,16 +7,16 @@ import { JobError } from "../../base/job-error";
 import type { FilteredFor, ItemFilters } from "../filters/item-filters";
 import type { Arrangement, GroupLimit, Pinned } from "./arrange";
 
-/** What the rules of a deployment allow and prefer for a person. */
+/** Items that the rules of a deployment allow and prefer for a person. */
 export interface Standing {
   /** The only items to recommend, ascending; undefined for all. */
   readonly among?: Uint32Array | undefined;
   readonly weights: readonly Weight[];
-  /** Differs if the items differ. */
+  /** Identifies the items and weights: two different choices never have the same stamp. */
   readonly stamp: string;
 }
 
-/** Numbers of lists of items. A list that is computed again has another number. */
+/** Gives each list of items a number, so stamps can compare lists. A list that is computed again gets a new number. */
 const numbers = new WeakMap<Uint32Array, number>();
 let last = 0;
 

@@ -36,7 +36,7 @@ describe("the measurements of a watch", () => {
     ["many empty answers", { empty: 0.2 }, /were empty, at most 10 %/],
     ["a high latency", { latencyMs: 250 }, /^the 95th percentile of the latency of live is 250 ms/],
     ["a high latency of few answers", { answers: 19, latencyMs: 250 }, undefined],
-    ["more popular items", { popularity: 0.51 }, /^the ten most shown items have 51 % .* before 30 %/],
+    ["more popular items", { popularity: 0.51 }, /^the ten most shown items have 51 % .* compared with 30 %/],
     ["a few more popular items", { popularity: 0.5 }, undefined],
   ])("violate a limit with %s", (_, figures, expected) => {
     const found = findViolation("live", { ...good, ...figures }, watch);
