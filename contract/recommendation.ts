@@ -67,7 +67,9 @@ export const recommendationOptions = {
   includeItemIds: includedIds.optional().describe("Recommends only some of these items (extension)."),
   events: atMost(z.array(visitEvent), limits.visitEvents)
     .optional()
-    .describe("Events of the current visit (extension). They count as if they had just happened, and are not stored."),
+    .describe(
+      "Events of the current visit (extension). They count as if they had just happened, and are not stored.",
+    ),
 };
 
 /** Fields of an answer. Both recommendation calls have them. */
