@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Kysely, type Migration, type MigrationResultSet, Migrator, PostgresAdapter, sql } from "kysely";
+import { type Kysely, type Migration, Migrator, PostgresAdapter, sql } from "kysely";
 import { isPostgresUrl, withoutPassword } from "./address";
 import { isOutage } from "./postgres-errors";
 import { sqliteTables } from "./sqlite-tables";
@@ -26,28 +26,20 @@ const patienceMs = 240_000;
  *   an index is created later by `createIndexes`, and queries work without it until then.
  */
 export async function migrate(db: Kysely<Tables>, patience = patienceMs): Promise<void> {
-  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
-  const known = migrationsOf(isPostgres);
+  const known = migrationsOf(db.getExecutor().adapter instanceof PostgresAdapter);
   let separately = false;
   for (let until = Date.now() + patience; ; ) {
     const newer = (await executedIn(db)).filter((name) => !(name in known));
     if (newer.some((name) => name.endsWith("!"))) throw new Error(tooOld);
     // Kysely fails if it does not know a migration that was executed.
     const all = { ...known, ...Object.fromEntries(newer.map((name) => [name, statements()])) };
-    const getMigrations = async () =>
-      Object.fromEntries(
-        Object.entries(all).map(([name, one]) => [name, isPostgres ? withLockTimeout(one) : one]),
-      );
-    const migrator = new Migrator({ db, provider: { getMigrations } });
-    const { error, results }: MigrationResultSet = await (separately
-      ? migrator.migrateUp()
-      : migrator.migrateToLatest());
+    const { error, isComplete } = await runPending(db, all, separately);
+    if (isComplete) return;
     if (!error) {
-      if (!separately || results?.length === 0) return;
       until = Date.now() + patience;
       continue;
     }
-    const isLocked: boolean = (error as { code?: unknown }).code === lockTimeoutCode;
+    const isLocked = (error as { code?: unknown }).code === lockTimeoutCode;
     separately ||= isLocked;
     // A newer version may have migrated the tables meanwhile.
     const isBehind = !isLocked && (await executedIn(db)).some((name) => !(name in all));
@@ -55,6 +47,27 @@ export async function migrate(db: Kysely<Tables>, patience = patienceMs): Promis
     if (Date.now() > until) throw new Error(isLocked ? locked : tooOld, { cause: error });
     await sleep(pauseMs);
   }
+}
+
+interface Progress {
+  readonly error?: unknown;
+  readonly isComplete: boolean;
+}
+
+/** Runs the next pending migration, or all of them in one transaction. */
+async function runPending(
+  db: Kysely<Tables>,
+  all: Record<string, Migration>,
+  onlyNext: boolean,
+): Promise<Progress> {
+  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
+  const getMigrations = async () =>
+    Object.fromEntries(
+      Object.entries(all).map(([name, one]) => [name, isPostgres ? withLockTimeout(one) : one]),
+    );
+  const migrator = new Migrator({ db, provider: { getMigrations } });
+  const { error, results } = await (onlyNext ? migrator.migrateUp() : migrator.migrateToLatest());
+  return { error, isComplete: !error && (!onlyNext || results?.length === 0) };
 }
 
 /** Throws if a database lacks a migration of this version, or has a newer one that is incompatible. */

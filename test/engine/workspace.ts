@@ -87,7 +87,7 @@ export async function linkedDirectory(): Promise<string> {
 export async function installPlugin(directory: string): Promise<void> {
   const command = join(repository, "dist/cli/main.js");
   const env = { ...process.env, PULUMI_HOME: join(directory, "home") };
-  await promisify(execFile)(process.execPath, [command, "plugin", "install"], { env, timeout: 60_000 });
+  await promisify(execFile)(process.execPath, [command, "plugin", "install"], { env });
 }
 
 async function stackIn(directory: string, workDir: string, stackName: string, env: Record<string, string>) {

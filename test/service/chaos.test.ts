@@ -173,6 +173,6 @@ test(`${kills} faults of two API processes and two workers lose nothing, duplica
       expect([userId, await idsFor(url, userId)]).toEqual([userId, await idsFor(url, "stranger")]);
   }
   const processes = () => ask<{ role: string }>("select role from processes order by role");
-  for (let tries = 0; tries < 100 && (await processes()).length > 4; tries++) await sleep(100);
+  while ((await processes()).length > 4) await sleep(100);
   expect((await processes()).map(({ role }) => role)).toEqual(["api", "api", "worker", "worker"]);
 });

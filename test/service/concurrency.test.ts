@@ -1,4 +1,5 @@
 import { type Call, type EndedJob, haveAnOrder as haveADeploymentOrder } from "./deployment-order";
+import { eventually } from "./jobs/watched";
 import { Refusal, Running } from "./running";
 import { openShop, trainModel } from "./shop";
 
@@ -223,9 +224,7 @@ describe("16 clients at once", () => {
       (await api.ask(
         `select 1 from events where dataset = ${number} union all select 1 from shards where dataset = ${number}`,
       )) as unknown[];
-    for (let tries = 0; tries < 50 && (await left()).length > 0; tries++)
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(await left()).toEqual([]);
+    await eventually(async () => (await left()).length === 0);
   });
 
   test("deploy models while others delete them: the outcomes agree with some order, and the last deployment is live", async () => {

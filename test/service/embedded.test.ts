@@ -17,7 +17,7 @@ const source = join(__dirname, "..", "..", "dist", "service");
 /** Requests the service of a data directory from a separate process. */
 async function ask(dir: string): Promise<Embedded> {
   const program = `require(${JSON.stringify(source)}).embedded(${JSON.stringify(dir)}).then((it) => console.log(JSON.stringify(it)))`;
-  const { stdout } = await promisify(execFile)(process.execPath, ["-e", program], { timeout: 60_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, ["-e", program]);
   return JSON.parse(stdout);
 }
 

@@ -17,6 +17,9 @@ export interface ServiceProcess {
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
+/** Ends a start that hangs, as `tools/jest/test-file-setup.js` ends other commands. */
+const startLimitMs = 900_000;
+
 /** Starts a service and waits until it is ready. */
 export async function serve(...options: string[]): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [command, "serve", "--json", ...options], {
@@ -27,11 +30,13 @@ export async function serve(...options: string[]): Promise<ServiceProcess> {
   child.stderr.on("data", (text) => {
     errors += text;
   });
-  const late = setTimeout(() => child.kill("SIGKILL"), 60_000);
+  const late = setTimeout(() => child.kill("SIGKILL"), startLimitMs);
   const line = await Promise.race([
     once(child.stdout, "data").then(([text]) => String(text)),
     once(child, "exit").then(() =>
-      Promise.reject(new Error(`the service ended at its start, or did not start in 60 s: ${errors}`)),
+      Promise.reject(
+        new Error(`the service ended at its start, or did not start in ${startLimitMs / 1000} s: ${errors}`),
+      ),
     ),
   ]).finally(() => clearTimeout(late));
   const { url, keyFile } = JSON.parse(line);

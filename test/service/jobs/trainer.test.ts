@@ -8,6 +8,7 @@ import { ManualClock } from "../manual-clock";
 import { serve } from "../process";
 import { Caller, Running } from "../running";
 import { deploy, openShop } from "../shop";
+import { eventually } from "./watched";
 
 const command = `"${process.execPath}" "${join(__dirname, "trainer.mjs")}"`;
 const own = mkdtempSync(join(tmpdir(), "trainer-"));
@@ -73,13 +74,6 @@ function lives(pid: number): boolean {
     return process.platform !== "linux" || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;
-  }
-}
-
-async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const until = Date.now() + 60_000; !(await holds()); ) {
-    if (Date.now() > until) throw new Error("it never came to be");
-    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
