@@ -110,10 +110,12 @@ function listMaker(
       return { similarityExponent, neighbours };
     },
   );
-  const factorsBy = [...new Set(blends.map((blend) => blend.popularityExponent))].map((popularityExponent) => ({
-    popularityExponent,
-    factors: Float32Array.from(work.itemCounts, (count) => power(count, popularityExponent)),
-  }));
+  const factorsBy = [...new Set(blends.map((blend) => blend.popularityExponent))].map(
+    (popularityExponent) => ({
+      popularityExponent,
+      factors: Float32Array.from(work.itemCounts, (count) => power(count, popularityExponent)),
+    }),
+  );
   const added = new Float32Array(train.items);
   return (user, scores) => {
     const lists: number[][] = [];

@@ -11,7 +11,14 @@ function trained(neighbours: number, similarityExponent: number) {
   const builder = new InteractionsBuilder();
   for (let user = 0; user < users; user++)
     for (let item = user % 2; item < items; item += 2) if (random.normal() > 0) builder.add(user, item, 1);
-  const parameters = { dimensions: 8, regularization: 0.01, alpha: 0.1, epochs: 4, neighbours, similarityExponent };
+  const parameters = {
+    dimensions: 8,
+    regularization: 0.01,
+    alpha: 0.1,
+    epochs: 4,
+    neighbours,
+    similarityExponent,
+  };
   return new Recommender(servable(trainG1({ interactions: builder.build() }, parameters)));
 }
 

@@ -149,7 +149,9 @@ describe("a model file", () => {
     expect(own).toMatchObject({ version: 5, neighbours: { similarity_exponent: 1.5 } });
     expect((await read(written)).model.neighbours).toEqual(neighbours);
     // A file of version 2 that has the field anyway was written for a reader that ignores it.
-    expect((await read(withHeader({ ...own, version: 2 }))).model.neighbours).toEqual(stored.model.neighbours);
+    expect((await read(withHeader({ ...own, version: 2 }))).model.neighbours).toEqual(
+      stored.model.neighbours,
+    );
     expect(
       await refused(withHeader({ ...own, neighbours: { ...own.neighbours, similarity_exponent: 0 } })),
     ).toContain("neighbours");
