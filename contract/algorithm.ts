@@ -49,7 +49,7 @@ export const g1Parameters = z.strictObject({
   ),
   similarity_exponent: z
     .number()
-    .min(0.5)
+    .min(1)
     .max(4)
     .optional()
     .describe("Power of the similarity of users. Above 1, users who share several items count more."),

@@ -18,7 +18,7 @@ export interface NeighbourRule {
   /** The score of an item that n users chose is multiplied by n^-popularityExponent. */
   readonly popularityExponent: number;
   /**
-   * The similarity of two users is raised to this power. Above 1, a user who shares several items counts more than
+   * The similarity of two users, including the weights above, is raised to this power. Above 1, a user who shares several items counts more than
    * several users who share one item each. Absent if it is 1.
    */
   readonly similarityExponent?: number | undefined;
@@ -144,7 +144,7 @@ export class Neighbours {
     }
     this.resetSimilarities(touched);
     const damped = chosen.length ** -this.rule.damping;
-    const factorOf = this.sharpening(chosen);
+    const factorOf = this.sharpening(chosen, damped);
     return Array.from(chosen, (item) => {
       const adds = new Float64Array(targets.length);
       const { from, to, step, weight } = this.sampledUsers(item, chosen.length);
@@ -184,8 +184,8 @@ export class Neighbours {
     const damped = chosen.length ** -this.rule.damping;
     for (let at = 0; at < length; at++) {
       const user = touched[at];
-      const sum = similarityExponent === 1 ? similarity[user] : similarity[user] ** similarityExponent;
-      similarity[user] = sum * userFactors[user] * damped;
+      const linear = similarity[user] * userFactors[user] * damped;
+      similarity[user] = similarityExponent === 1 ? linear : linear ** similarityExponent;
     }
     return touched.subarray(0, length);
   }
@@ -194,7 +194,7 @@ export class Neighbours {
    * Returns the factor by which the similarity exponent changes a user's similarity. A power of a sum is not a sum over
    * the chosen items, so each of them gets the share that it has in the sum.
    */
-  private sharpening(chosen: ArrayLike<number>): (user: number) => number {
+  private sharpening(chosen: ArrayLike<number>, damped: number): (user: number) => number {
     const { similarityExponent = 1 } = this.rule;
     if (similarityExponent === 1) return () => 1;
     const sums = new Map<number, number>();
@@ -205,7 +205,7 @@ export class Neighbours {
         sums.set(user, (sums.get(user) ?? 0) + weight);
       }
     }
-    return (user) => (sums.get(user) ?? 0) ** (similarityExponent - 1);
+    return (user) => ((sums.get(user) ?? 0) * this.userFactors[user] * damped) ** (similarityExponent - 1);
   }
 
   private resetSimilarities(touched: Uint32Array): void {

@@ -61,7 +61,7 @@ export const neighbourRule = ruleOf<NeighbourRule>(
     itemExponent: number,
     userExponent: number,
     popularityExponent: number,
-    similarityExponent: positive.optional(),
+    similarityExponent: z.number().min(1).optional(),
   }),
 );
 

@@ -55,9 +55,10 @@ describe.each([1, 1.5])("a model with neighbours and similarity exponent %s", (s
       let similarity = 0;
       for (const one of items.filter((one) => others.includes(one)))
         similarity += counts[one] ** -rule.itemExponent;
-      sum += others.length ** -rule.userExponent * similarity ** similarityExponent;
+      const degrees = others.length ** -rule.userExponent * items.length ** -rule.damping;
+      sum += (similarity * degrees) ** similarityExponent;
     }
-    return rule.scale * sum * counts[item] ** -rule.popularityExponent * items.length ** -rule.damping;
+    return rule.scale * sum * counts[item] ** -rule.popularityExponent;
   };
 
   test("adds the scores of similar users to the products of the vectors", () => {

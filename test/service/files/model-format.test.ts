@@ -153,7 +153,7 @@ describe("a model file", () => {
       stored.model.neighbours,
     );
     expect(
-      await refused(withHeader({ ...own, neighbours: { ...own.neighbours, similarity_exponent: 0 } })),
+      await refused(withHeader({ ...own, neighbours: { ...own.neighbours, similarity_exponent: 0.5 } })),
     ).toContain("neighbours");
   });
 
