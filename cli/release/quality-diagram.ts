@@ -8,6 +8,9 @@ const maxPoints = 12;
 /** Maximum number of diagrams, because comments have a maximum length. */
 const maxDiagrams = 12;
 
+/** The default colour of a line can hardly be seen on white. This one can also be seen on black. */
+const theme = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#2f7fd6"}}}}%%';
+
 /**
  * Draws the NDCG@20 of the live models over time as Markdown, with one Mermaid diagram per stack and deployment. GitHub
  * and GitLab render it in comments, which cannot contain an image without hosting it. Undefined if no quality is known.
@@ -22,6 +25,7 @@ export function qualityDiagrams(timeline: readonly TimelineEntry[]): string | un
       `NDCG@20 of ${inline(name)}`,
       "",
       "```mermaid",
+      theme,
       "xychart-beta",
       `  x-axis [${shown.map(({ entry }) => quoted(entry.id)).join(", ")}]`,
       `  y-axis "NDCG@20" 0 --> ${top.toFixed(2)}`,

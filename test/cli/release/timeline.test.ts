@@ -165,6 +165,7 @@ describe("the chart of the quality", () => {
 NDCG@20 of dev: live &lt;1&gt;
 
 \`\`\`mermaid
+%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#2f7fd6"}}}}%%
 xychart-beta
   x-axis ["dev-1", "dev-2", "dev-3"]
   y-axis "NDCG@20" 0 --> 0.60
