@@ -3,7 +3,7 @@ import { explainHeader, type Input, limits, type routes } from "../../../contrac
 import { Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
 import { catalogue, type CatalogueItem as Item } from "./catalogue";
-import { conditions } from "./conditions";
+import { allows, anyRestrictions, fieldsOf, type Restrictions, withoutUser } from "./restrictions";
 
 type Options = Input<typeof routes.recommendItemsToUser>;
 
@@ -23,6 +23,17 @@ describe("the items of a recommendation", () => {
     (await api.call("recommendItemsToUser", { limit: 1000, ...options })).results.map(
       ({ item }) => item.itemId,
     );
+  const similarTo = async (options: Input<typeof routes.recommendItemsToItem>) =>
+    (await api.call("recommendItemsToItem", { limit: 1000, ...options })).results.map(
+      ({ item }) => item.itemId,
+    );
+  const itemIds = [...attributesOf.keys()];
+  const someItems = fc.subarray(itemIds, { minLength: 1, maxLength: 5 });
+  const nobody = { country: "", age: Number.NaN };
+  const allowed = (ids: readonly string[], ...[restrictions, user]: [Restrictions, typeof nobody]) =>
+    ids.filter((itemId) =>
+      allows(restrictions, { itemId, attributes: attributesOf.get(itemId) as Item }, user),
+    );
   const store = (userId: string, events: NonNullable<Options["events"]>) =>
     api.call("upsertDatasetEvents", {
       eventDatasetId: shop.eventDatasetId,
@@ -37,39 +48,50 @@ describe("the items of a recommendation", () => {
   };
 
   test("are the same as if all items were scored, filtered and sorted, with any options", async () => {
-    const itemIds = fc.subarray([...attributesOf.keys(), "unknown"], { minLength: 1 });
     const asked = fc.record(
       {
         user: fc.nat({ max: records.users.length - 1 }),
-        filter: conditions,
-        exclude: itemIds,
-        include: itemIds,
+        restrictions: anyRestrictions(itemIds),
         limit: fc.integer({ min: 1, max: 70 }),
-        visit: fc.subarray([...attributesOf.keys()], { minLength: 1, maxLength: 5 }),
+        visit: someItems,
       },
-      { requiredKeys: ["user", "limit"] },
+      { requiredKeys: ["user", "restrictions", "limit"] },
     );
     await fc.assert(
-      fc.asyncProperty(asked, async ({ user, filter, exclude, include, limit, visit }) => {
+      fc.asyncProperty(asked, async ({ user, restrictions, limit, visit }) => {
         const { userId, attributes } = records.users[user] as (typeof records.users)[number];
         const events = visit?.map((itemId) => ({ itemId }));
         const given = { userId, ...(events && { events }) };
-        const wanted = (await idsOf(given))
-          .filter((id) => filter?.matches(attributesOf.get(id) as Item, attributes) ?? true)
-          .filter((id) => !exclude?.includes(id) && (include?.includes(id) ?? true))
-          .slice(0, limit);
-        const options = {
-          ...given,
-          limit,
-          ...(filter && { filterQuery: filter.text }),
-          ...(exclude && { excludeItemIds: exclude }),
-          ...(include && { includeItemIds: include }),
-        };
+        const wanted = allowed(await idsOf(given), restrictions, attributes).slice(0, limit);
+        const options = { ...given, limit, ...fieldsOf(restrictions) };
         expect(await idsOf(options)).toEqual(wanted);
         // The second call may use what the first one has kept.
         expect(await idsOf(options)).toEqual(wanted);
       }),
       { numRuns: 150 },
+    );
+  });
+
+  test("that are similar to others are the same as if all were filtered afterwards, with any options", async () => {
+    const asked = fc.record(
+      {
+        to: someItems,
+        restrictions: anyRestrictions(itemIds).map(withoutUser),
+        limit: fc.integer({ min: 1, max: 70 }),
+        visit: someItems,
+      },
+      { requiredKeys: ["to", "restrictions", "limit"] },
+    );
+    await fc.assert(
+      fc.asyncProperty(asked, async ({ to, restrictions, limit, visit }) => {
+        const wanted = allowed(await similarTo({ itemIds: to }), restrictions, nobody)
+          .filter((id) => !visit?.includes(id))
+          .slice(0, limit);
+        const events = visit?.map((itemId) => ({ itemId }));
+        const options = { itemIds: to, limit, ...(events && { events }), ...fieldsOf(restrictions) };
+        for (const _ of [1, 2]) expect(await similarTo(options)).toEqual(wanted);
+      }),
+      { numRuns: 100 },
     );
   });
 

@@ -6,6 +6,7 @@ import { explainHeader, type Rules } from "../../../contract";
 import { Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
 import { catalogue, type CatalogueItem as Item } from "./catalogue";
+import { allows, anyRestrictions, fieldsOf, withoutUser } from "./restrictions";
 import { declared, naively, naiveRules, type Scored } from "./rules-naive";
 
 describe("the rules of a deployment", () => {
@@ -64,23 +65,32 @@ describe("the rules of a deployment", () => {
     }));
     const asked = fc.record({
       rules: naiveRules([...attributesOf.keys()]),
+      restrictions: anyRestrictions([...attributesOf.keys()]),
       limits: fc.uniqueArray(fc.integer({ min: 1, max: 70 }), { minLength: 2, maxLength: 3 }),
     });
     await fc.assert(
-      fc.asyncProperty(asked, async ({ rules, limits }) => {
+      fc.asyncProperty(asked, async ({ rules, restrictions, limits }) => {
         await withRules(declared(rules));
         // Later calls use what earlier ones have cached.
-        for (const { userId, attributes } of people)
-          for (const limit of limits)
-            expect(await idsOf(userId, { limit })).toEqual(
-              naively(scores.get(userId) as Scored[], rules, attributes, limit),
-            );
+        for (const { userId, attributes } of people) {
+          const all = scores.get(userId) as Scored[];
+          const restricted = all.filter((item) => allows(restrictions, item, attributes));
+          for (const limit of limits) {
+            expect(await idsOf(userId, { limit })).toEqual(naively(all, rules, attributes, limit));
+            const options = { limit, ...fieldsOf(restrictions) };
+            expect(await idsOf(userId, options)).toEqual(naively(restricted, rules, attributes, limit));
+          }
+        }
         // A call for similar items has no user, so expressions that read one see missing attributes.
         const nobody = { country: "", age: Number.NaN };
         const unweighted = { ...rules, boost: [], bury: [] };
         await withRules(declared(unweighted));
+        const lists = withoutUser(restrictions);
+        const similar = likeFirst.filter((item) => allows(lists, item, nobody));
         for (const limit of limits)
-          expect(await similarTo("i0", { limit })).toEqual(naively(likeFirst, unweighted, nobody, limit));
+          expect(await similarTo("i0", { limit, ...fieldsOf(lists) })).toEqual(
+            naively(similar, unweighted, nobody, limit),
+          );
       }),
       { numRuns: 25 },
     );
