@@ -53,6 +53,21 @@ export interface KernelExports {
     length: number,
     floor: number,
   ): number;
+  closeRows(
+    rows: number,
+    count: number,
+    stride: number,
+    vector: number,
+    records: number,
+    head: number,
+    factor: number,
+    added: number,
+    reaches: number,
+    length: number,
+    off: number,
+    floor: number,
+    out: number,
+  ): number;
   blockMaxima(added: number, lengths: number, length: number, factor: number, out: number): void;
   reaching(
     added: number,

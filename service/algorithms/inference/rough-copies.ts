@@ -168,6 +168,29 @@ export class RoughCopies {
     );
   }
 
+  /**
+   * Selects the items whose score, divided by the length of their vector, can reach `floor`, without those that have a zero
+   * vector or for which `added` is -Infinity. Returns their number.
+   */
+  selectClose({ scale, length, off }: Prepared, items: number, floor: number): number {
+    const { added, reaches, which } = this;
+    return this.kernel.run.closeRows(
+      this.rows.byteOffset,
+      paddedBlocks(items),
+      this.stride,
+      this.vector.byteOffset,
+      this.records.byteOffset,
+      HEAD,
+      scale,
+      added.byteOffset,
+      reaches.byteOffset,
+      length,
+      off,
+      floor,
+      which.byteOffset,
+    );
+  }
+
   /** Bounds the scores of the selected items: writes `low` and `high`. */
   bound({ scale, length, off }: Prepared, selected: number): void {
     const { which, low } = this;

@@ -19,9 +19,6 @@ const [MARGIN, FEW] = [1.5, 4];
 /** If that were too few, it looks for this many times as many. */
 const MORE = 8;
 
-/** Lowest value that selects all items except those with -Infinity. */
-const ANY = -3e38;
-
 /** Returns whether a rough search is faster than computing all scores. */
 export function isSearchWorthwhile(items: number, stride: number): boolean {
   return items * stride >= WORTHWHILE_FLOATS;
@@ -68,44 +65,46 @@ export class RoughSearch {
 
   /**
    * Returns all of the first items that may be among the `count` ones whose vectors are closest to a direction, ascending:
-   * with the highest products after a division by the length of the item's vector. Leaves out zero vectors, and the items
-   * for which `added` is -Infinity.
+   * with the highest products after a division by the length of the item's vector. Leaves out zero vectors. `added` must be
+   * 0, or -Infinity to leave an item out.
    */
   findClosest(direction: Float32Array, items: number, count: number): number[] {
     const { copies } = this;
-    const { added, reaches, which } = copies;
     const user = copies.prepare(direction);
-    for (let item = 0; item < items; item++)
-      added[item] =
-        reaches[item] > 0 && added[item] > Number.NEGATIVE_INFINITY ? 0 : Number.NEGATIVE_INFINITY;
-    added.fill(Number.NEGATIVE_INFINITY, items, paddedBlocks(items));
+    copies.added.fill(Number.NEGATIVE_INFINITY, items, paddedBlocks(items));
     const sample = this.sampled(user, items);
     for (let rank = Math.ceil((MARGIN * count) / SAMPLED) + FEW; ; rank *= MORE) {
       const isAll = rank >= sample.length;
       // No item can be further away than the opposite direction.
       const floor = isAll ? -2 * user.length : nthLowest(sample, sample.length - rank);
-      // An item reaches the floor if its product minus the floor times its length reaches 0.
-      for (let item = 0; item < items; item++)
-        if (added[item] > Number.NEGATIVE_INFINITY) added[item] = -floor * reaches[item];
-      const possible = copies.keepHeadsReaching(user, copies.selectReaching(items, 0, ANY), 0);
-      copies.bound(user, possible);
-      for (let at = 0; at < possible; at++) {
-        copies.low[at] /= reaches[which[at]];
-        copies.high[at] /= reaches[which[at]];
-      }
+      const possible = copies.selectClose(user, items, floor);
+      this.boundCloseness(user, possible);
       const lowest = this.lowest(possible, count);
-      if (isAll || lowest.floor >= 0) return this.atLeast(lowest.floor, possible);
+      // If that many items are above it, no item below it is among the closest.
+      if (isAll || lowest.floor >= floor) return this.atLeast(lowest.floor, possible);
     }
   }
 
-  /** Returns how close some items are at least. */
+  /** Returns how close some of the items are at least. */
   private sampled(user: Prepared, items: number): Float32Array {
     const { added, which, low, reaches } = this.copies;
     let sampled = 0;
     for (let item = 0; item < items; item += SAMPLED)
-      if (added[item] > Number.NEGATIVE_INFINITY) which[sampled++] = item;
-    this.copies.bound(user, sampled);
-    return low.slice(0, sampled).map((product, at) => product / reaches[which[at]]);
+      if (reaches[item] > 0 && added[item] === 0) which[sampled++] = item;
+    this.boundCloseness(user, sampled);
+    return low.slice(0, sampled);
+  }
+
+  /** Bounds the scores of the selected items, divided by the lengths of their vectors. */
+  private boundCloseness(user: Prepared, selected: number): void {
+    const { copies } = this;
+    const { which, low, high, reaches } = copies;
+    copies.bound(user, selected);
+    for (let at = 0; at < selected; at++) {
+      const reach = reaches[which[at]];
+      low[at] /= reach;
+      high[at] /= reach;
+    }
   }
 
   /**

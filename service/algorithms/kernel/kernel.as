@@ -430,6 +430,45 @@ export function headBounds(records: usize, which: usize, count: i32, d: i32, x: 
   return kept;
 }
 
+/**
+ * Writes the numbers of the first n rows whose score, divided by their float in `reaches`, can reach `floor`. Scores are
+ * bounded as in scoreBounds. Leaves out rows with a reach of 0. Returns how many these are. n is a multiple of 4.
+ */
+export function closeRows(y: usize, n: i32, d: i32, x: usize, records: usize, head: i32, factor: f32, added: usize, reaches: usize, length: f32, off: f32, floor: f32, out: usize): i32 {
+  const stride = <usize>d, size = <usize>head + CONSTANTS;
+  const zero = f32x4.splat(0);
+  let count = 0, p = y, c = records;
+  for (let row = 0; row < n; row += 4) {
+    const q = p + stride, r = q + stride, s = r + stride;
+    let e = i32x4.splat(0), f = i32x4.splat(0), g = i32x4.splat(0), h = i32x4.splat(0);
+    for (let o: usize = 0; o < stride; o += 8) {
+      const v = v128.load(x + (o << 1));
+      e = i32x4.add(e, i32x4.dot_i16x8_s(v, v128.load8x8_s(p + o)));
+      f = i32x4.add(f, i32x4.dot_i16x8_s(v, v128.load8x8_s(q + o)));
+      g = i32x4.add(g, i32x4.dot_i16x8_s(v, v128.load8x8_s(r + o)));
+      h = i32x4.add(h, i32x4.dot_i16x8_s(v, v128.load8x8_s(s + o)));
+    }
+    const ci = v128.load(c), cj = v128.load(c + size), ck = v128.load(c + 2 * size), cl = v128.load(c + 3 * size);
+    const scaleErrorLeft = v128.shuffle<f32>(ci, cj, 0, 4, 1, 5), scaleErrorRight = v128.shuffle<f32>(ck, cl, 0, 4, 1, 5);
+    const scales = v128.shuffle<f32>(scaleErrorLeft, scaleErrorRight, 0, 1, 4, 5);
+    const errors = v128.shuffle<f32>(scaleErrorLeft, scaleErrorRight, 2, 3, 6, 7);
+    const lengths = v128.shuffle<f32>(v128.shuffle<f32>(ci, cj, 2, 6, 2, 6), v128.shuffle<f32>(ck, cl, 2, 6, 2, 6), 0, 1, 4, 5);
+    const products = f32x4.mul(f32x4.convert_i32x4_s(sumsOf(e, f, g, h)), f32x4.mul(f32x4.splat(factor), scales));
+    const near = f32x4.add(f32x4.mul(f32x4.splat(length), errors), f32x4.mul(f32x4.splat(off), lengths));
+    const at = (<usize>row) << 2;
+    const high = f32x4.add(f32x4.add(products, v128.load(added + at)), near);
+    const reach = v128.load(reaches + at);
+    let mask = i32x4.bitmask(v128.and(f32x4.ge(high, f32x4.mul(f32x4.splat(floor), reach)), f32x4.gt(reach, zero)));
+    for (; mask != 0; mask &= mask - 1) {
+      store<u32>(out + ((<usize>count) << 2), row + ctz(mask));
+      count++;
+    }
+    p = s + stride;
+    c += 4 * size;
+  }
+  return count;
+}
+
 /** Loads four floats of an array. */
 // @ts-ignore: decorator
 @inline
