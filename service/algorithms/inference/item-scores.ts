@@ -122,16 +122,49 @@ export class ItemScores {
    * be among them, and leaves these in `memory`.
    */
   highest(preferences: Preferences, limit: number, exclude: Iterable<number>): number[] {
-    this.search ??= RoughSearch.of(this.itemVectors, this.out.length, this.stride);
-    const added = this.addTo(this.search.added.subarray(0, this.count), preferences);
+    const search = this.searched();
+    const added = this.addTo(search.added.subarray(0, this.count), preferences);
     for (const item of this.unplaced) added[item] = UNPLACED;
     for (const item of exclude) if (item < added.length) added[item] = Number.NEGATIVE_INFINITY;
-    this.vector.set(preferences.vector);
-    const top = new TopK(Math.max(0, Math.min(limit, this.count)));
+    const found = search.find(preferences.vector, this.count, Math.min(limit, this.count));
+    return this.best(preferences.vector, found, limit, (item, product) => product + added[item]);
+  }
+
+  /**
+   * Like `highest`, but divides the dot product of each item by the length of its vector, and adds nothing. Leaves out
+   * items without a vector.
+   */
+  closest(
+    direction: Float32Array,
+    lengths: Float32Array,
+    limit: number,
+    exclude: Iterable<number>,
+  ): number[] {
+    const search = this.searched();
+    search.added.fill(0);
+    for (const item of exclude) if (item < this.count) search.added[item] = Number.NEGATIVE_INFINITY;
+    const found = search.findClosest(direction, this.count, Math.min(limit, this.count));
+    return this.best(direction, found, limit, (item, product) => product / lengths[item]);
+  }
+
+  private searched(): RoughSearch {
+    this.search ??= RoughSearch.of(this.itemVectors, this.out.length, this.stride);
+    return this.search;
+  }
+
+  /** Returns those of some items, ascending, that have the highest scores, best first. Leaves the scores in `memory`. */
+  private best(
+    vector: Float32Array,
+    items: readonly number[],
+    limit: number,
+    scoreOf: (item: number, product: number) => number,
+  ): number[] {
+    this.vector.set(vector);
+    const top = new TopK(Math.max(0, Math.min(limit, items.length)));
     let computed = -1;
-    for (const item of this.search.find(preferences.vector, this.count, top.count)) {
+    for (const item of items) {
       computed = this.computeBlock(item, computed);
-      this.out[item] += added[item];
+      this.out[item] = scoreOf(item, this.out[item]);
       top.add(item, this.out[item]);
     }
     return top.sorted().items;

@@ -31,7 +31,7 @@ export class Recommender {
   private readonly itemFromAttributes: AttributeVectors | null;
   private readonly forgotten = new Set<number>();
   private folding: FoldIn | undefined;
-  readonly similarity = new Similarity(this);
+  readonly similarity: Similarity;
   /** Number of changes so far that may affect scores, such as a new item vector or a forgotten user. */
   changes = 0;
 
@@ -45,6 +45,7 @@ export class Recommender {
     const kept = this.neighbours && pairs && { ...pairs, ...this.neighbours.itemsOf };
     this.model = { ...model, learned: { ...model.learned, pairs: kept } };
     this.itemScores = new ItemScores(itemVectors, model.stride, this.neighbours, this.order);
+    this.similarity = new Similarity(this, this.itemScores);
     this.popularity = new Float32Array(this.itemScores.capacity);
     this.popularity.set(itemUsers);
     this.setPenalties();
@@ -167,8 +168,7 @@ export class Recommender {
     const isPlain = !among && weights.length === 0 && !this.penalties;
     if (preferences && isPlain && this.itemScores.isSearchWorthwhile)
       return this.itemScores.highest(preferences, limit, exclude);
-    const isFew = among !== undefined && among.length < this.items * fewShare;
-    const scores = isFew && preferences ? this.scoresAmong(preferences, among) : this.scores(preferences);
+    const scores = this.scores(preferences, among);
     weigh(scores, weights);
     for (const item of exclude) scores[item] = Number.NEGATIVE_INFINITY;
     return among ? topAmong(scores, among, limit) : topIndices(scores, limit);
@@ -239,13 +239,17 @@ export class Recommender {
       .map(({ item }) => item);
   }
 
-  /** Returns the scores of all items. The next call overwrites the array. */
-  scores(preferences: Preferences | null): Float32Array {
+  /**
+   * Returns the scores of all items, or at least of some, ascending. Then the others may have any value. The next call
+   * overwrites the array.
+   */
+  scores(preferences: Preferences | null, among?: Uint32Array): Float32Array {
     if (!preferences) {
       const scores = this.itemScores.memory();
       scores.set(this.popularity.subarray(0, this.items));
       return scores;
     }
+    if (among && among.length < this.items * fewShare) return this.scoresAmong(preferences, among);
     const scores = this.itemScores.all(preferences);
     if (this.penalties)
       for (let item = 0; item < scores.length; item++)

@@ -1,18 +1,23 @@
 import { norm } from "../linear-algebra";
 import { isPlaced } from "../placed";
 import { topAmong, topIndices } from "../top";
+import type { ItemScores } from "./item-scores";
+import type { Preferences } from "./preferences";
 import { type Selection, weigh } from "./selection";
+import type { ServableModel } from "./servable";
 
 /** The parts of a recommender that similar items are computed from. */
 interface Vectors {
+  readonly model: Pick<ServableModel, "exposure">;
   /** Number of items. */
   readonly items: number;
   /** Returns the vector of an item; a zero vector if the model does not know the item. */
   vectorOf(item: number): Float32Array;
-  /** Returns the product of each item's vector with a direction, or the popularity of the items if it is null. */
-  scores(
-    direction: { readonly vector: Float32Array; readonly chosen: readonly number[] } | null,
-  ): Float32Array;
+  /**
+   * Returns the product of each item's vector with a direction, or the popularity of the items if it is null. If `among`
+   * is given, only these items need a score.
+   */
+  scores(direction: Preferences | null, among?: Uint32Array): Float32Array;
 }
 
 /**
@@ -23,7 +28,10 @@ export class Similarity {
   /** Lengths of the vectors. Undefined until they are needed. */
   private norms: Float32Array | undefined;
 
-  constructor(private readonly vectors: Vectors) {}
+  constructor(
+    private readonly vectors: Vectors,
+    private readonly itemScores: Pick<ItemScores, "isSearchWorthwhile" | "unplaced" | "closest">,
+  ) {}
 
   /** Updates the length of an item's vector. */
   placed(item: number): void {
@@ -41,10 +49,13 @@ export class Similarity {
     { among, weights = [] }: Selection = {},
   ): number[] {
     const direction = this.directionOf(to);
-    const scores = this.vectors.scores(direction && { vector: direction, chosen: [] });
-    if (direction) this.normalize(scores);
+    const excluded = [...exclude];
+    if (direction && !among && weights.length === 0 && this.isSearchable(limit + excluded.length))
+      return this.itemScores.closest(direction, this.lengths(), limit, excluded);
+    const scores = this.vectors.scores(direction && { vector: direction, chosen: [] }, among);
+    if (direction) this.normalize(scores, among);
     weigh(scores, weights);
-    for (const item of exclude) scores[item] = Number.NEGATIVE_INFINITY;
+    for (const item of excluded) scores[item] = Number.NEGATIVE_INFINITY;
     return among ? topAmong(scores, among, limit) : topIndices(scores, limit);
   }
 
@@ -62,16 +73,32 @@ export class Similarity {
     return sum;
   }
 
+  /** Whether a search is faster than computing all scores. A search cannot return items without a vector. */
+  private isSearchable(wanted: number): boolean {
+    const { itemScores, vectors } = this;
+    const isPenalized = (vectors.model.exposure?.popularityPenalty ?? 0) > 0;
+    return (
+      !isPenalized && itemScores.isSearchWorthwhile && wanted <= vectors.items - itemScores.unplaced.size
+    );
+  }
+
   /** Divides scores by the lengths of the vectors. Items without a vector keep their score, which is the lowest. */
-  private normalize(scores: Float32Array): void {
+  private normalize(scores: Float32Array, among?: Uint32Array): void {
+    const lengths = this.lengths();
+    const divide = (item: number) => {
+      if (isPlaced(scores[item])) scores[item] /= lengths[item] || 1;
+    };
+    if (among) for (const item of among) divide(item);
+    else for (let item = 0; item < scores.length; item++) divide(item);
+  }
+
+  private lengths(): Float32Array {
     const { vectors } = this;
     const { items } = vectors;
     if (!this.norms || this.norms.length < items)
       this.norms = Float32Array.from({ length: items + (items >> 3) }, (_, item) =>
         norm(vectors.vectorOf(item)),
       );
-    const { norms } = this;
-    for (let item = 0; item < scores.length; item++)
-      if (isPlaced(scores[item])) scores[item] /= norms[item] || 1;
+    return this.norms;
   }
 }

@@ -349,13 +349,21 @@ function sumsOf(a: v128, b: v128, c: v128, e: v128): v128 {
 }
 
 /**
+ * Bytes of the constants that the record of a row starts with: the scale of its 8-bit numbers, how far they are off, their
+ * length, and the length of the rest of the row. They are in one place because reading four arrays takes several times as
+ * long as the products. The first numbers of the row follow.
+ */
+const CONSTANTS: usize = 16;
+
+/**
  * Writes bounds of the scores of some rows, four at a time. `which` has the `count` numbers of these rows. A score is the
  * dot product of the 16-bit vector `x` with a row of 8-bit numbers, times `factor` and the scale of the row, plus `added`.
- * It is off by at most length * errors + off * lengths, and by `rounding` times its size. d must be a multiple of 8, and
+ * It is off by at most `length` times what the row is off, plus `off` times the length of its numbers, and by `rounding`
+ * times its size. `records` have the constants of the rows and their first `head` numbers. d must be a multiple of 8, and
  * `which`, `low` and `high` must be padded to four rows.
  */
-export function scoreBounds(y: usize, which: usize, count: i32, d: i32, x: usize, scales: usize, factor: f32, added: usize, errors: usize, length: f32, lengths: usize, off: f32, rounding: f32, low: usize, high: usize): void {
-  const stride = <usize>d;
+export function scoreBounds(y: usize, which: usize, count: i32, d: i32, x: usize, records: usize, head: i32, factor: f32, added: usize, length: f32, off: f32, rounding: f32, low: usize, high: usize): void {
+  const stride = <usize>d, size = <usize>head + CONSTANTS;
   for (let row = 0; row < count; row += 4) {
     const at = (<usize>row) << 2;
     const i = <usize>load<u32>(which + at), j = <usize>load<u32>(which + at, 4);
@@ -369,10 +377,15 @@ export function scoreBounds(y: usize, which: usize, count: i32, d: i32, x: usize
       c = i32x4.add(c, i32x4.dot_i16x8_s(v, v128.load8x8_s(r + o)));
       e = i32x4.add(e, i32x4.dot_i16x8_s(v, v128.load8x8_s(s + o)));
     }
-    const scale = f32x4.mul(f32x4.splat(factor), four(scales, i, j, k, l));
-    const products = f32x4.mul(f32x4.convert_i32x4_s(sumsOf(a, b, c, e)), scale);
+    const ci = v128.load(records + i * size), cj = v128.load(records + j * size);
+    const ck = v128.load(records + k * size), cl = v128.load(records + l * size);
+    const scaleErrorLeft = v128.shuffle<f32>(ci, cj, 0, 4, 1, 5), scaleErrorRight = v128.shuffle<f32>(ck, cl, 0, 4, 1, 5);
+    const scales = v128.shuffle<f32>(scaleErrorLeft, scaleErrorRight, 0, 1, 4, 5);
+    const errors = v128.shuffle<f32>(scaleErrorLeft, scaleErrorRight, 2, 3, 6, 7);
+    const lengths = v128.shuffle<f32>(v128.shuffle<f32>(ci, cj, 2, 6, 2, 6), v128.shuffle<f32>(ck, cl, 2, 6, 2, 6), 0, 1, 4, 5);
+    const products = f32x4.mul(f32x4.convert_i32x4_s(sumsOf(a, b, c, e)), f32x4.mul(f32x4.splat(factor), scales));
     const score = f32x4.add(products, four(added, i, j, k, l));
-    const near = f32x4.add(f32x4.mul(f32x4.splat(length), four(errors, i, j, k, l)), f32x4.mul(f32x4.splat(off), four(lengths, i, j, k, l)));
+    const near = f32x4.add(f32x4.mul(f32x4.splat(length), errors), f32x4.mul(f32x4.splat(off), lengths));
     const error = f32x4.add(near, f32x4.mul(f32x4.splat(rounding), f32x4.abs(score)));
     v128.store(low + at, f32x4.sub(score, error));
     v128.store(high + at, f32x4.add(score, error));
@@ -380,28 +393,33 @@ export function scoreBounds(y: usize, which: usize, count: i32, d: i32, x: usize
 }
 
 /**
- * Keeps those rows of `which` whose score can reach `floor`, by the dot product of only the first d numbers of each row.
- * That product is off as in scoreBounds, and the rest of the score is at most `length` * lengths. Returns their number.
+ * Keeps those rows of `which` whose score can reach `floor`, by the dot product of only the first d numbers of each row,
+ * which are in `records`. That product is off as in scoreBounds, without `off`, and the rest of the score is at most
+ * `length` times the length of the rest of the row. Returns their number.
  */
-export function headBounds(y: usize, which: usize, count: i32, d: i32, x: usize, scales: usize, factor: f32, added: usize, errors: usize, error: f32, lengths: usize, length: f32, floor: f32): i32 {
-  const stride = <usize>d;
+export function headBounds(records: usize, which: usize, count: i32, d: i32, x: usize, factor: f32, added: usize, error: f32, length: f32, floor: f32): i32 {
+  const end = <usize>d, size = end + CONSTANTS;
   const least = f32x4.splat(floor);
   let kept = 0;
   for (let row = 0; row < count; row += 4) {
     const at = which + ((<usize>row) << 2);
     const i = <usize>load<u32>(at), j = <usize>load<u32>(at, 4), k = <usize>load<u32>(at, 8), l = <usize>load<u32>(at, 12);
-    const p = y + i * stride, q = y + j * stride, r = y + k * stride, s = y + l * stride;
+    const p = records + i * size, q = records + j * size, r = records + k * size, s = records + l * size;
     let a = i32x4.splat(0), b = i32x4.splat(0), c = i32x4.splat(0), e = i32x4.splat(0);
-    for (let o: usize = 0; o < stride; o += 8) {
+    for (let o: usize = 0; o < end; o += 8) {
       const v = v128.load(x + (o << 1));
-      a = i32x4.add(a, i32x4.dot_i16x8_s(v, v128.load8x8_s(p + o)));
-      b = i32x4.add(b, i32x4.dot_i16x8_s(v, v128.load8x8_s(q + o)));
-      c = i32x4.add(c, i32x4.dot_i16x8_s(v, v128.load8x8_s(r + o)));
-      e = i32x4.add(e, i32x4.dot_i16x8_s(v, v128.load8x8_s(s + o)));
+      a = i32x4.add(a, i32x4.dot_i16x8_s(v, v128.load8x8_s(p + o, 16)));
+      b = i32x4.add(b, i32x4.dot_i16x8_s(v, v128.load8x8_s(q + o, 16)));
+      c = i32x4.add(c, i32x4.dot_i16x8_s(v, v128.load8x8_s(r + o, 16)));
+      e = i32x4.add(e, i32x4.dot_i16x8_s(v, v128.load8x8_s(s + o, 16)));
     }
-    const scale = f32x4.mul(f32x4.splat(factor), four(scales, i, j, k, l));
-    const product = f32x4.mul(f32x4.convert_i32x4_s(sumsOf(a, b, c, e)), scale);
-    const rest = f32x4.add(f32x4.mul(f32x4.splat(length), four(lengths, i, j, k, l)), f32x4.mul(f32x4.splat(error), four(errors, i, j, k, l)));
+    const ci = v128.load(p), cj = v128.load(q), ck = v128.load(r), cl = v128.load(s);
+    const scaleErrorLeft = v128.shuffle<f32>(ci, cj, 0, 4, 1, 5), scaleErrorRight = v128.shuffle<f32>(ck, cl, 0, 4, 1, 5);
+    const scales = v128.shuffle<f32>(scaleErrorLeft, scaleErrorRight, 0, 1, 4, 5);
+    const errors = v128.shuffle<f32>(scaleErrorLeft, scaleErrorRight, 2, 3, 6, 7);
+    const rests = v128.shuffle<f32>(v128.shuffle<f32>(ci, cj, 3, 7, 3, 7), v128.shuffle<f32>(ck, cl, 3, 7, 3, 7), 0, 1, 4, 5);
+    const product = f32x4.mul(f32x4.convert_i32x4_s(sumsOf(a, b, c, e)), f32x4.mul(f32x4.splat(factor), scales));
+    const rest = f32x4.add(f32x4.mul(f32x4.splat(length), rests), f32x4.mul(f32x4.splat(error), errors));
     let mask = i32x4.bitmask(f32x4.ge(f32x4.add(f32x4.add(product, four(added, i, j, k, l)), rest), least));
     if (row + 4 > count) mask &= (1 << (count - row)) - 1;
     for (; mask != 0; mask &= mask - 1) {
@@ -410,6 +428,45 @@ export function headBounds(y: usize, which: usize, count: i32, d: i32, x: usize,
     }
   }
   return kept;
+}
+
+/**
+ * Writes the numbers of the first n rows whose score, divided by their float in `reaches`, can reach `floor`. Scores are
+ * bounded as in scoreBounds. Leaves out rows with a reach of 0. Returns how many these are. n is a multiple of 4.
+ */
+export function closeRows(y: usize, n: i32, d: i32, x: usize, records: usize, head: i32, factor: f32, added: usize, reaches: usize, length: f32, off: f32, floor: f32, out: usize): i32 {
+  const stride = <usize>d, size = <usize>head + CONSTANTS;
+  const zero = f32x4.splat(0);
+  let count = 0, p = y, c = records;
+  for (let row = 0; row < n; row += 4) {
+    const q = p + stride, r = q + stride, s = r + stride;
+    let e = i32x4.splat(0), f = i32x4.splat(0), g = i32x4.splat(0), h = i32x4.splat(0);
+    for (let o: usize = 0; o < stride; o += 8) {
+      const v = v128.load(x + (o << 1));
+      e = i32x4.add(e, i32x4.dot_i16x8_s(v, v128.load8x8_s(p + o)));
+      f = i32x4.add(f, i32x4.dot_i16x8_s(v, v128.load8x8_s(q + o)));
+      g = i32x4.add(g, i32x4.dot_i16x8_s(v, v128.load8x8_s(r + o)));
+      h = i32x4.add(h, i32x4.dot_i16x8_s(v, v128.load8x8_s(s + o)));
+    }
+    const ci = v128.load(c), cj = v128.load(c + size), ck = v128.load(c + 2 * size), cl = v128.load(c + 3 * size);
+    const scaleErrorLeft = v128.shuffle<f32>(ci, cj, 0, 4, 1, 5), scaleErrorRight = v128.shuffle<f32>(ck, cl, 0, 4, 1, 5);
+    const scales = v128.shuffle<f32>(scaleErrorLeft, scaleErrorRight, 0, 1, 4, 5);
+    const errors = v128.shuffle<f32>(scaleErrorLeft, scaleErrorRight, 2, 3, 6, 7);
+    const lengths = v128.shuffle<f32>(v128.shuffle<f32>(ci, cj, 2, 6, 2, 6), v128.shuffle<f32>(ck, cl, 2, 6, 2, 6), 0, 1, 4, 5);
+    const products = f32x4.mul(f32x4.convert_i32x4_s(sumsOf(e, f, g, h)), f32x4.mul(f32x4.splat(factor), scales));
+    const near = f32x4.add(f32x4.mul(f32x4.splat(length), errors), f32x4.mul(f32x4.splat(off), lengths));
+    const at = (<usize>row) << 2;
+    const high = f32x4.add(f32x4.add(products, v128.load(added + at)), near);
+    const reach = v128.load(reaches + at);
+    let mask = i32x4.bitmask(v128.and(f32x4.ge(high, f32x4.mul(f32x4.splat(floor), reach)), f32x4.gt(reach, zero)));
+    for (; mask != 0; mask &= mask - 1) {
+      store<u32>(out + ((<usize>count) << 2), row + ctz(mask));
+      count++;
+    }
+    p = s + stride;
+    c += 4 * size;
+  }
+  return count;
 }
 
 /** Loads four floats of an array. */
@@ -437,15 +494,18 @@ export function blockMaxima(added: usize, lengths: usize, n: i32, factor: f32, o
 
 /**
  * Writes the numbers of all elements with added[e] + factor * lengths[e] >= floor to `out`. Returns how many these are.
- * n is a multiple of 4.
+ * n is a multiple of 16.
  */
 export function reaching(added: usize, lengths: usize, n: i32, factor: f32, floor: f32, out: usize): i32 {
   const f = f32x4.splat(factor), least = f32x4.splat(floor);
   let count = 0;
-  for (let row = 0; row < n; row += 4) {
+  for (let row = 0; row < n; row += 16) {
     const at = (<usize>row) << 2;
-    const value = f32x4.add(v128.load(added + at), f32x4.mul(f, v128.load(lengths + at)));
-    let mask = i32x4.bitmask(f32x4.ge(value, least));
+    const a = f32x4.ge(f32x4.add(v128.load(added + at), f32x4.mul(f, v128.load(lengths + at))), least);
+    const b = f32x4.ge(f32x4.add(v128.load(added + at, 16), f32x4.mul(f, v128.load(lengths + at, 16))), least);
+    const c = f32x4.ge(f32x4.add(v128.load(added + at, 32), f32x4.mul(f, v128.load(lengths + at, 32))), least);
+    const e = f32x4.ge(f32x4.add(v128.load(added + at, 48), f32x4.mul(f, v128.load(lengths + at, 48))), least);
+    let mask = i8x16.bitmask(i8x16.narrow_i16x8_s(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, e)));
     for (; mask != 0; mask &= mask - 1) {
       store<u32>(out + ((<usize>count) << 2), row + ctz(mask));
       count++;

@@ -23,11 +23,31 @@ export interface KeptMasks {
 export function matching({ root }: Compiled, input: Input, kept: KeptMasks): Uint32Array {
   const { items } = input;
   const mask = new Evaluation(input, kept).mask(root);
+  const words = wordsOf(mask);
   let count = 0;
   for (let item = 0; item < items; item++) count += mask[item] as number;
   const found = new Uint32Array(count);
-  for (let item = 0, to = 0; to < count; item++) if (mask[item]) found[to++] = item;
+  for (let word = 0, to = 0; to < count; word++) {
+    if (words[word] === 0) continue;
+    const end = Math.min(items, (word + 1) * wordBytes);
+    for (let item = word * wordBytes; item < end; item++) if (mask[item]) found[to++] = item;
+  }
   return found;
+}
+
+/** Masks are combined four items at a time, which is several times faster. */
+const wordBytes = Uint32Array.BYTES_PER_ELEMENT;
+
+/** A word of a mask in which all items are true. */
+const allTrue = 0x01010101;
+
+/** Allocates a mask of whole words. The values after the last item mean nothing. */
+function allocateMask(items: number): Uint8Array {
+  return new Uint8Array(Math.ceil(items / wordBytes) * wordBytes);
+}
+
+function wordsOf(mask: Uint8Array): Uint32Array {
+  return new Uint32Array(mask.buffer);
 }
 
 /** Estimated share of calls that compute a part that does not read the user. All other calls use kept values. */
@@ -82,7 +102,7 @@ class Evaluation {
 
   private computed(part: Part): Uint8Array {
     const { items } = this.input;
-    const mask = new Uint8Array(items);
+    const mask = allocateMask(items);
     const { size } = part.items;
     if (size === 0) return mask.fill(part.evaluate(this.scope) === true ? 1 : 0);
     if (part.logic && (size > 1 || part.readsUser)) return this.combined(part, mask);
@@ -101,17 +121,20 @@ class Evaluation {
       item[place] = values[code];
       if (part.evaluate(scope) === true) truths[code] = 1;
     }
-    for (let at = 0; at < mask.length; at++) mask[at] = truths[codes[at] as number] as number;
+    const { items } = this.input;
+    for (let at = 0; at < items; at++) mask[at] = truths[codes[at] as number] as number;
     return mask;
   }
 
   private combined({ logic, parts }: Part, mask: Uint8Array): Uint8Array {
     const [a, b = mask] = parts.map((part) => this.mask(part)) as [Uint8Array, Uint8Array | undefined];
-    const { length } = mask;
-    if (logic === "&&") for (let at = 0; at < length; at++) mask[at] = (a[at] as number) & (b[at] as number);
+    const [left, right, words] = [wordsOf(a), wordsOf(b), wordsOf(mask)];
+    const { length } = words;
+    if (logic === "&&")
+      for (let at = 0; at < length; at++) words[at] = (left[at] as number) & (right[at] as number);
     else if (logic === "||")
-      for (let at = 0; at < length; at++) mask[at] = (a[at] as number) | (b[at] as number);
-    else for (let at = 0; at < length; at++) mask[at] = (a[at] as number) ^ 1;
+      for (let at = 0; at < length; at++) words[at] = (left[at] as number) | (right[at] as number);
+    else for (let at = 0; at < length; at++) words[at] = (left[at] as number) ^ allTrue;
     return mask;
   }
 

@@ -1,6 +1,7 @@
-import { type ServableModel, servable, trainG1 } from "../../../service/algorithms";
+import { isPlaced, type ServableModel, servable, trainG1, weighed } from "../../../service/algorithms";
 import { Recommender } from "../../../service/algorithms/inference/recommender";
 import { isSearchWorthwhile, RoughSearch } from "../../../service/algorithms/inference/rough-search";
+import { dot, norm } from "../../../service/algorithms/linear-algebra";
 import { createRandom } from "../../../service/algorithms/random";
 import { topAmong, topIndices } from "../../../service/algorithms/top";
 import { createWorld } from "./world";
@@ -48,11 +49,44 @@ test.each([
   expect(search.find(vectors.subarray(0, stride), items, 2 * items)).toHaveLength(items);
 });
 
+test.each([
+  [8, 1000],
+  [64, 6001],
+  [128, 300],
+])("contains all of the closest items, with vectors of length %i, of %i items", (stride, items) => {
+  const vectors = vectorsOf(items, stride);
+  const search = RoughSearch.of(vectors, items, stride);
+  for (let trial = 0; trial < 20; trial++) {
+    const near = Math.floor(items * random.next()) * stride;
+    const away = 10 ** (trial % 4) / 100;
+    const direction = Float32Array.from(
+      { length: stride },
+      (_, k) => (vectors[near + k] as number) + away * random.normal(),
+    );
+    const cosines = Float32Array.from({ length: items }, (_, item) => {
+      const vector = vectors.subarray(item * stride, (item + 1) * stride);
+      const isLeftOut = trial % 2 === 1 && item % 5 === 0;
+      return isLeftOut || norm(vector) === 0
+        ? Number.NEGATIVE_INFINITY
+        : dot(direction, vector) / norm(vector);
+    });
+    for (const count of [1, 20, items]) {
+      search.added.fill(0);
+      if (trial % 2 === 1) for (let item = 0; item < items; item += 5) search.added[item] = -Infinity;
+      const found = new Set(search.findClosest(direction, items, count));
+      expect(topIndices(cosines, count).filter((item) => !found.has(item))).toEqual([]);
+      expect([...found].filter((item) => cosines[item] === Number.NEGATIVE_INFINITY)).toEqual([]);
+    }
+  }
+});
+
 test("leaves out most items", () => {
   const [items, stride] = [20_000, 64];
   const search = RoughSearch.of(vectorsOf(items, stride), items, stride);
   const vector = Float32Array.from({ length: stride }, () => random.normal());
   expect(search.find(vector, items, 20).length).toBeLessThan(400);
+  search.added.fill(0);
+  expect(search.findClosest(vector, items, 20).length).toBeLessThan(400);
 });
 
 describe("a recommender with many items", () => {
@@ -95,4 +129,48 @@ describe("a recommender with many items", () => {
       compare(20);
     },
   );
+
+  test("returns the same similar items as a comparison with all items, with and without a filter", () => {
+    const recommender = new Recommender(models[1]);
+    const { stride, items } = recommender.model;
+    const few = Uint32Array.from({ length: 200 }, (_, at) => 17 * at);
+    const compare = (limit: number, to: readonly number[], exclude: readonly number[]) => {
+      const vector = new Float32Array(stride);
+      for (const item of to) {
+        const own = recommender.vectorOf(item);
+        own.forEach((value, k) => {
+          vector[k] = (vector[k] as number) + value / (norm(own) || 1);
+        });
+      }
+      const cosines = recommender.scores({ vector, chosen: [] }).map((product, item) => {
+        const length = Math.fround(norm(recommender.vectorOf(item)));
+        return isPlaced(product) ? product / (length || 1) : product;
+      });
+      for (const item of exclude) cosines[item] = Number.NEGATIVE_INFINITY;
+      const found = recommender.similarity.best(to, limit, exclude);
+      expect(recommender.foundScores(found)).toEqual(found.map((item) => cosines[item]));
+      expect(found).toEqual(topIndices(cosines, limit));
+      const among = recommender.similarity.best(to, limit, exclude, { among: few });
+      expect(among).toEqual(topAmong(cosines, few, limit));
+      const weights = [{ items: few, factor: 2 }];
+      for (const item of few) cosines[item] = weighed(cosines[item] as number, 2);
+      for (const item of exclude) cosines[item] = Number.NEGATIVE_INFINITY;
+      const preferred = recommender.similarity.best(to, limit, exclude, { weights });
+      expect(preferred).toEqual(topIndices(cosines, limit));
+    };
+    const compareAll = () => {
+      for (let item = 0; item < items; item += 61) {
+        compare(1, [item], [item]);
+        compare(200, [item], [item, 5]);
+        compare(20, [item, (item * 31) % items], []);
+      }
+      compare(items - 1, [3], [3]);
+      compare(recommender.items, [3], []);
+    };
+    compareAll();
+    for (let item = items; item < items + 800; item++) recommender.place(item, undefined);
+    recommender.forget(70);
+    recommender.unlearn([...interactions.index.subarray(interactions.start[70], interactions.start[71])]);
+    compareAll();
+  });
 });
