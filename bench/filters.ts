@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { evaluations } from "./filters/evaluation";
 import type { FilterAnswers } from "./filters/load";
 import { attributesOf, type Shape } from "./filters/shop";
-import { eventsOf } from "./large/events";
+import { uploadedEvents } from "./large/events";
 import { goal, report } from "./report/report";
 import { connect, startProcess } from "./service/api";
 import { inChild } from "./service/child";
 import { Project } from "./service/project";
-import { upload, upsertBodies } from "./service/upload";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 const shapes: Readonly<Record<"shop" | "large", Shape>> = {
@@ -18,8 +17,6 @@ const shapes: Readonly<Record<"shop" | "large", Shape>> = {
 };
 /** Parameters of a usual size. They do not change the cost of filters, and a parameter search would take longer. */
 const parameters = { dimensions: 64, epochs: 3, regularization: 0.01, alpha: 0.1 };
-/** Users whose events are uploaded together. */
-const part = 50_000;
 /** Users in the measurement of speed. */
 const measured = 10_000;
 
@@ -53,18 +50,7 @@ async function measure(shape: Shape): Promise<FilterAnswers> {
   const service = await startProcess("--data", directory, "--plan-shards", "100");
   try {
     const api = connect(service);
-    const { event_dataset_id } = await api.call("/create-event-dataset", { name: "events", num_shards: 100 });
-    const datasetId = event_dataset_id as string;
-    for (let from = 0; from < shape.users; from += part) {
-      const events = eventsOf(shape, from, Math.min(shape.users, from + part));
-      await upload(
-        api,
-        upsertBodies(
-          datasetId,
-          Array.from(events, (event) => JSON.stringify(event)),
-        ),
-      );
-    }
+    const datasetId = await uploadedEvents(api, shape);
     const project = await Project.create(api, datasetId, shape, attributesOf);
     const { modelId } = await project.train(await project.algorithm(parameters));
     const { servingUri } = await project.deploy(modelId);
