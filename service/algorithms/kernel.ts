@@ -68,11 +68,21 @@ export interface KernelExports {
     floor: number,
     out: number,
   ): number;
-  blockMaxima(added: number, lengths: number, length: number, factor: number, out: number): void;
+  blockMaxima(
+    added: number,
+    lengths: number,
+    longest: number,
+    marked: number,
+    blocks: number,
+    factor: number,
+    out: number,
+  ): void;
   reaching(
     added: number,
     lengths: number,
-    length: number,
+    longest: number,
+    marked: number,
+    blocks: number,
     factor: number,
     floor: number,
     out: number,
@@ -97,8 +107,16 @@ export interface KernelExports {
     touched: number,
     count: number,
   ): number;
-  addEntries(rows: number, count: number, start: number, index: number, values: number, out: number): void;
-  multiply(values: number, factors: number, length: number): void;
+  addEntries(
+    rows: number,
+    count: number,
+    start: number,
+    index: number,
+    values: number,
+    out: number,
+    found: number,
+  ): number;
+  multiplyAt(places: number, count: number, values: number, factors: number): void;
 }
 
 /** The memory of a kernel. */

@@ -46,14 +46,18 @@ export interface PlacedRows {
    */
   readonly touched: Uint32Array;
   readonly nearest: Uint32Array;
+  /** All zero before the first call. */
   readonly sums: Float32Array;
+  /** Items whose sum is not zero, and one more element, because the kernel writes ahead. */
+  readonly found: Uint32Array;
   /** Factor for the sum of each item. */
   readonly factors: Float32Array;
 }
 
 function placeRows(interactions: Interactions): PlacedRows {
   const { users, items, index } = interactions;
-  const lengths = [users + 1, items + 1, index.length, index.length, users, users + 1, users, items, items];
+  const rows = [users + 1, items + 1, index.length, index.length];
+  const lengths = [...rows, users, users + 1, users, items, items + 1, items];
   const kernel = new Kernel(lengths.reduce((sum, length) => sum + arrayBytes(length), 0));
   const placed = (rows: Rows): Rows => {
     const start = kernel.integers(rows.start.length);
@@ -70,6 +74,7 @@ function placeRows(interactions: Interactions): PlacedRows {
     touched: kernel.integers(users + 1),
     nearest: kernel.integers(users),
     sums: kernel.floats(items),
+    found: kernel.integers(items + 1),
     factors: kernel.floats(items),
   };
 }
@@ -79,6 +84,8 @@ export class Neighbours {
   private readonly itemFactors: Float32Array;
   private readonly userFactors: Float32Array;
   private readonly ordered: Float32Array;
+  /** Number of items whose sum is not zero. */
+  private found = 0;
 
   constructor(
     interactions: Interactions,
@@ -106,27 +113,31 @@ export class Neighbours {
 
   /** Adds to `scores` what similar users contribute for a user who chose the given items. */
   add(scores: Float32Array, chosen: ArrayLike<number>): void {
-    const added = this.scores(chosen);
-    for (let item = 0; item < added.length; item++) scores[item] += added[item];
+    const { items, sums } = this.scores(chosen);
+    for (let at = 0; at < items.length; at++) scores[items[at]] += sums[items[at]];
   }
 
-  /** Returns what similar users contribute to the score of each item. The next call overwrites the array. */
-  scores(chosen: ArrayLike<number>): Float32Array {
-    const { run, itemsOf, similarity, sums, factors } = this.placed;
+  /**
+   * Returns the items to whose scores similar users contribute, and how much. It is 0 for all others. The next call
+   * overwrites the arrays.
+   */
+  scores(chosen: ArrayLike<number>): { readonly items: Uint32Array; readonly sums: Float32Array } {
+    const { run, itemsOf, similarity, sums, found, factors } = this.placed;
+    for (let at = 0; at < this.found; at++) sums[found[at]] = 0;
     const touched = this.addSimilarities(chosen);
     const users = this.nearest(touched);
-    sums.fill(0);
-    run.addEntries(
+    this.found = run.addEntries(
       users.byteOffset,
       users.length,
       itemsOf.start.byteOffset,
       itemsOf.index.byteOffset,
       similarity.byteOffset,
       sums.byteOffset,
+      found.byteOffset,
     );
-    run.multiply(sums.byteOffset, factors.byteOffset, sums.length);
+    run.multiplyAt(found.byteOffset, this.found, sums.byteOffset, factors.byteOffset);
     this.resetSimilarities(touched);
-    return sums;
+    return { items: found.subarray(0, this.found), sums };
   }
 
   /**

@@ -1,6 +1,5 @@
 import type { Kernel } from "../kernel";
 import type { Neighbours } from "../neighbours";
-import { UNPLACED } from "../placed";
 import { TopK } from "../top";
 import type { OrderPart } from "./order-part";
 import type { Preferences } from "./preferences";
@@ -88,10 +87,8 @@ export class ItemScores {
     const scores = this.memory();
     this.vector.set(preferences.vector);
     this.compute(0, this.count);
-    if (!this.neighbours && !this.order) return scores;
-    if (this.added.length !== this.count) this.added = new Float32Array(this.count);
-    const added = this.addTo(this.added, preferences);
-    for (let item = 0; item < scores.length; item++) scores[item] += added[item];
+    const added = this.addedMemory();
+    for (const items of this.add(added, preferences)) move(added, items, scores);
     return scores;
   }
 
@@ -99,52 +96,53 @@ export class ItemScores {
   some(preferences: Preferences, items: Uint32Array): Float32Array {
     const scores = this.memory();
     this.vector.set(preferences.vector);
-    const hasMore = this.neighbours !== null || this.order !== null;
-    if (hasMore && this.added.length !== this.count) this.added = new Float32Array(this.count);
-    const added = hasMore ? this.addTo(this.added, preferences) : undefined;
+    const added = this.addedMemory();
+    const found = this.add(added, preferences);
     let computed = -1;
     for (const item of items) {
       // A filter also knows items that the model does not have yet.
       if (item >= this.count) break;
       computed = this.computeBlock(item, computed);
-      if (added) scores[item] += added[item];
+      scores[item] += added[item] ?? 0;
     }
+    setAll(added, found, 0);
     return scores;
   }
 
-  /** Whether `highest` is faster than `all`. */
-  get isSearchWorthwhile(): boolean {
-    return isSearchWorthwhile(this.count, this.stride);
+  /** Whether `highest` and `closest` can find this many items, and are faster than `all`. */
+  isSearchable(wanted: number): boolean {
+    return isSearchWorthwhile(this.count, this.stride) && wanted <= this.count - this.unplaced.size;
   }
 
   /**
-   * Returns the items with the highest scores, best first, without the excluded ones. Computes only the scores that may
-   * be among them, and leaves these in `memory`.
+   * Returns the items with the highest scores, best first, without the excluded ones and those without a vector. Computes
+   * only the scores that may be among them, and leaves these in `memory`.
    */
-  highest(preferences: Preferences, limit: number, exclude: Iterable<number>): number[] {
+  highest(preferences: Preferences, limit: number, exclude: readonly number[]): number[] {
     const search = this.searched();
-    const added = this.addTo(search.added.subarray(0, this.count), preferences);
-    for (const item of this.unplaced) added[item] = UNPLACED;
-    for (const item of exclude) if (item < added.length) added[item] = Number.NEGATIVE_INFINITY;
-    const found = search.find(preferences.vector, this.count, Math.min(limit, this.count));
-    return this.best(preferences.vector, found, limit, (item, product) => product + added[item]);
+    const { added } = search;
+    const found = this.add(added, preferences);
+    const excluded = Uint32Array.from(exclude.filter((item) => item < this.count));
+    setAll(added, [excluded], Number.NEGATIVE_INFINITY);
+    const possible = search.find(preferences.vector, this.count, Math.min(limit, this.count), found);
+    const best = this.best(preferences.vector, possible, limit, (item, product) => product + added[item]);
+    setAll(added, [...found, excluded], 0);
+    return best;
   }
 
-  /**
-   * Like `highest`, but divides the dot product of each item by the length of its vector, and adds nothing. Leaves out
-   * items without a vector.
-   */
+  /** Like `highest`, but divides the dot product of each item by the length of its vector, and adds nothing. */
   closest(
     direction: Float32Array,
     lengths: Float32Array,
     limit: number,
-    exclude: Iterable<number>,
+    exclude: readonly number[],
   ): number[] {
     const search = this.searched();
-    search.added.fill(0);
-    for (const item of exclude) if (item < this.count) search.added[item] = Number.NEGATIVE_INFINITY;
-    const found = search.findClosest(direction, this.count, Math.min(limit, this.count));
-    return this.best(direction, found, limit, (item, product) => product / lengths[item]);
+    const excluded = Uint32Array.from(exclude.filter((item) => item < this.count));
+    setAll(search.added, [excluded], Number.NEGATIVE_INFINITY);
+    const possible = search.findClosest(direction, this.count, Math.min(limit, this.count));
+    setAll(search.added, [excluded], 0);
+    return this.best(direction, possible, limit, (item, product) => product / lengths[item]);
   }
 
   private searched(): RoughSearch {
@@ -187,15 +185,45 @@ export class ItemScores {
     kernel.run.scores(at, count, stride, vector.byteOffset, out.byteOffset + 4 * from);
   }
 
-  /** Fills the array with what neighbours and the order of events add to each item's dot product. */
-  private addTo(added: Float32Array, { chosen, sequence }: Preferences): Float32Array {
-    const scores = chosen.length > 0 ? this.neighbours?.scores(chosen) : undefined;
-    if (scores) added.set(scores);
-    // The neighbours do not know items that were added after the training.
-    added.fill(0, scores?.length);
-    if (sequence) this.order?.add(added, sequence);
-    return added;
+  /** Returns memory for `add`, all zero. */
+  private addedMemory(): Float32Array {
+    const hasMore = this.neighbours !== null || this.order !== null;
+    if (this.search) return this.search.added;
+    if (this.added.length < this.count && hasMore) this.added = new Float32Array(this.out.length);
+    return this.added;
   }
+
+  /**
+   * Writes to an array of zeros what neighbours and the order of events add to the dot products of items. The array must be
+   * all zero again afterwards, because filling it anew would take most of the time if there are very many items.
+   * @returns the items with an addition
+   */
+  private add(added: Float32Array, { chosen, sequence }: Preferences): Uint32Array[] {
+    const more: number[] = [];
+    const found = chosen.length > 0 ? this.neighbours?.scores(chosen) : undefined;
+    if (found) copy(found.sums, found.items, added);
+    if (sequence) this.order?.add(added, sequence, more);
+    const others = Uint32Array.from(more);
+    return found ? [found.items, others] : [others];
+  }
+}
+
+// These loops run over many thousand places, and are several times slower if some of the lists are not typed arrays.
+
+function copy(from: Float32Array, places: Uint32Array, to: Float32Array): void {
+  for (let at = 0; at < places.length; at++) to[places[at]] = from[places[at]];
+}
+
+/** Adds, instead of replacing, and leaves zeros. */
+function move(from: Float32Array, places: Uint32Array, to: Float32Array): void {
+  for (let at = 0; at < places.length; at++) {
+    to[places[at]] += from[places[at]];
+    from[places[at]] = 0;
+  }
+}
+
+function setAll(values: Float32Array, lists: readonly Uint32Array[], value: number): void {
+  for (const places of lists) for (let at = 0; at < places.length; at++) values[places[at]] = value;
 }
 
 function isZero(vector: Float32Array): boolean {

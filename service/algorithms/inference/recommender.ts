@@ -166,11 +166,12 @@ export class Recommender {
     { among, weights = [] }: Selection = {},
   ): number[] {
     const isPlain = !among && weights.length === 0 && !this.penalties;
-    if (preferences && isPlain && this.itemScores.isSearchWorthwhile)
-      return this.itemScores.highest(preferences, limit, exclude);
+    const without = [...exclude];
+    if (preferences && isPlain && this.itemScores.isSearchable(limit + without.length))
+      return this.itemScores.highest(preferences, limit, without);
     const scores = this.scores(preferences, among);
     weigh(scores, weights);
-    for (const item of exclude) scores[item] = Number.NEGATIVE_INFINITY;
+    for (const item of without) scores[item] = Number.NEGATIVE_INFINITY;
     return among ? topAmong(scores, among, limit) : topIndices(scores, limit);
   }
 

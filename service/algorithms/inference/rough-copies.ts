@@ -7,7 +7,7 @@ const [LARGEST_ITEM, LARGEST_USER] = [127, 8191];
 /** Bound of the rounding errors of exact scores, relative to the lengths of the vectors. Real errors are far smaller. */
 export const ROUNDING = 1e-5;
 
-/** Number of items in a block. The kernel finds the maximum of each block. */
+/** Number of items in a block, as in kernel.as. The kernel finds the maximum of each block. */
 export const BLOCK = 64;
 
 /** The largest numbers of each vector. Often, bounding the rest of a product by the lengths of the vectors is enough. */
@@ -35,16 +35,19 @@ export interface Prepared {
  * the copies bound the exact scores.
  */
 export class RoughCopies {
-  /** What to add to the dot products, for each item: -Infinity leaves an item out. Must be set before each search. */
+  /** What to add to the dot products, for each item, at least 0. -Infinity leaves an item out. */
   readonly added: Float32Array;
+  /** Blocks with items to which something is added. The others are bounded by `blockReaches` without reading their items. */
+  private readonly marked: Uint8Array;
   /** Length of each item vector, rounded up. */
   readonly reaches: Float32Array;
   /** The items whose scores are bounded, and the bounds. */
   readonly which: Uint32Array;
   readonly low: Float32Array;
   readonly high: Float32Array;
-  /** The highest values of each block: see `blockMaxima`. */
-  readonly maxima: Float32Array;
+  /** The highest reach of each block of items. */
+  private readonly blockReaches: Float32Array;
+  private readonly maxima: Float32Array;
   private readonly kernel: Kernel;
   private readonly rows: Int8Array;
   private readonly vector: Int16Array;
@@ -64,7 +67,9 @@ export class RoughCopies {
   ) {
     const rows = paddedBlocks(capacity);
     const [bytes, recordBytes] = [Math.ceil((rows * stride) / 4), (rows * RECORD) / 4];
-    const lengths = [bytes, recordBytes, stride, ...new Array<number>(5).fill(rows), rows / BLOCK];
+    const blocks = rows / BLOCK;
+    const perItem = new Array<number>(5).fill(rows);
+    const lengths = [bytes, recordBytes, stride, ...perItem, blocks, blocks, Math.ceil(blocks / 4)];
     this.kernel = new Kernel(lengths.reduce((sum, length) => sum + arrayBytes(length), 0));
     const { buffer } = this.kernel.memory;
     this.rows = new Int8Array(buffer, this.kernel.floats(bytes).byteOffset, rows * stride);
@@ -76,7 +81,9 @@ export class RoughCopies {
     this.which = this.kernel.integers(rows);
     this.low = this.kernel.floats(rows);
     this.high = this.kernel.floats(rows);
-    this.maxima = this.kernel.floats(rows / BLOCK);
+    this.maxima = this.kernel.floats(blocks);
+    this.blockReaches = this.kernel.floats(blocks);
+    this.marked = new Uint8Array(buffer, this.kernel.floats(Math.ceil(blocks / 4)).byteOffset, blocks);
   }
 
   /** Copies the vectors of all items. Later items have zero vectors until `set` is called. */
@@ -106,10 +113,20 @@ export class RoughCopies {
     }
     const length = Math.sqrt(start + tail);
     this.longest = Math.max(this.longest, length);
-    this.reaches[item] = length * (1 + ROUNDING);
+    this.setReach(item, length * (1 + ROUNDING));
     const error = Math.sqrt(off) + ROUNDING * length;
     const constants = [scale, error, Math.sqrt(squares) * scale, Math.sqrt(tail) * (1 + ROUNDING)];
     this.constants.set(constants, (item * RECORD) / 4);
+  }
+
+  private setReach(item: number, reach: number): void {
+    const { reaches, blockReaches } = this;
+    const block = Math.floor(item / BLOCK);
+    const before = reaches[item];
+    reaches[item] = reach;
+    if (reaches[item] >= blockReaches[block]) blockReaches[block] = reaches[item];
+    else if (before === blockReaches[block])
+      blockReaches[block] = Math.max(...reaches.subarray(block * BLOCK, (block + 1) * BLOCK));
   }
 
   /** Copies a user vector. The following calls refer to it. */
@@ -126,26 +143,44 @@ export class RoughCopies {
     return { scale, length: norm(vector), off: Math.sqrt(off), tail: Math.sqrt(tail) };
   }
 
-  /**
-   * Computes the highest value of each block of items: what is added and `factor` times the length of the item's vector.
-   */
-  blockMaxima(items: number, factor: number): Float32Array {
-    const { added, reaches, maxima } = this;
-    const rows = paddedBlocks(items);
-    this.kernel.run.blockMaxima(added.byteOffset, reaches.byteOffset, rows, factor, maxima.byteOffset);
-    return maxima.subarray(0, rows / BLOCK);
+  /** Marks the blocks of some items instead of those before. */
+  mark(lists: readonly Uint32Array[]): void {
+    const { marked } = this;
+    marked.fill(0);
+    for (const items of lists)
+      for (let at = 0; at < items.length; at++) marked[Math.floor(items[at] / BLOCK)] = 1;
   }
 
   /**
-   * Selects the items whose score is at least `floor` if their dot product is `factor` times their length. Returns
-   * their number.
+   * Bounds what is added and `factor` times the length of the vector, for the items of each block. Calls overwrite the array.
+   */
+  blockMaxima(items: number, factor: number): Float32Array {
+    const { added, reaches, blockReaches, marked, maxima } = this;
+    const blocks = paddedBlocks(items) / BLOCK;
+    this.kernel.run.blockMaxima(
+      added.byteOffset,
+      reaches.byteOffset,
+      blockReaches.byteOffset,
+      marked.byteOffset,
+      blocks,
+      factor,
+      maxima.byteOffset,
+    );
+    return maxima.subarray(0, blocks);
+  }
+
+  /**
+   * Selects the items whose score is at least `floor` if their dot product is `factor` times their length, without zero
+   * vectors. Returns their number.
    */
   selectReaching(items: number, factor: number, floor: number): number {
-    const { which, added, reaches } = this;
+    const { which, added, reaches, blockReaches, marked } = this;
     return this.kernel.run.reaching(
       added.byteOffset,
       reaches.byteOffset,
-      paddedBlocks(items),
+      blockReaches.byteOffset,
+      marked.byteOffset,
+      paddedBlocks(items) / BLOCK,
       factor,
       floor,
       which.byteOffset,

@@ -1,5 +1,5 @@
 import { nthLowest, TopK } from "../top";
-import { type Prepared, paddedBlocks, ROUNDING, RoughCopies } from "./rough-copies";
+import { type Prepared, ROUNDING, RoughCopies } from "./rough-copies";
 
 /** Below this size of all vectors, in floats, computing all exact scores is as fast. */
 const WORTHWHILE_FLOATS = 2 ** 18;
@@ -37,7 +37,10 @@ export class RoughSearch {
     return new RoughSearch(RoughCopies.of(vectors, capacity, stride));
   }
 
-  /** What `find` adds to the dot products, for each item: -Infinity leaves an item out. Must be set before each search. */
+  /**
+   * What `find` adds to the dot products, for each item, at least 0. -Infinity leaves an item out. The caller sets it before
+   * a search, and back to 0 after it.
+   */
   get added(): Float32Array {
     return this.copies.added;
   }
@@ -47,12 +50,14 @@ export class RoughSearch {
     this.copies.set(item, vector);
   }
 
-  /** Returns all of the first items that may be among the `count` highest, ascending. */
-  find(vector: Float32Array, items: number, count: number): number[] {
+  /**
+   * Returns all of the first items that may be among the `count` highest, ascending. Leaves out zero vectors.
+   * @param raised all items for which `added` is above 0
+   */
+  find(vector: Float32Array, items: number, count: number, raised: readonly Uint32Array[] = []): number[] {
     const { copies } = this;
     const user = copies.prepare(vector);
-    // The last block ends after the last item.
-    copies.added.fill(Number.NEGATIVE_INFINITY, items, paddedBlocks(items));
+    copies.mark(raised);
     const promising = this.promising(user, items, SEEDS * count);
     copies.bound(user, promising);
     const { floor } = this.lowest(promising, count);
@@ -65,13 +70,12 @@ export class RoughSearch {
 
   /**
    * Returns all of the first items that may be among the `count` ones whose vectors are closest to a direction, ascending:
-   * with the highest products after a division by the length of the item's vector. Leaves out zero vectors. `added` must be
-   * 0, or -Infinity to leave an item out.
+   * with the highest products after a division by the length of the item's vector. Leaves out zero vectors. `added` must
+   * be 0, or -Infinity to leave an item out.
    */
   findClosest(direction: Float32Array, items: number, count: number): number[] {
     const { copies } = this;
     const user = copies.prepare(direction);
-    copies.added.fill(Number.NEGATIVE_INFINITY, items, paddedBlocks(items));
     const sample = this.sampled(user, items);
     for (let rank = Math.ceil((MARGIN * count) / SAMPLED) + FEW; ; rank *= MORE) {
       const isAll = rank >= sample.length;

@@ -30,7 +30,7 @@ export class Similarity {
 
   constructor(
     private readonly vectors: Vectors,
-    private readonly itemScores: Pick<ItemScores, "isSearchWorthwhile" | "unplaced" | "closest">,
+    private readonly itemScores: Pick<ItemScores, "isSearchable" | "closest">,
   ) {}
 
   /** Updates the length of an item's vector. */
@@ -50,7 +50,8 @@ export class Similarity {
   ): number[] {
     const direction = this.directionOf(to);
     const excluded = [...exclude];
-    if (direction && !among && weights.length === 0 && this.isSearchable(limit + excluded.length))
+    const isPlain = !among && weights.length === 0 && !this.isPenalized;
+    if (direction && isPlain && this.itemScores.isSearchable(limit + excluded.length))
       return this.itemScores.closest(direction, this.lengths(), limit, excluded);
     const scores = this.vectors.scores(direction && { vector: direction, chosen: [] }, among);
     if (direction) this.normalize(scores, among);
@@ -73,13 +74,8 @@ export class Similarity {
     return sum;
   }
 
-  /** Whether a search is faster than computing all scores. A search cannot return items without a vector. */
-  private isSearchable(wanted: number): boolean {
-    const { itemScores, vectors } = this;
-    const isPenalized = (vectors.model.exposure?.popularityPenalty ?? 0) > 0;
-    return (
-      !isPenalized && itemScores.isSearchWorthwhile && wanted <= vectors.items - itemScores.unplaced.size
-    );
+  private get isPenalized(): boolean {
+    return (this.vectors.model.exposure?.popularityPenalty ?? 0) > 0;
   }
 
   /** Divides scores by the lengths of the vectors. Items without a vector keep their score, which is the lowest. */

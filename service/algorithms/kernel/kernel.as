@@ -477,38 +477,54 @@ function four(values: usize, i: usize, j: usize, k: usize, l: usize): v128 {
   return f32x4.replace_lane(f32x4.replace_lane(first, 2, load<f32>(values + (k << 2))), 3, load<f32>(values + (l << 2)));
 }
 
-/** Writes the highest added[e] + factor * lengths[e] of each block of 64 elements to `out`. n is a multiple of 64. */
-export function blockMaxima(added: usize, lengths: usize, n: i32, factor: f32, out: usize): void {
+/** Elements in a block. Most blocks are only bounded by their longest element, so few elements are read. */
+const BLOCK = 64;
+
+/**
+ * Writes an upper bound of added[e] + factor * lengths[e] of each block to `out`. For marked blocks, it is the highest value.
+ * In the others, nothing is above 0 in `added`, and `longest` has the highest length of each block.
+ */
+export function blockMaxima(added: usize, lengths: usize, longest: usize, marked: usize, blocks: i32, factor: f32, out: usize): void {
   const f = f32x4.splat(factor);
-  const end = (<usize>n) << 2;
-  for (let o: usize = 0; o < end; o += 256) {
+  for (let block: usize = 0; block < <usize>blocks; block++) {
+    if (load<u8>(marked + block) == 0) {
+      store<f32>(out + (block << 2), factor * load<f32>(longest + (block << 2)));
+      continue;
+    }
+    const from = block * (BLOCK << 2);
     let most = f32x4.splat(-Infinity);
-    for (let at = o; at < o + 256; at += 16) {
+    for (let at = from; at < from + (BLOCK << 2); at += 16) {
       const value = f32x4.add(v128.load(added + at), f32x4.mul(f, v128.load(lengths + at)));
       most = f32x4.pmax(most, value);
     }
     const pair = f32x4.pmax(most, v128.shuffle<f32>(most, most, 2, 3, 0, 1));
-    store<f32>(out + (o >> 6), max<f32>(f32x4.extract_lane(pair, 0), f32x4.extract_lane(pair, 1)));
+    store<f32>(out + (block << 2), max<f32>(f32x4.extract_lane(pair, 0), f32x4.extract_lane(pair, 1)));
   }
 }
 
 /**
- * Writes the numbers of all elements with added[e] + factor * lengths[e] >= floor to `out`. Returns how many these are.
- * n is a multiple of 16.
+ * Writes the numbers of all elements with added[e] + factor * lengths[e] >= floor and a length above 0 to `out`. Reads only
+ * the blocks that are marked or long enough, as in blockMaxima. Returns how many elements these are.
  */
-export function reaching(added: usize, lengths: usize, n: i32, factor: f32, floor: f32, out: usize): i32 {
-  const f = f32x4.splat(factor), least = f32x4.splat(floor);
+export function reaching(added: usize, lengths: usize, longest: usize, marked: usize, blocks: i32, factor: f32, floor: f32, out: usize): i32 {
+  const f = f32x4.splat(factor), least = f32x4.splat(floor), zero = f32x4.splat(0);
   let count = 0;
-  for (let row = 0; row < n; row += 16) {
-    const at = (<usize>row) << 2;
-    const a = f32x4.ge(f32x4.add(v128.load(added + at), f32x4.mul(f, v128.load(lengths + at))), least);
-    const b = f32x4.ge(f32x4.add(v128.load(added + at, 16), f32x4.mul(f, v128.load(lengths + at, 16))), least);
-    const c = f32x4.ge(f32x4.add(v128.load(added + at, 32), f32x4.mul(f, v128.load(lengths + at, 32))), least);
-    const e = f32x4.ge(f32x4.add(v128.load(added + at, 48), f32x4.mul(f, v128.load(lengths + at, 48))), least);
-    let mask = i8x16.bitmask(i8x16.narrow_i16x8_s(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, e)));
-    for (; mask != 0; mask &= mask - 1) {
-      store<u32>(out + ((<usize>count) << 2), row + ctz(mask));
-      count++;
+  for (let block = 0; block < blocks; block++) {
+    if (load<u8>(marked + <usize>block) == 0 && factor * load<f32>(longest + ((<usize>block) << 2)) < floor) continue;
+    for (let row = block * BLOCK; row < (block + 1) * BLOCK; row += 16) {
+      const at = (<usize>row) << 2;
+      const a = v128.load(lengths + at), b = v128.load(lengths + at, 16), c = v128.load(lengths + at, 32), e = v128.load(lengths + at, 48);
+      const low = i16x8.narrow_i32x4_s(
+        v128.and(f32x4.ge(f32x4.add(v128.load(added + at), f32x4.mul(f, a)), least), f32x4.gt(a, zero)),
+        v128.and(f32x4.ge(f32x4.add(v128.load(added + at, 16), f32x4.mul(f, b)), least), f32x4.gt(b, zero)));
+      const high = i16x8.narrow_i32x4_s(
+        v128.and(f32x4.ge(f32x4.add(v128.load(added + at, 32), f32x4.mul(f, c)), least), f32x4.gt(c, zero)),
+        v128.and(f32x4.ge(f32x4.add(v128.load(added + at, 48), f32x4.mul(f, e)), least), f32x4.gt(e, zero)));
+      let mask = i8x16.bitmask(i8x16.narrow_i16x8_s(low, high));
+      for (; mask != 0; mask &= mask - 1) {
+        store<u32>(out + ((<usize>count) << 2), row + ctz(mask));
+        count++;
+      }
     }
   }
   return count;
@@ -595,23 +611,34 @@ export function accumulate(index: usize, from: i32, to: i32, step: i32, value: f
   return count;
 }
 
-/** For each of the rows, adds its float in `values` to `out` at the entries of the row. */
-export function addEntries(rows: usize, count: i32, start: usize, index: usize, values: usize, out: usize): void {
+/**
+ * For each of the rows, adds its float in `values` to `out` at the entries of the row. Appends each place that was 0 to
+ * `found`, and returns how many these are.
+ */
+export function addEntries(rows: usize, count: i32, start: usize, index: usize, values: usize, out: usize, found: usize): i32 {
+  let length = 0;
   for (let at = 0; at < count; at++) {
     const row = (<usize>load<u32>(rows + ((<usize>at) << 2))) << 2;
     const value = load<f32>(values + row);
+    // Otherwise a place could be appended several times.
+    if (!(value > 0)) continue;
     const end = index + ((<usize>load<u32>(start + row, 4)) << 2);
     for (let entry = index + ((<usize>load<u32>(start + row)) << 2); entry < end; entry += 4) {
-      const place = out + ((<usize>load<u32>(entry)) << 2);
-      store<f32>(place, load<f32>(place) + value);
+      const place = load<u32>(entry);
+      const to = out + ((<usize>place) << 2);
+      const sum = load<f32>(to);
+      store<u32>(found + ((<usize>length) << 2), place);
+      length += i32(sum == 0);
+      store<f32>(to, sum + value);
     }
   }
+  return length;
 }
 
-/** Multiplies n floats by n others. */
-export function multiply(values: usize, factors: usize, n: i32): void {
-  const end = (<usize>n) << 2;
-  let o: usize = 0;
-  for (; o + 16 <= end; o += 16) v128.store(values + o, f32x4.mul(v128.load(values + o), v128.load(factors + o)));
-  for (; o < end; o += 4) store<f32>(values + o, load<f32>(values + o) * load<f32>(factors + o));
+/** Multiplies the floats at n places by their factors. */
+export function multiplyAt(places: usize, n: i32, values: usize, factors: usize): void {
+  for (let at = 0; at < n; at++) {
+    const place = (<usize>load<u32>(places + ((<usize>at) << 2))) << 2;
+    store<f32>(values + place, load<f32>(values + place) * load<f32>(factors + place));
+  }
 }

@@ -22,8 +22,11 @@ export class OrderScores {
     this.popularityFactors = factors(rule.popularityExponent, 1);
   }
 
-  /** Adds the scores for a user's last items. */
-  add(scores: Float32Array, { items, weights }: Sequence): void {
+  /**
+   * Adds the scores for a user's last items.
+   * @param found gets the items whose score was 0 and changes
+   */
+  add(scores: Float32Array, { items, weights }: Sequence, found?: number[]): void {
     const { itemFactors, popularityFactors } = this;
     const { start, index, amount } = this.table;
     for (let place = 0; place < items.length; place++) {
@@ -32,6 +35,7 @@ export class OrderScores {
       const to = start[item + 1];
       for (let at = start[item]; at < to; at++) {
         const next = index[at];
+        if (found && scores[next] === 0 && amount[at] > 0) found.push(next);
         scores[next] += factor * amount[at] * popularityFactors[next];
       }
     }

@@ -147,7 +147,7 @@ function topOfSums(scores: Float32Array, added: Float32Array, scale: number): nu
 
 /** Returns the total length of the work arrays of `Neighbours`, in floats. */
 export function neighbourFloats(users: number, items: number): number {
-  return 3 * users + 1 + 2 * items;
+  return 3 * users + 1 + 3 * items + 1;
 }
 
 /**
@@ -165,8 +165,9 @@ function rowsIn({ memory, itemsOf, usersOf, train }: MeasureWork, floats: Float3
     similarity: floats.subarray(0, users).fill(0),
     touched: integers(users, users + 1),
     nearest: integers(2 * users + 1, users),
-    sums: floats.subarray(3 * users + 1, 3 * users + 1 + items),
-    factors: floats.subarray(3 * users + 1 + items, neighbourFloats(users, items)),
+    sums: floats.subarray(3 * users + 1, 3 * users + 1 + items).fill(0),
+    factors: floats.subarray(3 * users + 1 + items, 3 * users + 1 + 2 * items),
+    found: integers(3 * users + 1 + 2 * items, items + 1),
   };
 }
 

@@ -34,19 +34,21 @@ test.each([
       trial % 2 === 0 ? 0 : item % 5 === 0 ? Number.NEGATIVE_INFINITY : 3 * random.next(),
     );
     const scores = added.map((extra, item) => {
-      let sum = extra;
-      for (let k = 0; k < stride; k++) sum += vector[k] * vectors[item * stride + k];
-      return sum;
+      const own = vectors.subarray(item * stride, (item + 1) * stride);
+      return norm(own) > 0 ? extra + dot(vector, own) : Number.NEGATIVE_INFINITY;
     });
     search.added.set(added);
-    const found = search.find(vector, items, 20);
+    const raised = Uint32Array.from(added.keys()).filter((item) => (added[item] as number) > 0);
+    const found = search.find(vector, items, 20, [raised]);
     const highest = topIndices(scores, 20);
     expect(found).toEqual(expect.arrayContaining(highest));
     expect(found.some((item) => added[item] === Number.NEGATIVE_INFINITY)).toBe(false);
   }
   // The memory has room for more items.
   search.added.fill(0);
-  expect(search.find(vectors.subarray(0, stride), items, 2 * items)).toHaveLength(items);
+  const isZero = (item: number) => norm(vectors.subarray(item * stride, (item + 1) * stride)) === 0;
+  const placed = Array.from({ length: items }, (_, item) => item).filter((item) => !isZero(item));
+  expect(search.find(vectors.subarray(0, stride), items, 2 * items)).toEqual(placed);
 });
 
 test.each([
