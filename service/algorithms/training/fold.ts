@@ -100,18 +100,13 @@ export class Fold {
   }
 
   /** Measures the quality of vectors with each of several neighbour settings. */
-  measure(...measured: Parameters<Fold["measureUsers"]>): Quality[] {
-    return this.measureUsers(...measured).map(averageQuality);
-  }
-
-  /** Like `measure`, but returns the quality of each user, for each of the settings. */
-  measureUsers(
+  measure(
     measured: MeasuredPairs,
     factorizer: Factorizer,
     settings: readonly NeighbourPoint[],
     fewer: boolean,
     exposure?: ExposureRule,
-  ): Quality[][] {
+  ): Quality[] {
     const users = toShared(measuredUsers(measured, fewer));
     const blends = settings.map((setting) => ({
       ...setting,
@@ -138,12 +133,14 @@ export class Fold {
       byLength: exposure || withNeighbours ? null : factorizer.byLength(),
       neighbours: withNeighbours ? EXPONENTS : null,
     });
-    return blends.map((_, blend) =>
-      Array.from(users, (_, at) => {
-        const place = (at * blends.length + blend) * 2;
-        return { recall20: out[place], ndcg20: out[place + 1] };
-      }),
-    );
+    return blends.map((_, blend) => {
+      const average = (figure: number) => {
+        let sum = 0;
+        for (let at = 0; at < users.length; at++) sum += out[(at * blends.length + blend) * 2 + figure];
+        return sum / Math.max(1, users.length);
+      };
+      return { recall20: average(0), ndcg20: average(1) };
+    });
   }
 
   private factorizationOf({ weighting, damping }: Point, maxDimensions: number): Factorization {

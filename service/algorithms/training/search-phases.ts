@@ -77,8 +77,11 @@ const POPULARITY_EXPONENTS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8];
 /** Factor by which another popularity exponent must be better than the default, which is best on most data. */
 const CERTAIN = 1.01;
 
-/** Similarity exponent to try. The best one differs little between datasets that gain by one. */
-const SHARPER = 1.5;
+/**
+ * Exponents to try together. Items that similar users chose by chance are mostly popular ones. With the power they count
+ * less, so popular items need less holding back.
+ */
+const SHARPER = { similarityExponent: 1.5, popularityExponent: 0.3 };
 
 function chooseNeighbours({ best }: SearchState, context: SearchContext): SearchState {
   return single({ ...best, neighbours: bestNeighbours(best, context) });
@@ -115,23 +118,23 @@ function bestNeighbours(from: Point, { given, trials }: SearchContext): Neighbou
 }
 
 /**
- * Raises the similarities to a power if this finds more held-out items. On sparse data, users who share several items
- * by chance are rare, so the power separates them from the many who share one. On dense data it rarely helps.
+ * Raises the similarities to a power if this finds more held-out items. On sparse data, most users who share one item do
+ * so by chance, and the power holds them back.
  */
-function sharpenSimilarity({ best }: SearchState, context: SearchContext): SearchState {
-  const { given, trials } = context;
-  if (best.neighbours.share === 0 || given.similarityExponent !== undefined) return single(best);
+function sharpenSimilarity({ best }: SearchState, { given, trials }: SearchContext): SearchState {
+  const { neighbours } = best;
+  if (neighbours.share === 0 || given.similarityExponent !== undefined) return single(best);
   const factors = given.neighbours === undefined ? FINER : [1];
-  const { best: sharper } = trials.bestNeighbours(
+  const sharper = trials.bestNeighbours(
     best,
     factors.map((factor) => ({
-      ...best.neighbours,
-      share: best.neighbours.share * factor,
-      similarityExponent: SHARPER,
+      share: neighbours.share * factor,
+      popularityExponent: given.popularityExponent ?? SHARPER.popularityExponent,
+      similarityExponent: SHARPER.similarityExponent,
     })),
   );
-  if (!trials.isWorthwhile(best, sharper)) return single(best);
-  return chooseNeighbours(single({ ...best, neighbours: sharper }), context);
+  const isBetter = sharper.ndcg > trials.bestNeighbours(best, [neighbours]).ndcg * WORTHWHILE;
+  return single(isBetter ? { ...best, neighbours: sharper.best } : best);
 }
 
 function chooseWeighting(state: SearchState, { given, trials, hasWeights }: SearchContext): SearchState {

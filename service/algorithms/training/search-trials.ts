@@ -1,6 +1,5 @@
 import { type Quality, WORTHWHILE } from "./evaluation";
 import type { G1Parameters } from "./model";
-import { isSignificantGain } from "./paired-test";
 import type { NeighbourPoint, Point } from "./point";
 import type { TrialBench } from "./trial";
 
@@ -56,13 +55,6 @@ export class SearchTrials {
     const at = firstNearlyBest(found);
     this.reportTrial(found[at]);
     return { best: settings[at], ndcg: found[at].ndcg20 };
-  }
-
-  /** Returns whether a neighbour setting is better than that of the point, clearly and significantly. */
-  isWorthwhile(point: Point, neighbours: NeighbourPoint): boolean {
-    const [before, after] = this.bench.compareNeighbours(point, TRIAL_EPOCHS, [point.neighbours, neighbours]);
-    if (!(after.ndcg20 > before.ndcg20 * WORTHWHILE)) return false;
-    return isSignificantGain(this.bench.gains(point, TRIAL_EPOCHS, neighbours));
   }
 
   /** Takes steps in the direction that improves the NDCG, until it no longer improves. */

@@ -82,19 +82,6 @@ export class TrialBench {
   }
 
   /**
-   * Returns the NDCG@20 that each measured user gains by another neighbour setting than that of the point. Each user
-   * counts once per fold.
-   */
-  gains(point: Point, epochs: number, neighbours: NeighbourPoint): number[] {
-    return this.choosingFolds.flatMap((fold) => {
-      const factorizer = fold.trained(point, epochs, this.given, this.maxDimensions);
-      const settings = [point.neighbours, neighbours];
-      const [before = [], after = []] = fold.measureUsers(fold.choosing, factorizer, settings, true);
-      return after.map(({ ndcg20 }, at) => ndcg20 - before[at].ndcg20);
-    });
-  }
-
-  /**
    * Reports the quality of a point, and of recommending the most popular items, on pairs that were not used to choose
    * parameters.
    */
@@ -136,20 +123,18 @@ export class TrialBench {
     return first.measure(first.reporting, factorizer, [neighbours], neighbours.share > 0, exposure)[0];
   }
 
-  private get choosingFolds(): Fold[] {
-    return this.folds.filter(({ choosing }) => choosing.users.length > 0);
-  }
-
   private measure(
     point: Point,
     epochs: number,
     settings: readonly NeighbourPoint[],
     fewer = settings.some(({ share }) => share > 0),
   ): Quality[] {
-    const perFold = this.choosingFolds.map((fold) => {
-      const factorizer = fold.trained(point, epochs, this.given, this.maxDimensions);
-      return fold.measure(fold.choosing, factorizer, settings, fewer);
-    });
+    const perFold = this.folds
+      .filter(({ choosing }) => choosing.users.length > 0)
+      .map((fold) => {
+        const factorizer = fold.trained(point, epochs, this.given, this.maxDimensions);
+        return fold.measure(fold.choosing, factorizer, settings, fewer);
+      });
     const found = settings.map((_, at) => averageQuality(perFold.map((qualities) => qualities[at])));
     this.trials.push(Math.max(...found.map(({ ndcg20 }) => ndcg20)));
     return found;
