@@ -54,6 +54,8 @@ export class Exporter {
       method: "POST",
       headers: { ...headers, "content-type": "application/json" },
       body: otlpJson(spans, resource, version),
+      // The headers may contain a key, which another host must not get.
+      redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
     }).then(
       async (response) => {
