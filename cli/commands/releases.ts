@@ -16,7 +16,7 @@ const help = `
 Reads releases/STACK.json, without the engine and the service. BY is who ran the
 command; entries of older versions show the author of the commit. NDCG@20 is the
 quality of the live models. With --chart, an image shows it over time: SVG, or
-Markdown that GitHub and GitLab draw in comments. \`recommender comment\` posts it.
+Markdown for \`recommender comment\`, because comments cannot contain SVG.
 ${examples("releases", "releases prod --json", "releases prod --chart quality.svg", "releases prod --chart quality.md")}`;
 
 /** Adds `recommender releases`. */

@@ -41,6 +41,7 @@ const component = readFileSync(join(root, "ci/gitlab.yml"), "utf8")
 const job = parseAllDocuments(component)[1]?.toJS()["recommender-review-test"] as {
   script: string[];
   variables: Record<string, string>;
+  rules: [{ variables: Record<string, string> }];
 };
 const token = "a-very-secret-token";
 
@@ -114,6 +115,7 @@ describe("the pipelines of code reviews, through the real engine", () => {
   const runJob = (source = "11") =>
     run(job.script.join("\n"), {
       ...job.variables,
+      ...job.rules[0].variables,
       GITLAB_CI: "true",
       CI_API_V4_URL: gitlab.url,
       CI_PROJECT_ID: "11",

@@ -67,7 +67,7 @@ export function testPipelines(
     expect(commentOn("dev")).toMatch(/^### ❌ dev/);
     expect(commentOn("dev")).toContain("It is replaced and its events are lost. Load them again.");
     expect(commentOn("dev")).toContain("This change trains 1 model.");
-    expect(commentOn("prod")).toMatch(/^### ⚠️ prod/);
+    expect(commentOn("prod")).toMatch(/^### ❌ prod: 8 pending changes/);
     const [sarif = "{}"] = jobs["review dev"]?.findings ?? [];
     expect(JSON.parse(sarif).runs[0].results).not.toEqual([]);
   });

@@ -78,6 +78,8 @@ export class Receiver {
   readonly headers: IncomingMessage["headers"][] = [];
   /** Status of the next responses. */
   status = 200;
+  /** Address to which the next responses redirect. */
+  location: string | undefined;
   readonly #server = createServer(async (request, response) => {
     const chunks = await request.toArray();
     const body = Buffer.concat(chunks);
@@ -85,7 +87,10 @@ export class Receiver {
     this.headers.push(request.headers);
     this.texts.push(text);
     if (request.url === "/v1/traces" && this.status === 200) this.spans.push(...spansIn(text));
-    response.writeHead(this.status, { "content-type": "application/json" }).end("{}");
+    const { location } = this;
+    response
+      .writeHead(this.status, { "content-type": "application/json", ...(location && { location }) })
+      .end("{}");
   });
 
   static async start(): Promise<Receiver> {

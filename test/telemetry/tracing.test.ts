@@ -162,6 +162,24 @@ describe("with an endpoint", () => {
     expect(Math.abs(Number((outer?.startNs ?? 0n) / 1_000_000n) - Date.now())).toBeLessThan(60_000);
   });
 
+  test("a redirect is not followed, because the headers may contain a key", async () => {
+    const other = await Receiver.start();
+    Object.assign(receiver, { status: 307, location: `${other.url}/v1/traces` });
+    startSpan({ name: "redirected" })?.end();
+    await flushTracing();
+    while (problems.length === 0) await nextTurn();
+    Object.assign(receiver, { status: 200, location: undefined });
+    expect(problems.splice(0)).toEqual([
+      `Cannot send traces to ${receiver.url}/v1/traces: it responds with 307. They are dropped.`,
+    ]);
+    expect(other.texts).toEqual([]);
+    await other.close();
+    startSpan({ name: "received" })?.end();
+    await flushTracing();
+    while (receiver.spans.length === 0) await nextTurn();
+    receiver.spans.length = 0;
+  });
+
   test("a collector that fails is reported once, and spans are sent again when it works", async () => {
     receiver.status = 503;
     for (const name of ["one", "two"]) {
