@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type Route, routes } from "../contract";
 import { ApiError, ReplyError } from "./errors";
 import type { ErrorBody } from "./http/error-body";
+import { escapeRegExp } from "./parse";
 
 /** Matches paths in a text. Gateways quote the path of the request, whose ids must not count. */
 const quotedPath = /\S*\/\S*/g;
@@ -55,7 +56,7 @@ export function namesObject(
   { kinds, ids }: Asked,
 ): boolean {
   const text = `${numericCode.test(code) ? "" : code} ${message}`.replace(quotedPath, " ");
-  if (ids.some((id) => id !== "" && new RegExp(`(?<![\\w-])${escaped(id)}(?![\\w-])`).test(text)))
+  if (ids.some((id) => id !== "" && new RegExp(`(?<![\\w-])${escapeRegExp(id)}(?![\\w-])`).test(text)))
     return true;
   const words = text
     .replace(hyphenated, " ")
@@ -64,10 +65,6 @@ export function namesObject(
     .toLowerCase()
     .replaceAll("data set", "dataset");
   return kinds.some((kind) => new RegExp(`\\b${kind}s?\\b`).test(words));
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
 
 /** Statuses that mean that a call did not run, even if a gateway sent them. */

@@ -18,6 +18,11 @@ export function percentDecoded(text: string): string {
   }
 }
 
+/** Returns a pattern for a regular expression that matches exactly this text. */
+export function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
 /** Parses a duration with a unit, such as 90m, to milliseconds. Returns undefined if it is not valid. */
 export function parseDuration(text: string): number | undefined {
   const value = /^\d+$/.test(text) ? undefined : ms(text as StringValue);

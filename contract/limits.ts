@@ -74,6 +74,8 @@ export const limits = {
   requestBytes: 1024 * 1024,
   /** Maximum bytes of the body of a recommendation call. Full lists of the longest ids fit. */
   recommendationBytes: 768 * 1024,
+  /** Maximum bytes of the body of a call with a public key. Everybody can send such calls. */
+  pageBytes: 64 * 1024,
   /** Maximum bytes of the body of a recommendation job. A full list of users with the longest ids fits. */
   recommendationJobBytes: 4 * 1024 * 1024,
   /** Maximum bytes of a token request. Small, because callers are not authenticated yet. */

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Clock } from "../clock";
 import { mask, maskEncoded } from "../encoded-secrets";
 import { TokenError } from "../errors";
-import { fitsHeader, parseJson } from "../parse";
+import { escapeRegExp, fitsHeader, parseJson } from "../parse";
 import { readErrorBody } from "./error-body";
 import { unreachableReason } from "./retry";
 
@@ -226,8 +226,7 @@ const minEncodedLength = 4;
 
 /** Matches a short secret only as a whole word, because it may be part of ordinary words. */
 function wholeWord(secret: string): RegExp {
-  const literal = secret.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(`(?<!\\w)${literal}(?!\\w)`, "g");
+  return new RegExp(`(?<!\\w)${escapeRegExp(secret)}(?!\\w)`, "g");
 }
 
 /** Masks a secret in a text, in plain form and encoded for a URL, as HTML or as base64. */

@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
+import { escapeRegExp } from "../../client/parse";
 
 /** Process of the engine. */
 interface EngineProcess {
@@ -65,7 +66,7 @@ function commandOfEngine(): readonly string[] {
 function patternOf(pattern: string): RegExp {
   const parts = pattern.split(/(\*\*|\*)/).map((part) => {
     if (part === "**") return ".*";
-    return part === "*" ? "[^:]*" : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    return part === "*" ? "[^:]*" : escapeRegExp(part);
   });
   return new RegExp(`^${parts.join("")}$`, "s");
 }

@@ -33,6 +33,13 @@ export class Bodies {
   private readonly handled = new Budget(mostHandled);
   /** Reserved bytes of each call. Small bodies reserve none. */
   private readonly reserved = new WeakMap<FastifyRequest, { received: number; handled: number }>();
+  /** Limits of calls whose bodies must be smaller than those of other calls of the operation. */
+  private readonly restricted = new WeakMap<FastifyRequest, number>();
+
+  /** Lowers the maximum number of bytes of a call's body. */
+  restrict(request: FastifyRequest, bytes: number): void {
+    this.restricted.set(request, bytes);
+  }
 
   /** Reads a JSON body, which may be compressed. A large one waits for memory and is parsed in steps. */
   async readJson(request: FastifyRequest, payload: Readable): Promise<Body> {
@@ -69,12 +76,13 @@ export class Bodies {
 
   private async readLarge(request: FastifyRequest, packed: Buffer, coding: Coding): Promise<Body> {
     const reserved = this.reservedBy(request);
-    const most = coding === "gzip" ? (request.routeOptions.bodyLimit as number) : packed.length;
+    const limit = this.limitOf(request);
+    const most = coding === "gzip" ? limit : packed.length;
     // The cost is known only after decompression and scanning. Until then, the worst case is reserved.
     const worst = costOf(most, Math.min(most / 2, limits.bodyValues));
     await this.handled.reserve(worst);
     reserved.handled = worst;
-    const bytes = coding === "gzip" ? await unpacked(request, packed) : packed;
+    const bytes = coding === "gzip" ? await unpacked(packed, limit) : packed;
     refuseInvalidUtf8(bytes);
     const scan = await scanInSteps(bytes);
     reserved.handled = Math.min(worst, costOf(bytes.length, scan.values));
@@ -84,8 +92,8 @@ export class Bodies {
 
   /** Reads the bytes of a body within the limits of its operation and of the service. */
   private receive(request: FastifyRequest, payload: Readable): Promise<Buffer> {
-    const most = request.routeOptions.bodyLimit as number;
-    if (Number(request.headers["content-length"]) > most) return Promise.reject(tooLarge(request));
+    const most = this.limitOf(request);
+    if (Number(request.headers["content-length"]) > most) return Promise.reject(tooLarge(most));
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let length = 0;
@@ -99,7 +107,7 @@ export class Bodies {
       };
       const take = (chunk: Buffer) => {
         length += chunk.length;
-        if (length > most) return end(tooLarge(request));
+        if (length > most) return end(tooLarge(most));
         if (length > stepBytes && !this.reserveReceived(request, length)) return end(tooBusy());
         chunks.push(chunk);
       };
@@ -108,6 +116,10 @@ export class Bodies {
         end(new ServiceError("BAD_REQUEST", "The connection was closed before the whole body arrived."));
       payload.on("data", take).on("end", finish).on("error", end).on("close", cut);
     });
+  }
+
+  private limitOf(request: FastifyRequest): number {
+    return this.restricted.get(request) ?? (request.routeOptions.bodyLimit as number);
   }
 
   private reserveReceived(request: FastifyRequest, length: number): boolean {
@@ -136,11 +148,13 @@ export async function refusePacked({ headers }: FastifyRequest): Promise<void> {
     throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send this request without Content-Encoding.");
 }
 
-/** Creates the error for a body above the limit of its operation. */
-export function tooLarge({ routeOptions }: FastifyRequest): ServiceError {
-  const most = routeOptions.bodyLimit;
+/** Creates the error for a body of more than `most` bytes. */
+export function tooLarge(most: number): ServiceError {
   const fix =
-    most === limits.upsertBytes ? ". Split it into several calls" : ", the limit for this operation";
+    {
+      [limits.upsertBytes]: ". Split it into several calls",
+      [limits.pageBytes]: ", the limit for calls with a public key",
+    }[most] ?? ", the limit for this operation";
   return new ServiceError("TOO_LARGE", `The body is larger than ${most} bytes${fix}.`);
 }
 
@@ -170,11 +184,11 @@ function refuseInvalidUtf8(bytes: Buffer): void {
     throw new ServiceError("BAD_REQUEST", "The body is not valid UTF-8. Encode it as UTF-8.");
 }
 
-async function unpacked(request: FastifyRequest, packed: Buffer): Promise<Buffer> {
+async function unpacked(packed: Buffer, most: number): Promise<Buffer> {
   try {
-    return await unpack(packed, { maxOutputLength: request.routeOptions.bodyLimit });
+    return await unpack(packed, { maxOutputLength: most });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(request);
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(most);
     throw new ServiceError("BAD_REQUEST", `The body is not gzip: ${(error as Error).message}.`);
   }
 }

@@ -85,7 +85,7 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
   });
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
   if (context.role !== "worker")
-    for (const name of Object.keys(routes) as RouteName[]) addRoute(app, context, name);
+    for (const name of Object.keys(routes) as RouteName[]) addRoute(app, context, name, bodies);
   addOwnRoutes(app, context, bodies);
   return app;
 }
@@ -109,7 +109,7 @@ const late = new WeakMap<FastifyRequest, CallFault>();
 /** The project that answers a recommendation call, by request. */
 const answering = new WeakMap<FastifyRequest, string>();
 
-function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName): void {
+function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName, bodies: Bodies): void {
   const route = routes[name];
   const accepted = envelopes[name as keyof typeof envelopes] ?? route.request;
   const schema = wireSchema(accepted);
@@ -134,6 +134,8 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
         if (fault?.after) late.set(request, fault);
         else if (fault) await applyFault(fault, context.clock, () => request.raw.socket.destroy());
         await authorize(context, request, route.path);
+        // Everybody can send such calls, so their bodies must not use up the memory for large bodies.
+        if (publicKeyIn(request)) bodies.restrict(request, limits.pageBytes);
       },
       handler: async (request, reply) => {
         const body = request.body as Body | undefined;
@@ -255,7 +257,7 @@ function asServiceError(error: unknown, request: FastifyRequest): ServiceError {
   const lost = unreachable(error);
   if (lost) return lost;
   const { statusCode = 500, message } = error as { statusCode?: number; message?: string };
-  if (statusCode === 413) return tooLarge(request);
+  if (statusCode === 413) return tooLarge(request.routeOptions.bodyLimit as number);
   if (statusCode === 415)
     return new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
   if (statusCode >= 400 && statusCode < 500)

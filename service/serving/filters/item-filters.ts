@@ -146,6 +146,11 @@ export class ItemFilters {
     return (item) => listOf(valueIn(column, item));
   }
 
+  /** Reads the attributes that an expression of a rule uses, so the first call does not have to wait for that. */
+  async prepareRule(text: string): Promise<void> {
+    await this.compiledFor(text, { attributes: async () => undefined }, "rule");
+  }
+
   /** Throws an ExpressionError if an expression is invalid, as `matching` does. */
   async check(text: string): Promise<void> {
     const { compiled, columns, user } = await this.compiledFor(

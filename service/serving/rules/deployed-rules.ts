@@ -38,11 +38,13 @@ export class DeployedRules {
     this.factors = [...(rules.boost ?? []), ...(rules.bury ?? [])];
   }
 
-  /** Reads the attributes that the rules use, so the first call does not have to wait for that. */
+  /**
+   * Reads the attributes that the rules use, so the first call does not have to wait for that. Evaluates nothing, because
+   * only `check`, which runs later, rejects expressions that would block the service.
+   */
   async prepare(): Promise<void> {
-    const of = { attributes: async () => undefined };
-    await this.standingFor(of);
-    await this.arrangementFor(of, () => true);
+    for (const { text } of expressionsIn(this.rules)) await this.filters.prepareRule(text);
+    for (const { attribute } of this.rules.limitPer ?? []) await this.filters.valuesOf(attribute);
   }
 
   /** Throws if an expression reads unknown attributes, or if its types do not match. */

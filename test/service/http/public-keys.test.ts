@@ -99,6 +99,18 @@ describe("a public key", () => {
     expect((await recommend({}, { apikey: leaving })).status).toBe(401);
   });
 
+  test("cannot send bodies as large as those of other clients", async () => {
+    const ids = (count: number) => ({
+      exclude_item_ids: Array.from({ length: count }, (_, at) => `x${at}`.padEnd(256, "-")),
+    });
+    expect((await recommend(ids(200))).status).toBe(200);
+    expect(await recommend(ids(300))).toMatchObject(
+      says(413, "65536 bytes, the limit for calls with a public key"),
+    );
+    const asked = { user_id: "u1", ...ids(300) };
+    expect((await post(path, asked, await api.headers(path))).status).toBe(200);
+  });
+
   test("lets the page read that its input is invalid", async () => {
     const answer = await recommend({ limit: -1 });
     expect(answer).toMatchObject({ status: 400, body: { error: { details: [{ path: "limit" }] } } });

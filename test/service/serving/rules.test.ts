@@ -9,6 +9,13 @@ import { catalogue, type CatalogueItem as Item } from "./catalogue";
 import { allows, anyRestrictions, fieldsOf, withoutUser } from "./restrictions";
 import { declared, naively, naiveRules, type Scored } from "./rules-naive";
 
+/** Returns an expression with a test of a long list for each variable, one inside of another. */
+function nested([variable, ...others]: Iterable<string>): string {
+  if (variable === undefined) return "true";
+  const numbers = Array.from({ length: 600 }, (_, at) => at).join();
+  return `[${numbers}].all(${variable}, ${nested(others)})`;
+}
+
 describe("the rules of a deployment", () => {
   const records = catalogue();
   const attributesOf = new Map(records.items.map(({ itemId, attributes }) => [itemId, attributes as Item]));
@@ -223,6 +230,8 @@ describe("the rules of a deployment", () => {
       "limitPer[0].attribute is invalid: contry is unknown; did you mean country?",
       { limitPer: [{ attribute: "contry", max: 1 }] },
     ],
+    // Evaluating it would take hours.
+    ["filter is invalid: at character 1: the expression is too expensive", { filter: nested("abcd") }],
   ])("fail the deployment with the reason: %s", async (reason, rules) => {
     await withRules();
     await expect(withRules(rules)).rejects.toThrow(reason);
