@@ -82,7 +82,7 @@ export class TrialBench {
   }
 
   /**
-   * Returns the NDCG@20 that each measured user gains by another neighbour setting than that of the point. Each user
+   * Returns how much NDCG@20 each measured user gains with another neighbour setting than that of the point. Each user
    * counts once per fold.
    */
   gains(point: Point, epochs: number, neighbours: NeighbourPoint): number[] {
