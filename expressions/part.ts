@@ -41,12 +41,12 @@ export function isSame({ items, readsVariable }: Part): boolean {
   return items.size === 0 && !readsVariable;
 }
 
-/** Values that a leaf reads, and the size of its own value. */
+/** What a leaf reads, and the size of its value. */
 interface Leaf extends Partial<Pick<Part, "items" | "readsUser" | "readsVariable">> {
   readonly size: (sizes: Sizes) => number;
 }
 
-/** Creates a part that has no parts, such as a number. */
+/** Creates a part without parts, such as a number. */
 export function leaf(
   at: number,
   kinds: Kinds,
@@ -57,7 +57,7 @@ export function leaf(
   return { at, kinds, evaluate, cost, parts: [], items, readsUser, readsVariable };
 }
 
-/** Definition of a part, without the fields that follow from its parts. */
+/** What a part adds to its parts. */
 interface Definition extends Pick<Part, "at" | "kinds" | "parts" | "logic"> {
   /** Returns the time of the part without its parts, from the sizes of their values. By default 1. */
   readonly work?: ((sizes: readonly number[]) => number) | undefined;
@@ -87,7 +87,7 @@ export function partOf({ at, kinds, parts, logic, work = one, size = one, ...how
   };
 }
 
-/** Returns all places that parts read. Usually, these are the places that one of the parts reads. */
+/** Returns all places that parts read. Most parts read the same ones as one of their parts. */
 function union(parts: readonly Part[]): ReadonlySet<number> {
   let all = noItems;
   for (const { items } of parts)
