@@ -139,7 +139,7 @@ function makeWireSchema(schema: z.ZodType): z.ZodType {
  * programs.
  */
 function withChecksOf(schema: z.ZodObject, twin: z.ZodObject): z.ZodObject {
-  // Without the fields, whose problems the twin reports.
+  // A schema with only the checks. The twin reports the problems of the fields.
   const checks = new z.ZodObject({ ...schema.def, shape: {}, catchall: z.unknown() });
   return twin.superRefine((value, context) => {
     for (const { message, path } of checks.safeParse(decode(schema, value)).error?.issues ?? [])

@@ -89,7 +89,7 @@ function listTest(compiler: Methods, at: number, { name, of, list, args }: ListT
     return { own, time: time + own, size: 1 };
   };
   const part = partOf({ at, kinds: BOOL, parts: [values, test], evaluate });
-  // The variable of this test is defined inside of it only.
+  // The variable of this test is only defined inside the test.
   return { ...part, cost, readsVariable: place > 0 };
 }
 

@@ -53,7 +53,10 @@ const size: Operation = {
 
 const otherThanAscii = /[^ -~]/;
 
-/** Changes the case of the ASCII letters from the given one on, and of no others. */
+/**
+ * Changes the case of ASCII letters: of all upper-case letters if the first one is A, of all lower-case letters if it
+ * is a.
+ */
 function withOtherCase(text: string, first: "A" | "a"): string {
   if (!otherThanAscii.test(text)) return first === "A" ? text.toLowerCase() : text.toUpperCase();
   const letter = first.charCodeAt(0);

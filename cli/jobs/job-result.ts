@@ -26,7 +26,7 @@ export function downloadResult(job: Job, file: string): Promise<void> {
     try {
       await pipeline(body, createWriteStream(file));
     } catch (error) {
-      // Otherwise a script could mistake a part of the result for all of it.
+      // Delete an incomplete file, because a script could mistake it for the whole result.
       if (statSync(file, { throwIfNoEntry: false })?.isFile()) rmSync(file);
       const reason = (error as Error).message;
       throw new Error(

@@ -75,7 +75,7 @@ export function commentOf(review: Review): string {
   return `${reviewText(review)}\n<!-- recommender promote ${project} ${from} ${to} -->\n`;
 }
 
-/** Escapes marks in a name or a text of users, which could end a table cell or start markup. */
+/** Escapes characters in names and texts of users that could end a table cell or start markup. */
 function plain(text: string): string {
   return text.replace(/[\\`*<>|]|(?<=\])\(/g, "\\$&").replace(/\s+/g, " ");
 }

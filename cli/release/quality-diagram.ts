@@ -8,7 +8,7 @@ const maxPoints = 12;
 /** Maximum number of diagrams, because comments have a maximum length. */
 const maxDiagrams = 12;
 
-/** The default colour of a line can hardly be seen on white. This one can also be seen on black. */
+/** Colour of the line. The default colour is hard to see on white. This colour can also be seen on black. */
 const theme = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#2f7fd6"}}}}%%';
 
 /**

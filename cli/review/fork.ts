@@ -32,7 +32,7 @@ export function forkReason(env: NodeJS.ProcessEnv = process.env): string | undef
   return source && target && source !== target ? `The merge request ${skipped}` : undefined;
 }
 
-/** Whether a pipeline can open a stack. A repository can give Dependabot secrets of its own. */
+/** Whether a pipeline can open a stack. A repository can give Dependabot separate secrets. */
 function hasStackCredentials(env: NodeJS.ProcessEnv): boolean {
   const { PULUMI_ACCESS_TOKEN, PULUMI_CONFIG_PASSPHRASE, PULUMI_CONFIG_PASSPHRASE_FILE, PULUMI_BACKEND_URL } =
     env;

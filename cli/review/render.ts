@@ -65,7 +65,7 @@ function reviewMarkdown(review: Review): string {
     ...(more > 0 ? ["", `…and ${formatCount(more, "more model")}.`] : []),
     ...(trainings(models) ? ["", trainings(models)] : []),
   ];
-  // A single release is in the table above.
+  // A single release needs no diagram, because its quality is in the table above.
   const diagrams = releases.length > 1 ? qualityDiagrams(releases) : undefined;
   const history = diagrams ? [folded("Quality over time", diagrams.trimEnd())] : [];
   const marker = markerOf(report, "review");

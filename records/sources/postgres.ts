@@ -8,7 +8,7 @@ import type { SourceCopy } from "./source-copy";
 const bytesPerFetch = 4 * 1024 * 1024;
 const maxRowsPerFetch = 5_000;
 const connectTimeoutMs = 15_000;
-/** A query may compute for much longer than a web server may be silent. */
+/** Factor for the timeout of sources, because a query may compute for much longer than a web server is silent. */
 const queryTimeoutFactor = 10;
 const example = "postgres://user@host/database?query=SELECT user_id, country FROM users ORDER BY user_id";
 

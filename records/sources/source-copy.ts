@@ -19,14 +19,14 @@ export class SourceCopy {
 
   /** Appends a part of the content. Throws if it is a web page, too large, or does not fit on the disk. */
   async append(chunk: Buffer): Promise<void> {
-    // A login page or an error page, which often has the status 200.
+    // The source is a login page or an error page, which often has the status 200.
     if (this.size === 0 && /^\s*<(!doctype html|html)/i.test(chunk.toString("latin1", 0, 64)))
       throw this.webPageError();
     if (this.size + chunk.length > this.#limit)
       throw this.#error(
         `has more than ${gigabytes(this.#limit)} GB and may have no end; check the address, or raise ${limitVariable}`,
       );
-    // A full disk can take a part of a chunk. The next write then fails.
+    // A full disk may store only a part of a chunk. The next write then fails.
     for (let at = 0; at < chunk.length; ) {
       const { bytesWritten } = await this.file
         .write(chunk, at, chunk.length - at, this.size)
@@ -47,7 +47,9 @@ export class SourceCopy {
     const { bavail, bsize } = await statfs(spoolDirectory());
     if (bytes <= bavail * bsize) return;
     const needed = `${gigabytes(bytes)} GB, but ${spoolDirectory()} has ${gigabytes(bavail * bsize)} GB free`;
-    throw this.#error(`needs ${needed}; free space, or set XDG_STATE_HOME to a larger disk`);
+    throw this.#error(
+      `needs ${needed}; free some space, or set XDG_STATE_HOME to a directory on a larger disk`,
+    );
   }
 
   webPageError(): Error {
@@ -59,7 +61,7 @@ export class SourceCopy {
   #diskError(error: NodeJS.ErrnoException): Error {
     if (error.code !== "ENOSPC") return error;
     return this.#error(
-      `does not fit on the disk of ${spoolDirectory()}; free space, or set XDG_STATE_HOME to a larger disk`,
+      `does not fit on the disk of ${spoolDirectory()}; free some space, or set XDG_STATE_HOME to a directory on a larger disk`,
     );
   }
 

@@ -44,7 +44,7 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodie
     const { jobId } = request.params as { jobId: string };
     const found = await download(context, jobId, request.query as Record<string, unknown>);
     if ("link" in found) return reply.header("cache-control", "no-store").redirect(found.link);
-    // The result has the same origin as the console, and an SVG can contain scripts.
+    // Browsers must not run scripts in an SVG result, because it has the same origin as the console.
     reply.headers({
       "content-security-policy": "default-src 'none'; sandbox",
       "x-content-type-options": "nosniff",

@@ -159,7 +159,7 @@ function findingMarkdown(finding: Finding, apply: string, accept: string): strin
   return folded(title, body);
 }
 
-/** Returns a section that readers can open. */
+/** Returns a collapsed section, which readers can open. */
 export function folded(summary: string, body: string): string {
   return `<details><summary>${summary}</summary>\n\n${body}\n</details>\n`;
 }

@@ -102,7 +102,7 @@ function listMaker(
   const shown = work.exposure && shownBy(work, work.exposure);
   if (!work.neighbours) return (_, scores) => [shown?.(scores) ?? []];
   const exponents = work.neighbours;
-  // They take turns with the same work arrays.
+  // All neighbours share the same work arrays, because only one of them computes at a time.
   const neighboursBy = [...new Set(blends.map((blend) => blend.similarityExponent))].map(
     (similarityExponent) => {
       const rule = { ...exponents, similarityExponent, scale: 1, popularityExponent: 0 };

@@ -36,8 +36,8 @@ export interface G1Parameters {
   /** How much neighbour scores fall with an item's popularity: 0 not at all, 1 in inverse proportion. */
   readonly popularityExponent?: number;
   /**
-   * How much more a user counts who shares several items with this user, compared with several users who share one
-   * item each: the similarity of two users is raised to this power.
+   * Power to which the similarity of two users is raised. Above 1, a user who shares several items counts more than
+   * several users who share one item each.
    */
   readonly similarityExponent?: number;
   /**

@@ -31,7 +31,10 @@ export class Column {
   private readonly codeOf = new Map<string, number>();
   private uses: number[] = [0];
   private sizeOf: number[] = [1];
-  /** Codes of values that no item has any more. Otherwise an attribute such as a time would fill the memory. */
+  /**
+   * Codes of values that no item has any more. New values reuse them, or an attribute such as a time would fill the
+   * memory.
+   */
   private free: number[] = [];
 
   constructor(private readonly most = mostCharacters) {}

@@ -189,7 +189,7 @@ test.each<[string, string, Page | undefined, RegExp]>([
     "too large",
     "/large.ndjson",
     (_, r) => void r.writeHead(200, { "content-length": 1e15 }).flushHeaders(),
-    /needs 1,000,000 GB, but \S+ has [\d.,]+ GB free; free space, or set XDG_STATE_HOME/,
+    /needs 1,000,000 GB, but \S+ has [\d.,]+ GB free; free some space, or set XDG_STATE_HOME/,
   ],
   ["an unknown format", "/users.bin", undefined, /unknown file extension; use one of .*, or set the format$/],
 ])("a source fails with one sentence: %s", async (_, path, page, sentence) => {
