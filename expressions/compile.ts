@@ -3,7 +3,7 @@ import { callOf, type Methods } from "./calls";
 import { sizeOf } from "./cost";
 import { ANY, type Kinds, kindOf, LIST, MAP, NULL } from "./kinds";
 import { binary, conditional, logical, negative, not, requireBool, requireKinds } from "./operators";
-import { ExpressionError, type Node } from "./parse";
+import { ExpressionError, maxDepth, type Node, tooDeep } from "./parse";
 import { leaf, type Part, partOf } from "./part";
 import { at as valueAt } from "./values";
 
@@ -34,18 +34,30 @@ export function compile(node: Node, known: Known): Compiled {
   return { root, item: [...compiler.item.keys()], user: [...compiler.user.keys()] };
 }
 
-/** Returns the names of the attributes of the item or of the user that an expression reads. */
-export function attributesIn(node: Node, of: "item" | "user"): string[] {
-  const names = new Set<string>();
+/** What an expression reads, and how large it is. */
+export interface Contents {
+  /** Names of the item attributes. */
+  readonly item: readonly string[];
+  /** Names of the user attributes. */
+  readonly user: readonly string[];
+  /** Number of parts. */
+  readonly parts: number;
+}
+
+/** Returns what an expression reads. Does not check whether that exists. */
+export function contentsOf(node: Node): Contents {
+  const names = { item: new Set<string>(), user: new Set<string>() };
+  let parts = 0;
   const visit = (part: unknown): void => {
     if (Array.isArray(part)) for (const one of part) visit(one);
     if (!isNode(part)) return;
+    parts++;
     const named = attributeIn(part);
-    if (named?.of === of) names.add(named.name);
+    if (named) names[named.of].add(named.name);
     visit(part.args);
   };
   visit(node);
-  return [...names];
+  return { item: [...names.item], user: [...names.user], parts };
 }
 
 function isNode(value: unknown): value is Node {
@@ -67,6 +79,8 @@ class Compiler implements Methods {
   readonly user = new Map<string, number>();
   private readonly variables: string[] = [];
   private memos = 0;
+  /** Number of ! and - around the current part. */
+  private operators = 0;
 
   constructor(private readonly known: Known) {}
 
@@ -86,18 +100,15 @@ class Compiler implements Methods {
       case "rcall":
         return callOf(this, node, node.args[0], node.args[1], node.args[2]);
       case "list":
-        return this.list(
-          node.start,
-          node.args.map((one) => this.part(one)),
-        );
+        return this.list(node);
       case "?:": {
         const [condition, yes, no] = node.args.map((one) => this.part(one)) as [Part, Part, Part];
         return conditional(condition, yes, no);
       }
       case "!_":
-        return not(node.start, this.part(node.args));
+        return not(node.start, this.operand(node));
       case "-_":
-        return negative(node.start, this.part(node.args));
+        return negative(node.start, this.operand(node));
       case "&&":
       case "||":
         return logical(node.op, this.part(node.args[0]), this.part(node.args[1]));
@@ -108,6 +119,15 @@ class Compiler implements Methods {
       default:
         return binary(node.op, node.start, this.part(node.args[0]), this.part(node.args[1]), this.memoPlace);
     }
+  }
+
+  /** Compiles the operand of ! or -. The parser does not limit how many of them follow each other. */
+  private operand({ args, start }: Extract<Node, { op: "!_" | "-_" }>): Part {
+    if (this.operators === maxDepth) throw tooDeep(start);
+    this.operators++;
+    const part = this.part(args);
+    this.operators--;
+    return part;
   }
 
   within<T>(name: string, work: () => T): T {
@@ -176,12 +196,18 @@ class Compiler implements Methods {
     });
   }
 
-  private list(at: number, parts: readonly Part[]): Part {
+  private list({ start, args }: Extract<Node, { op: "list" }>): Part {
+    // A long list of constants as one constant takes less memory than each of them as a part.
+    const values = args.map((one) => (one.op === "value" ? plainValue(one) : undefined));
+    if (args.length > 0 && !values.includes(undefined)) return constantOf(start, values);
+    const parts = args.map((one) => this.part(one));
     const combine = (...values: unknown[]) => values;
+    const kinds = parts.reduce<Kinds>((sum, one) => sum | one.kinds, 0);
     return partOf({
-      at,
+      at: start,
       kinds: LIST,
       parts,
+      elements: parts.length > 0 ? kinds : undefined,
       work: (sizes) => sizes.length,
       size: (sizes) => sizes.reduce((sum, size) => sum + size, 1),
       combine,
@@ -194,9 +220,12 @@ function constant(node: Extract<Node, { op: "value" }>): Part {
   return constantOf(node.start, plainValue(node));
 }
 
-function constantOf(at: number, value: string | number | boolean | null): Part {
+function constantOf(at: number, value: unknown): Part {
   const size = sizeOf(value);
-  return leaf(at, kindOf(value), () => value, { size: () => size });
+  const elements = Array.isArray(value)
+    ? value.reduce<Kinds>((kinds, one) => kinds | kindOf(one), 0)
+    : undefined;
+  return leaf(at, kindOf(value), () => value, { size: () => size, elements });
 }
 
 function plainValue({ args, start }: Extract<Node, { op: "value" }>): string | number | boolean | null {

@@ -18,18 +18,28 @@ export class ExpressionError extends Error {
   }
 }
 
+/** Maximum nesting of an expression. */
+export const maxDepth = 32;
+
 /** Maximum size of an expression. Evaluation and messages recurse into its parts. */
 const size = {
   maxAstNodes: 2500,
-  maxDepth: 32,
+  maxDepth,
   maxListElements: limits.listedItems,
   maxMapEntries: 10,
   maxCallArguments: 4,
 };
 
+const depthText = `is nested more than ${maxDepth} levels deep`;
+
+/** Returns the error for an expression with too many levels. */
+export function tooDeep(at: number): ExpressionError {
+  return new ExpressionError(at, `the expression ${depthText}`);
+}
+
 const sizeTexts: readonly (readonly [key: keyof typeof size, text: string])[] = [
   ["maxAstNodes", `has more than ${size.maxAstNodes} parts`],
-  ["maxDepth", `is nested more than ${size.maxDepth} levels deep`],
+  ["maxDepth", depthText],
   ["maxListElements", `has a list of more than ${size.maxListElements} values`],
   ["maxMapEntries", `has a map of more than ${size.maxMapEntries} entries`],
   ["maxCallArguments", `has a call with more than ${size.maxCallArguments} arguments`],
