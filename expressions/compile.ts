@@ -3,7 +3,7 @@ import { callOf, type Methods } from "./calls";
 import { sizeOf } from "./cost";
 import { ANY, type Kinds, kindOf, LIST, MAP, NULL } from "./kinds";
 import { binary, conditional, logical, negative, not, requireBool, requireKinds } from "./operators";
-import { ExpressionError, maxDepth, type Node, tooDeep } from "./parse";
+import { ExpressionError, isNode, type Node } from "./parse";
 import { leaf, type Part, partOf } from "./part";
 import { at as valueAt } from "./values";
 
@@ -60,10 +60,6 @@ export function contentsOf(node: Node): Contents {
   return { item: [...names.item], user: [...names.user], parts };
 }
 
-function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && "op" in value && "args" in value;
-}
-
 /** Returns the attribute that `item.price` or `item["price"]` names. */
 function attributeIn(node: Node): { of: "item" | "user"; name: string } | undefined {
   if (node.op !== "." && node.op !== "[]") return undefined;
@@ -79,8 +75,6 @@ class Compiler implements Methods {
   readonly user = new Map<string, number>();
   private readonly variables: string[] = [];
   private memos = 0;
-  /** Number of ! and - around the current part. */
-  private operators = 0;
 
   constructor(private readonly known: Known) {}
 
@@ -106,9 +100,9 @@ class Compiler implements Methods {
         return conditional(condition, yes, no);
       }
       case "!_":
-        return not(node.start, this.operand(node));
+        return not(node.start, this.part(node.args));
       case "-_":
-        return negative(node.start, this.operand(node));
+        return negative(node.start, this.part(node.args));
       case "&&":
       case "||":
         return logical(node.op, this.part(node.args[0]), this.part(node.args[1]));
@@ -119,15 +113,6 @@ class Compiler implements Methods {
       default:
         return binary(node.op, node.start, this.part(node.args[0]), this.part(node.args[1]), this.memoPlace);
     }
-  }
-
-  /** Compiles the operand of ! or -. The parser does not limit how many of them follow each other. */
-  private operand({ args, start }: Extract<Node, { op: "!_" | "-_" }>): Part {
-    if (this.operators === maxDepth) throw tooDeep(start);
-    this.operators++;
-    const part = this.part(args);
-    this.operators--;
-    return part;
   }
 
   within<T>(name: string, work: () => T): T {

@@ -9,6 +9,11 @@ import { catalogue, type CatalogueItem as Item } from "./catalogue";
 import { allows, anyRestrictions, fieldsOf, withoutUser } from "./restrictions";
 import { declared, naively, naiveRules, type Scored } from "./rules-naive";
 
+/** An expression with tests of lists within each other. */
+function nestedTests(depth: number): string {
+  return depth === 0 ? "true" : `item.tags.all(tag${depth}, ${nestedTests(depth - 1)})`;
+}
+
 describe("the rules of a deployment", () => {
   const records = catalogue();
   const attributesOf = new Map(records.items.map(({ itemId, attributes }) => [itemId, attributes as Item]));
@@ -203,6 +208,9 @@ describe("the rules of a deployment", () => {
       { path: "rules.filter", message: "at character 2: the expression ends too early" },
       { path: "rules.boost[0].when", message: "at character 13: the expression ends too early" },
     ]);
+    expect(await refused({ filter: `${"!".repeat(33)}true` })).toEqual([
+      { path: "rules.filter", message: "at character 33: the expression is nested more than 32 levels deep" },
+    ]);
     const path = async (rules: Rules) => (await refused(rules)).map((one: { path: string }) => one.path);
     expect(await path({ boost: [{ when: "true", factor: 1 }] })).toEqual(["rules.boost[0].factor"]);
     expect(await path({ bury: [{ when: "true", factor: 1 }] })).toEqual(["rules.bury[0].factor"]);
@@ -223,6 +231,7 @@ describe("the rules of a deployment", () => {
       "limitPer[0].attribute is invalid: contry is unknown; did you mean country?",
       { limitPer: [{ attribute: "contry", max: 1 }] },
     ],
+    ["filter is invalid: at character 1: the expression is too expensive for", { filter: nestedTests(14) }],
   ])("fail the deployment with the reason: %s", async (reason, rules) => {
     await withRules();
     await expect(withRules(rules)).rejects.toThrow(reason);
