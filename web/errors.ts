@@ -50,7 +50,9 @@ export async function errorIn(response: Response): Promise<RecommenderError> {
   const fields = body?.error ?? {};
   const given = textOf(fields.message) ?? `The service returned status ${status}.`;
   const details = Array.isArray(fields.details) ? (fields.details as unknown[]).filter(isDetail) : [];
-  const reasons = details.map(({ path, message }) => ` ${path && `${path}: `}${message}.`).join("");
+  const reasons = details
+    .map(({ path, message }) => ` ${path && `${path}: `}${message.replace(/[?.]?$/, (end) => end || ".")}`)
+    .join("");
   // The details follow.
   const message = details.length > 0 ? given.replace(/ See `details`\.$/, "") : given;
   const requestId = textOf(fields.request_id);
