@@ -72,7 +72,7 @@ export const limits = {
   upsertBytes: 1000 * (20 + 1) * 1024 + 1024 * 1024,
   /** Maximum bytes of any other body, compressed or not. */
   requestBytes: 1024 * 1024,
-  /** Maximum bytes of the body of a recommendation call. Full lists of the longest ids fit. */
+  /** Maximum bytes of the body of a recommendation call. Full lists of the longest ids fit, unless most characters are not ASCII. */
   recommendationBytes: 768 * 1024,
   /** Maximum bytes of the body of a call with a public key. Everybody can send such calls. */
   pageBytes: 64 * 1024,

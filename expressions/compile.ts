@@ -3,7 +3,7 @@ import { callOf, type Methods } from "./calls";
 import { sizeOf } from "./cost";
 import { ANY, type Kinds, kindOf, LIST, MAP, NULL } from "./kinds";
 import { binary, conditional, logical, negative, not, requireBool, requireKinds } from "./operators";
-import { ExpressionError, type Node } from "./parse";
+import { ExpressionError, isNode, type Node } from "./parse";
 import { leaf, type Part, partOf } from "./part";
 import { at as valueAt } from "./values";
 
@@ -34,22 +34,30 @@ export function compile(node: Node, known: Known): Compiled {
   return { root, item: [...compiler.item.keys()], user: [...compiler.user.keys()] };
 }
 
-/** Returns the names of the attributes of the item or of the user that an expression reads. */
-export function attributesIn(node: Node, of: "item" | "user"): string[] {
-  const names = new Set<string>();
+/** What an expression reads, and how large it is. */
+export interface Contents {
+  /** Names of the item attributes. */
+  readonly item: readonly string[];
+  /** Names of the user attributes. */
+  readonly user: readonly string[];
+  /** Number of parts. */
+  readonly parts: number;
+}
+
+/** Returns what an expression reads. Does not check whether that exists. */
+export function contentsOf(node: Node): Contents {
+  const names = { item: new Set<string>(), user: new Set<string>() };
+  let parts = 0;
   const visit = (part: unknown): void => {
     if (Array.isArray(part)) for (const one of part) visit(one);
     if (!isNode(part)) return;
+    parts++;
     const named = attributeIn(part);
-    if (named?.of === of) names.add(named.name);
+    if (named) names[named.of].add(named.name);
     visit(part.args);
   };
   visit(node);
-  return [...names];
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && "op" in value && "args" in value;
+  return { item: [...names.item], user: [...names.user], parts };
 }
 
 /** Returns the attribute that `item.price` or `item["price"]` names. */
@@ -86,10 +94,7 @@ class Compiler implements Methods {
       case "rcall":
         return callOf(this, node, node.args[0], node.args[1], node.args[2]);
       case "list":
-        return this.list(
-          node.start,
-          node.args.map((one) => this.part(one)),
-        );
+        return this.list(node);
       case "?:": {
         const [condition, yes, no] = node.args.map((one) => this.part(one)) as [Part, Part, Part];
         return conditional(condition, yes, no);
@@ -176,12 +181,18 @@ class Compiler implements Methods {
     });
   }
 
-  private list(at: number, parts: readonly Part[]): Part {
+  private list({ start, args }: Extract<Node, { op: "list" }>): Part {
+    // A long list of constants as one constant takes less memory than each of them as a part.
+    const values = args.map((one) => (one.op === "value" ? plainValue(one) : undefined));
+    if (args.length > 0 && !values.includes(undefined)) return constantOf(start, values);
+    const parts = args.map((one) => this.part(one));
     const combine = (...values: unknown[]) => values;
+    const kinds = parts.reduce<Kinds>((sum, one) => sum | one.kinds, 0);
     return partOf({
-      at,
+      at: start,
       kinds: LIST,
       parts,
+      elements: parts.length > 0 ? kinds : undefined,
       work: (sizes) => sizes.length,
       size: (sizes) => sizes.reduce((sum, size) => sum + size, 1),
       combine,
@@ -194,9 +205,12 @@ function constant(node: Extract<Node, { op: "value" }>): Part {
   return constantOf(node.start, plainValue(node));
 }
 
-function constantOf(at: number, value: string | number | boolean | null): Part {
+function constantOf(at: number, value: unknown): Part {
   const size = sizeOf(value);
-  return leaf(at, kindOf(value), () => value, { size: () => size });
+  const elements = Array.isArray(value)
+    ? value.reduce<Kinds>((kinds, one) => kinds | kindOf(one), 0)
+    : undefined;
+  return leaf(at, kindOf(value), () => value, { size: () => size, elements });
 }
 
 function plainValue({ args, start }: Extract<Node, { op: "value" }>): string | number | boolean | null {

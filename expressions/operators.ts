@@ -114,7 +114,7 @@ function mismatch(op: string, at: number, a: Part, b: Part, takes: string): Expr
 
 /** Whether a value is in a list. A single value after `in` is treated as a list of one. */
 function membership(at: number, a: Part, b: Part, place: number): Part {
-  if ((a.kinds & ~NULL) === LIST && b.kinds === LIST && b.parts.length > 0)
+  if ((a.kinds & ~NULL) === LIST && b.elements !== undefined)
     throw new ExpressionError(
       at,
       "the left side of in is a list; test its values, as in item.tags.exists(tag, tag in [...])",
@@ -139,8 +139,7 @@ function membership(at: number, a: Part, b: Part, place: number): Part {
 
 /** Returns the kinds that the values of a list can have. */
 function elementKinds(list: Part): Kinds {
-  if (list.parts.length > 0 && list.kinds === LIST)
-    return list.parts.reduce<Kinds>((kinds, { kinds: own }) => kinds | own, 0);
+  if (list.elements !== undefined) return list.elements;
   if (list.kinds & LIST) return TEXT | NUMBER | BOOL | LIST | MAP;
   return list.kinds & MAP ? list.kinds | TEXT : list.kinds;
 }

@@ -1,6 +1,8 @@
 // expressions/ is the language of filters and rules: it parses an expression, checks its types, and compiles it.
 
-import type { ASTNode, ParseError } from "@marcbachmann/cel-js" with { "resolution-mode": "import" };
+import type { ASTNode, Environment, ParseError } from "@marcbachmann/cel-js" with {
+  "resolution-mode": "import",
+};
 import { limits } from "../contract/limits";
 
 /** A part of a parsed expression. */
@@ -27,9 +29,11 @@ const size = {
   maxCallArguments: 4,
 };
 
+const depthText = `is nested more than ${size.maxDepth} levels deep`;
+
 const sizeTexts: readonly (readonly [key: keyof typeof size, text: string])[] = [
   ["maxAstNodes", `has more than ${size.maxAstNodes} parts`],
-  ["maxDepth", `is nested more than ${size.maxDepth} levels deep`],
+  ["maxDepth", depthText],
   ["maxListElements", `has a list of more than ${size.maxListElements} values`],
   ["maxMapEntries", `has a map of more than ${size.maxMapEntries} entries`],
   ["maxCallArguments", `has a call with more than ${size.maxCallArguments} arguments`],
@@ -54,12 +58,32 @@ async function load(): Promise<Parse> {
   const { Environment } = await import("@marcbachmann/cel-js");
   const environment = new Environment({ unlistedVariablesAreDyn: true, limits: size });
   return (text) => {
-    try {
-      return environment.parse(text).ast;
-    } catch (error) {
-      throw asExpressionError(error as ParseError, text);
-    }
+    const node = parsed(environment, text);
+    requireFewSigns(node);
+    return node;
   };
+}
+
+function parsed(environment: Pick<Environment, "parse">, text: string): Node {
+  try {
+    return environment.parse(text).ast;
+  } catch (error) {
+    throw asExpressionError(error as ParseError, text);
+  }
+}
+
+/** Whether a value is a part of an expression, and not a name or a constant. */
+export function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "op" in value && "args" in value;
+}
+
+/** Limits how many ! and - are around a part, because the parser counts only brackets as levels. */
+function requireFewSigns(part: unknown, signs = 0): void {
+  if (Array.isArray(part)) for (const one of part) requireFewSigns(one, signs);
+  if (!isNode(part)) return;
+  const isSign = part.op === "!_" || part.op === "-_";
+  if (isSign && signs === size.maxDepth) throw new ExpressionError(part.start, `the expression ${depthText}`);
+  requireFewSigns(part.args, isSign ? signs + 1 : signs);
 }
 
 function asExpressionError({ code, summary, range, message }: ParseError, text: string): ExpressionError {

@@ -28,6 +28,8 @@ export interface Part {
   /** Computes the value for one item. Never undefined. */
   evaluate(scope: Scope): unknown;
   readonly parts: readonly Part[];
+  /** The kinds of values in a list, if the expression lists them. */
+  readonly elements?: Kinds | undefined;
   /** Computes the value from the values of the parts. Absent if only `evaluate` can. */
   readonly combine?: ((...values: unknown[]) => unknown) | undefined;
   /** The operator, if the values of whole columns can be combined with bit operations. */
@@ -42,7 +44,7 @@ export function isSame({ items, readsVariable }: Part): boolean {
 }
 
 /** What a leaf reads, and the size of its value. */
-interface Leaf extends Partial<Pick<Part, "items" | "readsUser" | "readsVariable">> {
+interface Leaf extends Partial<Pick<Part, "items" | "readsUser" | "readsVariable" | "elements">> {
   readonly size: (sizes: Sizes) => number;
 }
 
@@ -51,14 +53,14 @@ export function leaf(
   at: number,
   kinds: Kinds,
   evaluate: (scope: Scope) => unknown,
-  { size, items = noItems, readsUser = false, readsVariable = false }: Leaf,
+  { size, items = noItems, readsUser = false, readsVariable = false, elements }: Leaf,
 ): Part {
   const cost = ({ sizes }: Estimate): Cost => ({ own: 1, time: 1, size: size(sizes) });
-  return { at, kinds, evaluate, cost, parts: [], items, readsUser, readsVariable };
+  return { at, kinds, evaluate, cost, parts: [], items, readsUser, readsVariable, elements };
 }
 
 /** What a part adds to its parts. */
-interface Definition extends Pick<Part, "at" | "kinds" | "parts" | "logic"> {
+interface Definition extends Pick<Part, "at" | "kinds" | "parts" | "logic" | "elements"> {
   /** Returns the time of the part without its parts, from the sizes of their values. By default 1. */
   readonly work?: ((sizes: readonly number[]) => number) | undefined;
   /** Returns the size of the value from the sizes of the values of the parts. By default 1. */
@@ -71,16 +73,31 @@ interface Definition extends Pick<Part, "at" | "kinds" | "parts" | "logic"> {
 const one = () => 1;
 
 /** Creates a part from its parts. */
-export function partOf({ at, kinds, parts, logic, work = one, size = one, ...how }: Definition): Part {
+export function partOf({
+  at,
+  kinds,
+  parts,
+  logic,
+  elements,
+  work = one,
+  size = one,
+  ...how
+}: Definition): Part {
   const { combine, evaluate = evaluator(parts, combine as NonNullable<typeof combine>) } = how;
   const cost = (estimate: Estimate): Cost => {
-    const costs = parts.map((part) => estimate.of(part));
-    const sizes = costs.map((part) => part.size);
+    const sizes: number[] = [];
+    let inner = 0;
+    // Not with `map`, because the functions that it calls would need more of the stack in long expressions.
+    for (const part of parts) {
+      const cost = estimate.of(part);
+      sizes.push(cost.size);
+      inner += cost.time;
+    }
     const own = work(sizes);
-    return { own, time: costs.reduce((sum, { time }) => sum + time, own), size: size(sizes) };
+    return { own, time: own + inner, size: size(sizes) };
   };
   return {
-    ...{ at, kinds, parts, logic, combine, evaluate, cost },
+    ...{ at, kinds, parts, logic, elements, combine, evaluate, cost },
     items: union(parts),
     readsUser: parts.some((part) => part.readsUser),
     readsVariable: parts.some((part) => part.readsVariable),

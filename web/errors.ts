@@ -51,9 +51,13 @@ export async function errorIn(response: Response): Promise<RecommenderError> {
     | null
     | undefined;
   const fields = body?.error ?? {};
-  const message = textOf(fields.message) ?? `The service returned status ${status}.`;
+  const given = textOf(fields.message) ?? `The service returned status ${status}.`;
   const details = Array.isArray(fields.details) ? (fields.details as unknown[]).filter(isDetail) : [];
-  const reasons = details.map((one) => ` ${one.path}: ${one.message}.`).join("");
+  const reasons = details
+    .map(({ path, message }) => ` ${path && `${path}: `}${message.replace(/[?.]?$/, (end) => end || ".")}`)
+    .join("");
+  // The details follow.
+  const message = details.length > 0 ? given.replace(/ See `details`\.$/, "") : given;
   const requestId = textOf(fields.request_id);
   const seconds = Number(headers.get("retry-after"));
   return new RecommenderError(textOf(fields.code) ?? `HTTP_${status}`, `${message}${reasons}`, {

@@ -46,9 +46,11 @@ function fromJson(value: unknown, show: Redact): ErrorBody {
   const code = first(["code", "error_code", "errorCode", "type", "error"]);
   const message = first(["message", "error_description", "detail", "title", "reason", "msg", "error"]);
   const details = Array.isArray(object.details) ? object.details.map(detailText).filter(Boolean) : [];
+  // The service points to the details, which follow here.
+  const text = details.length > 0 ? message?.replace(/\. See `details`\.$/, "") : message;
   return {
     code,
-    message: [message ?? show(JSON.stringify(value)), ...details.map(show)].join("; "),
+    message: [text ?? show(JSON.stringify(value)), ...details.map(show)].join("; "),
     shape: code === undefined && message === undefined ? "other JSON" : "error",
   };
 }

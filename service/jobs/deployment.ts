@@ -30,7 +30,6 @@ export async function runDeployment(job: Job, context: JobContext, lost: AbortSi
   };
   const prepared = await tracedPart({ name: "phase load" }, () => serving.prepare(row, lost));
   try {
-    await prepared.rules?.check();
     const isLast = await endWithSuccess(job, context, lost, async (db) => {
       const modelIds = [
         row.generator_model_id,

@@ -114,7 +114,7 @@ export class Serving {
 
   private load(row: DeploymentTable, former: Entry | undefined, failures = 0): void {
     const { closing, clock, log } = this.context;
-    const entry: Entry = { row, deployed: undefined, loading: this.prepare(row), failures };
+    const entry: Entry = { row, deployed: undefined, loading: this.open(row), failures };
     const isWanted = () => {
       const current = this.entries.get(row.project_id);
       return current === entry || current?.next === entry;
@@ -141,8 +141,16 @@ export class Serving {
     );
   }
 
+  /** Loads a new deployment. Throws if its rules are invalid. */
+  prepare(row: DeploymentTable, signal: AbortSignal): Promise<Deployed> {
+    return this.open(row, { signal, isNew: true });
+  }
+
   /** Loads a deployment and keeps it up to date with every write from then on. */
-  async prepare(row: DeploymentTable, signal?: AbortSignal): Promise<Deployed> {
+  private async open(
+    row: DeploymentTable,
+    { signal, isNew = false }: { signal?: AbortSignal; isNew?: boolean } = {},
+  ): Promise<Deployed> {
     const { store, pool } = this.context;
     const project = await projectOf(store.db, row.project_id);
     const data = await projectData(store.db, project);
@@ -164,6 +172,8 @@ export class Serving {
       const deployed = new Deployed(build, data, row, { ...this.context, onStale, sources }, source);
       const previous = this.entries.get(row.project_id)?.deployed;
       if (previous) await deployed.filters.prepareLike(previous.filters);
+      // Before they are evaluated, which could take too long.
+      if (isNew) await deployed.rules?.check();
       await deployed.rules?.prepare();
       return deployed;
     } catch (error) {

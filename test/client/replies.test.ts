@@ -28,6 +28,17 @@ describe("an error response becomes an ApiError with the readable parts of its b
       },
       { code: "NOT_FOUND", message: /404 NOT_FOUND: no such dataset; a\.b: wrong/ },
     ],
+    [
+      "an invalid request, whose details follow",
+      {
+        error: {
+          code: "BAD_REQUEST",
+          message: "The request is invalid. See `details`.",
+          details: [{ path: "a", message: "wrong" }],
+        },
+      },
+      { code: "BAD_REQUEST", message: /: The request is invalid; a: wrong/ },
+    ],
     ["flat JSON", { code: 17, message: "gone" }, { code: "17", message: /404 17: gone/ }],
     [
       "OAuth's shape",

@@ -71,6 +71,22 @@ test.each([
   await close();
 });
 
+test("an invalid call shows every reason of the service", async () => {
+  const details = [
+    { path: "limit", message: "expected a number" },
+    { path: "filter_query", message: "item.pric is unknown; did you mean item.price?" },
+    { path: "", message: "fliter is unknown" },
+  ];
+  const error = { code: "BAD_REQUEST", message: "The request is invalid. See `details`.", details };
+  const { client, close } = await serviceWith(undefined, reply(400, { error }));
+  await expect(client.recommend("ada")).rejects.toMatchObject({
+    message:
+      "The request is invalid. limit: expected a number. filter_query: item.pric is unknown; did you mean item.price? fliter is unknown.",
+    more: { details },
+  });
+  await close();
+});
+
 test("a call that succeeds needs no other request", async () => {
   const { client, arrived, close } = await serviceWith([], reply(200, { ...items, filter_query: filter }));
   expect((await client.recommend("ada", { filter, exclude: ["i2"] })).source).toBe("service");

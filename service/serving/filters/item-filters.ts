@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { unknownKey } from "../../../contract/messages";
-import { attributesIn, type Compiled, compile, type Known } from "../../../expressions/compile";
+import { type Compiled, type Contents, compile, contentsOf, type Known } from "../../../expressions/compile";
 import { declaredKinds } from "../../../expressions/declared";
 import { ANY } from "../../../expressions/kinds";
 import { ExpressionError, loadParser, type Node } from "../../../expressions/parse";
@@ -23,27 +23,35 @@ const maxAttributes = 32;
 /** Maximum size of the compiled expressions of a deployment, and of all parsed expressions, in bytes. */
 const maxCompiledBytes = 32 * 1024 * 1024;
 
-/** Estimated size of an expression in bytes. Each character can be a separate part. */
-function bytesOf(text: string): number {
-  return 1000 + 100 * text.length;
+/** A parsed expression. */
+interface Parsed extends Contents {
+  readonly node: Node;
+}
+
+/** Estimated size of a parsed or compiled expression in bytes. */
+function bytesOf(text: string, { parts }: Contents): number {
+  return 1000 + 2 * text.length + 1000 * parts;
 }
 
 /** Parsed expressions of all deployments. */
-const parsed = new LRUCache<string, Node>({
+const parsed = new LRUCache<string, Parsed>({
   maxSize: maxCompiledBytes,
-  sizeCalculation: (_, text) => bytesOf(text),
+  sizeCalculation: (contents, text) => bytesOf(text, contents),
 });
 
 /** Parses and evaluates expressions, so many expensive filters do not delay calls without a filter. */
 const turns = new Turns();
 
-async function parsedNode(text: string): Promise<Node> {
+async function parsedOf(text: string): Promise<Parsed> {
   const known = parsed.get(text);
   if (known) return known;
   const parse = await loadParser();
-  const node = await turns.run(() => parse(text));
-  parsed.set(text, node);
-  return node;
+  return turns.run(() => {
+    const node = parse(text);
+    const found = { node, ...contentsOf(node) };
+    parsed.set(text, found);
+    return found;
+  });
 }
 
 /** The items that a filter matches. */
@@ -80,7 +88,6 @@ export class ItemFilters {
   private readonly compiled = new LRUCache<string, { readonly compiled: Compiled; readonly version: number }>(
     {
       maxSize: maxCompiledBytes,
-      sizeCalculation: (_, key) => bytesOf(key),
     },
   );
   private readonly results = new LRUCache<string, Result>({
@@ -146,11 +153,6 @@ export class ItemFilters {
     return (item) => listOf(valueIn(column, item));
   }
 
-  /** Reads the attributes that an expression of a rule uses, so the first call does not have to wait for that. */
-  async prepareRule(text: string): Promise<void> {
-    await this.compiledFor(text, { attributes: async () => undefined }, "rule");
-  }
-
   /** Throws an ExpressionError if an expression is invalid, as `matching` does. */
   async check(text: string): Promise<void> {
     const { compiled, columns, user } = await this.compiledFor(
@@ -169,15 +171,14 @@ export class ItemFilters {
   }
 
   private async compiledFor(text: string, by: FilteredFor, mode: Mode) {
-    const node = await parsedNode(text);
-    const names = attributesIn(node, "item");
+    const contents = await parsedOf(text);
     // Checked before the expression is compiled, whose errors suggest names of attributes.
-    requireReadable({ item: names, user: attributesIn(node, "user") }, by.readable);
-    if (names.length > maxAttributes)
+    requireReadable(contents, by.readable);
+    if (contents.item.length > maxAttributes)
       throw new ExpressionError(0, `the expression reads more than ${maxAttributes} attributes`);
-    const columns = await this.table.columnsOf(names);
+    const columns = await this.table.columnsOf(contents.item);
     const compiled =
-      this.compiledAs(text, mode) ?? (await turns.run(() => this.compile(text, node, mode, by)));
+      this.compiledAs(text, mode) ?? (await turns.run(() => this.compile(text, contents, mode, by)));
     requireReadable(compiled, by.readable);
     const attributes = compiled.user.length > 0 ? await by.attributes() : undefined;
     return { compiled, columns, user: compiled.user.map((name) => this.userValue(attributes, name)) };
@@ -216,10 +217,11 @@ export class ItemFilters {
     return cached?.version === this.table.kinds.version ? cached.compiled : undefined;
   }
 
-  private compile(text: string, node: Node, mode: Mode, by: FilteredFor): Compiled {
+  private compile(text: string, contents: Parsed, mode: Mode, by: FilteredFor): Compiled {
     const { version } = this.table.kinds;
-    const compiled = compile(node, mode === "rule" ? anything : this.known(by));
-    this.compiled.set(`${mode} ${text}`, { compiled, version });
+    const compiled = compile(contents.node, mode === "rule" ? anything : this.known(by));
+    const size = bytesOf(text, contents);
+    this.compiled.set(`${mode} ${text}`, { compiled, version }, { size });
     return compiled;
   }
 

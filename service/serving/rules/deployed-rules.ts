@@ -7,16 +7,16 @@ import { JobError } from "../../base/job-error";
 import type { FilteredFor, ItemFilters } from "../filters/item-filters";
 import type { Arrangement, GroupLimit, Pinned } from "./arrange";
 
-/** Items that the rules of a deployment allow and prefer for a person. */
+/** What the rules of a deployment allow and prefer for a person. */
 export interface Standing {
   /** The only items to recommend, ascending; undefined for all. */
   readonly among?: Uint32Array | undefined;
   readonly weights: readonly Weight[];
-  /** Identifies the items and weights: two different choices never have the same stamp. */
+  /** Differs if the items differ. */
   readonly stamp: string;
 }
 
-/** Gives each list of items a number, so stamps can compare lists. A list that is computed again gets a new number. */
+/** Numbers of lists of items. A list that is computed again has another number. */
 const numbers = new WeakMap<Uint32Array, number>();
 let last = 0;
 
@@ -38,13 +38,11 @@ export class DeployedRules {
     this.factors = [...(rules.boost ?? []), ...(rules.bury ?? [])];
   }
 
-  /**
-   * Reads the attributes that the rules use, so the first call does not have to wait for that. Evaluates nothing, because
-   * only `check`, which runs later, rejects expressions that would block the service.
-   */
+  /** Reads the attributes that the rules use, so the first call does not have to wait for that. */
   async prepare(): Promise<void> {
-    for (const { text } of expressionsIn(this.rules)) await this.filters.prepareRule(text);
-    for (const { attribute } of this.rules.limitPer ?? []) await this.filters.valuesOf(attribute);
+    const of = { attributes: async () => undefined };
+    await this.standingFor(of);
+    await this.arrangementFor(of, () => true);
   }
 
   /** Throws if an expression reads unknown attributes, or if its types do not match. */

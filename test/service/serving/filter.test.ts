@@ -65,6 +65,12 @@ describe("a filter", () => {
     ["user.age > 21", () => false],
     ["double(string(item.price)) == item.price", () => true],
     ["true", () => true],
+    // As long as an expression can be, so it must not need too much of the stack.
+    [
+      `item.price == 1.5${" || item.country == user.country".repeat(300)}`,
+      (item) => item.price === 1.5 || item.country === "at",
+    ],
+    [`${"!".repeat(32)}item.featured`, (item) => item.featured],
   ])("%s returns exactly the items for which it is true, in the same order", async (text, matches) => {
     const all = await idsOf(null);
     const wanted = all.filter((id) => matches(attributesOf.get(id) as Item));
@@ -93,6 +99,8 @@ describe("a filter", () => {
     ["process.env", /^at character 1: process is unknown/],
     ["item.constructor == 1", /^at character 1: item.constructor is unknown/],
     [`${"(".repeat(40)}true${")".repeat(40)}`, /nested more than 32 levels deep/],
+    [`${"!".repeat(40)}item.featured`, /^at character 33: the expression is nested more than 32 levels deep/],
+    [`item.price < ${"-".repeat(2400)}1`, /nested more than 32 levels deep/],
     [`item.price == ${Array(1300).fill("1").join(" + ")}`, /more than 2500 parts/],
   ])("%.60s is rejected with the position and the reason", async (text, reason) => {
     const message = await reasonOf(text);
