@@ -111,10 +111,20 @@ export class Neighbours {
     return this.placed.itemsOf;
   }
 
-  /** Adds to `scores` what similar users contribute for a user who chose the given items. */
+  /**
+   * Adds to `scores` what similar users contribute for a user who chose the given items. Leaves the work arrays as they
+   * were, so others can use them afterwards.
+   */
   add(scores: Float32Array, chosen: ArrayLike<number>): void {
     const { items, sums } = this.scores(chosen);
     for (let at = 0; at < items.length; at++) scores[items[at]] += sums[items[at]];
+    this.resetSums();
+  }
+
+  private resetSums(): void {
+    const { sums, found } = this.placed;
+    for (let at = 0; at < this.found; at++) sums[found[at]] = 0;
+    this.found = 0;
   }
 
   /**
@@ -123,7 +133,7 @@ export class Neighbours {
    */
   scores(chosen: ArrayLike<number>): { readonly items: Uint32Array; readonly sums: Float32Array } {
     const { run, itemsOf, similarity, sums, found, factors } = this.placed;
-    for (let at = 0; at < this.found; at++) sums[found[at]] = 0;
+    this.resetSums();
     const touched = this.addSimilarities(chosen);
     const users = this.nearest(touched);
     this.found = run.addEntries(

@@ -102,7 +102,7 @@ function listMaker(
   const shown = work.exposure && shownBy(work, work.exposure);
   if (!work.neighbours) return (_, scores) => [shown?.(scores) ?? []];
   const exponents = work.neighbours;
-  // All neighbours share the same work arrays, because only one of them computes at a time.
+  // All neighbours share the same work arrays, because only one of them computes at a time, and `add` cleans up.
   const neighboursBy = [...new Set(blends.map((blend) => blend.similarityExponent))].map(
     (similarityExponent) => {
       const rule = { ...exponents, similarityExponent, scale: 1, popularityExponent: 0 };
@@ -116,11 +116,13 @@ function listMaker(
       factors: Float32Array.from(work.itemCounts, (count) => power(count, popularityExponent)),
     }),
   );
+  const neighbourScores = new Float32Array(train.items);
   const added = new Float32Array(train.items);
   return (user, scores) => {
     const lists: number[][] = [];
     for (const { similarityExponent, neighbours } of neighboursBy) {
-      const neighbourScores = neighbours.scores(rowOf(train, user));
+      neighbourScores.fill(0);
+      neighbours.add(neighbourScores, rowOf(train, user));
       for (const { popularityExponent, factors } of factorsBy) {
         for (let item = 0; item < added.length; item++) added[item] = neighbourScores[item] * factors[item];
         blends.forEach((blend, at) => {
