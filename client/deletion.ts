@@ -1,3 +1,4 @@
+import { withoutFullStop } from "../contract/messages";
 import { ApiError } from "./client";
 import { meansAbsent, undefinedIfMissing } from "./error-meaning";
 import { isUndecided } from "./finality";
@@ -34,7 +35,7 @@ export async function deleteObject({ send, isGone, meansGone = meansAbsent }: De
       if (error.namesObject || (await isObsolete())) return;
     } else if (!isUndecided(error)) throw error;
     if (seen !== false) throw error;
-    const reply = error.message.replace(/\.$/, "");
+    const reply = withoutFullStop(error.message);
     throw new Error(`${reply}; but a read shows that the object still exists`, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { tolerant } from "../contract";
-import { issueText } from "../contract/messages";
+import { issueText, withoutFullStop } from "../contract/messages";
 import { isOnThisMachine, isSameAddress } from "./address";
 import { isCiRunner, noAddressOnCi } from "./ci-runner";
 import { fitsHeader, parseDuration, parseJson } from "./parse";
@@ -256,7 +256,7 @@ export function hasTokenSource(settings: Settings): boolean {
 /** Error message if no token source is set and the service did not issue a token. */
 export function noTokenSource(tried: string): string {
   return (
-    `${tried.replace(/\.$/, "")}. If the service does not issue tokens for its key, set recommender:accessToken ` +
+    `${withoutFullStop(tried)}. If the service does not issue tokens for its key, set recommender:accessToken ` +
     "(`pulumi config set --secret recommender:accessToken VALUE`), recommender:tokenCommand or recommender:tokenUrl."
   );
 }

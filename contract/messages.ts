@@ -94,6 +94,11 @@ export function truncate(text: string, maxLength = maxWordLength): string {
   return text.length > maxLength ? `${text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…` : text;
 }
 
+/** Removes the final punctuation of a text that becomes part of a sentence. */
+export function withoutFullStop(text: string): string {
+  return text.replace(/[.;:\s]+$/, "");
+}
+
 /** Returns the known word that a mistyped word probably means, or undefined. */
 export function closestMatch(word: string, known: readonly string[]): string | undefined {
   if (word.length > maxWordLength) return undefined;

@@ -1,6 +1,7 @@
 import { exec } from "node:child_process";
 import type { Dispatcher } from "undici";
 import { z } from "zod";
+import { withoutFullStop } from "../../contract/messages";
 import type { Clock } from "../clock";
 import { mask, maskEncoded } from "../encoded-secrets";
 import { TokenError } from "../errors";
@@ -85,7 +86,7 @@ const tokenReply = z.object({
 
 /** Returns a source that requests tokens with OAuth 2 client credentials. The scope is the path of the operation. */
 export function endpointToken(endpoint: TokenEndpoint): TokenSource {
-  const { url, clientId, clientSecret, origin = `tokenUrl ${url}` } = endpoint;
+  const { url, clientId, clientSecret, origin = `tokenUrl ${url}`, whoami = "recommender whoami" } = endpoint;
   const form = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
   const { origin: host, pathname, search } = new URL(url);
   const fetch = async (scope: string, http: Dispatcher): Promise<Token> => {
@@ -110,7 +111,12 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
     const reply = tokenReply.safeParse(json).data;
     if (!reply) {
       const transient = json === undefined && text.trimStart().startsWith("{");
-      throw new TokenError(`${origin} returned ${statusCode} without an access_token`, { transient });
+      const { message, shape } = readErrorBody(redactSecret(text, clientSecret));
+      const reason = shape === "HTML" ? `: ${message}` : "";
+      const hint = `Check with \`${whoami}\`.`;
+      throw new TokenError(`${origin} returned ${statusCode} without an access_token${reason}. ${hint}`, {
+        transient,
+      });
     }
     const { access_token: value, expires_in: seconds } = reply;
     return { value, lifetimeMs: seconds == null ? jwtLifetimeMs(value) : seconds * 1000 };
@@ -211,11 +217,6 @@ function jwtLifetimeMs(token: string): number | undefined {
   const issued = typeof iat === "number" ? iat : now;
   const lifetimeMs = (exp - (issued <= now && now < exp ? now : issued)) * 1000;
   return lifetimeMs > 0 ? lifetimeMs : undefined;
-}
-
-/** Removes the final punctuation, because the text becomes part of a sentence. */
-function withoutFullStop(text: string): string {
-  return text.replace(/[.;:\s]+$/, "");
 }
 
 /** Shorter secrets are masked only as whole words. */

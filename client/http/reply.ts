@@ -42,12 +42,18 @@ export function readReply(
   if (!reply.success) {
     const problem = isEmpty
       ? "the response has no body"
-      : `the response is not valid: ${issuesText(reply.error.issues)}`;
-    throw new ReplyError(route, status, redact(problem), { requestId, passing });
+      : redact(`the response is not valid: ${issuesText(reply.error.issues)}`) + quotedError(text, redact);
+    throw new ReplyError(route, status, problem, { requestId, passing });
   }
   const difference = differenceFrom(sent, reply.data);
   if (difference === undefined) return reply.data;
   throw new ReplyError(route, status, redact(difference), { requestId, passing, isOfOtherCall: true });
+}
+
+/** Returns what an error body says that came with a success status. Empty for other bodies. */
+function quotedError(text: string, redact: (text: string) => string): string {
+  const { code, message, shape } = readErrorBody(text, redact);
+  return shape === "error" ? `; it says "${[code, message].filter(Boolean).join(": ")}"` : "";
 }
 
 /** Returns how a reply contradicts its request, or undefined if it does not. */

@@ -29,6 +29,8 @@ const maxWaitMs = 270_000;
 
 /** Time for which idempotency keys are relied on. Services remember the response to a key for at least a day. */
 const keysHoldMs = 20 * 3_600_000;
+/** How far the clock of the machine that sent a call may be ahead. It uses up a part of the time that keys hold longer. */
+const maxSkewMs = 3_600_000;
 
 /** Create that an earlier run has recorded. */
 export interface EarlierCall {
@@ -258,9 +260,13 @@ export function describeOutcome({ id, at, path }: JournalEntry): string {
   return id ? `created ${id}` : `may have created an object at ${at} (${path})`;
 }
 
-/** Whether an entry is recent enough for the service to know its key. */
+/**
+ * Whether an entry is recent enough for the service to know its key. An entry from the future does not show its age: a
+ * clock was wrong, so the service may have forgotten the key, and would run the call again.
+ */
 export function isRecent({ at }: JournalEntry, { clock }: Context): boolean {
-  return clock.now() - Date.parse(at) < keysHoldMs;
+  const ageMs = clock.now() - Date.parse(at);
+  return ageMs > -maxSkewMs && ageMs < keysHoldMs;
 }
 
 /** Returns the id of a service in the journal. It is a digest, because the address may be secret. */

@@ -1,5 +1,6 @@
 import type { OutcomeUnknownError } from "../../client/errors";
 import { shellQuote } from "../../client/shell-quote";
+import { withoutFullStop } from "../../contract/messages";
 
 const prefix = "unknown-";
 
@@ -49,7 +50,7 @@ export class UnknownCreationError extends Error {
         : `adopt it with its id in place of ID: ${adopting("ID")}`;
     super(
       [
-        `${lost.message}.`,
+        `${withoutFullStop(lost.message)}.`,
         ...found,
         ...doubt,
         ...(fix ? [fix] : []),

@@ -111,7 +111,11 @@ describe("a token endpoint", () => {
       /rejects clientId and clientSecret \(401 invalid_client\)\. Check with `recommender whoami`\.$/,
     ],
     ["returns no token", reply(200, { token: "t" }), /returned 200 without an access_token/],
-    ["returns HTML", reply(200, "<html>"), /returned 200 without an access_token/],
+    [
+      "returns HTML",
+      reply(200, "<title>Log in</title>"),
+      /returned 200 without an access_token: an HTML page titled "Log in" came instead of JSON\. Check with `recommender whoami`\.$/,
+    ],
   ])("that %s ends the call before anything is sent to the service", async (_, answer, message) => {
     const service = await start(ok);
     const endpoint = await start(answer);

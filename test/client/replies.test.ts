@@ -77,6 +77,11 @@ describe("a success that does not match the contract becomes a ReplyError", () =
     ],
     ["plain text", reply(200, "OK", { "content-type": "text/plain" }), /returned 200, but OK/],
     ["no id", reply(200, { name: "n" }), /eventDatasetId/],
+    [
+      "an error",
+      reply(200, { error: { code: "QUOTA", message: "The quota is used up." } }),
+      /eventDatasetId: missing; expected text; it says "QUOTA: The quota is used up\."$/,
+    ],
     ["a list instead of an object", reply(200, []), /expected an object/],
     ["null", reply(200, "null"), /expected an object/],
     ["nothing", reply(200, ""), /returned 200, but the response has no body$/],

@@ -4,7 +4,7 @@ import { UnknownCreationError } from "../../../provider/recovery/unknown-creatio
 const lost = new OutcomeUnknownError(
   { method: "POST", path: "/create-event-dataset" },
   "key",
-  new Error("reset"),
+  new Error("307: it redirects to /login. Check the address."),
 );
 
 function messageFor(candidates: readonly string[], name = "clicks"): string {
@@ -24,6 +24,10 @@ test("a question without candidates explains the id in its command", () => {
   expect(messageFor([])).toContain(
     "adopt it with its id in place of ID: `RECOMMENDER_ADOPT=clicks=ID pulumi up`",
   );
+});
+
+test("a question about a lost create ends each sentence with one full stop", () => {
+  expect(messageFor([])).not.toContain("..");
 });
 
 test("a question about a lost create does not mention options that the resource may not have", () => {

@@ -59,6 +59,22 @@ test("runs that ask about a lost call again leave one placeholder in the state",
   expect(runs.engine.all()).toMatchObject([{ id: expect.stringMatching(/^unknown-/) }]);
 });
 
+test.each([
+  ["19 hours ago is repeated with its key", -19, true],
+  ["21 hours ago is not repeated", -21, false],
+  ["by a clock that is minutes ahead is repeated with its key", 0.5, true],
+  ["before the clock was set back is not repeated", 2, false],
+])("a lost call that was sent %s", async (_, hours, isRepeated) => {
+  await write(runs.entry({ at: new Date(Date.now() + hours * 3_600_000).toISOString() }));
+  runs.observed.calls();
+  const errors = await runs.engine.up([users]);
+  const question = expect.objectContaining({
+    message: expect.stringContaining("RECOMMENDER_CREATE_AGAIN=users"),
+  });
+  expect(errors).toEqual(isRepeated ? [] : [question]);
+  expect(runs.created()).toBe(isRepeated ? 1 : 0);
+});
+
 test("an object that was found again is not reported as orphaned when its placeholder is deleted", async () => {
   const key = randomUUID();
   await runs.observed.client.call(routes.createUserDataset, request, { idempotencyKey: key });
