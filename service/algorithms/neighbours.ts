@@ -18,8 +18,8 @@ export interface NeighbourRule {
   /** The score of an item that n users chose is multiplied by n^-popularityExponent. */
   readonly popularityExponent: number;
   /**
-   * The similarity of two users, including the weights above, is raised to this power. Above 1, a user who shares several items counts more than
-   * several users who share one item each. Absent if it is 1.
+   * The similarity of two users, including the weights above, is raised to this power. Above 1, a user who shares
+   * several items counts more than several users who share one item each. Absent if it is 1.
    */
   readonly similarityExponent?: number | undefined;
 }
