@@ -78,8 +78,8 @@ const POPULARITY_EXPONENTS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8];
 const CERTAIN = 1.01;
 
 /**
- * Exponents to try together. Items that similar users chose by chance are mostly popular ones. With the power they count
- * less, so popular items need less holding back.
+ * Exponents to try together, found on Gowalla and Epinions. Items that similar users chose by chance are mostly popular
+ * ones. With the power they count less, so popular items need less holding back.
  */
 const SHARPER = { similarityExponent: 1.5, popularityExponent: 0.3 };
 
