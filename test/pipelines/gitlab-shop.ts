@@ -1,5 +1,6 @@
 import { Host } from "../cli/comment/hosts";
 import { GitLabCi, type GitLabEvent } from "./gitlab-ci";
+import type { Variables } from "./gitlab-yaml";
 import { type Expected, expectEnds, type Jobs, type PipelineShop, type Start } from "./pipeline";
 import { exampleFile, ShopRepository, type StackName } from "./shop-repository";
 
@@ -25,9 +26,11 @@ export class GitLabShop implements PipelineShop {
     const gitlab = new GitLabCi(repository, host);
     gitlab.protectedEnvironments.add("prod");
     for (const stack of stacks) {
-      const reader = await repository.services[stack].environmentOf("reviews", "read", "recommend");
-      gitlab.scopes[stack] = repository.secrets;
-      gitlab.scopes[`${stack}-retrain`] = repository.secrets;
+      const { RECOMMENDER_API_KEY, RECOMMENDER_CLIENT_ID, RECOMMENDER_CLIENT_SECRET } =
+        await repository.services[stack].environmentOf("reviews", "read", "recommend");
+      const reader = { RECOMMENDER_API_KEY, RECOMMENDER_CLIENT_ID, RECOMMENDER_CLIENT_SECRET } as Variables;
+      for (const purpose of ["", "-promotion", "-retrain"])
+        gitlab.scopes[`${stack}${purpose}`] = repository.secrets;
       gitlab.scopes[`${stack}-review`] = { ...repository.secrets, ...reader };
     }
     return new GitLabShop(repository, host, gitlab);

@@ -100,7 +100,7 @@ test("each job takes the credentials and the backend of its stack from the envir
   const environments = gitlabJobs.map(([, { environment }]) => environment);
   expect(environments).toEqual([
     { name: "dev" },
-    { name: "$TO-review", action: "access" },
+    { name: "$TO-promotion", action: "access" },
     { name: "$TO" },
     { name: "$STACK-retrain" },
     { name: "$[[ inputs.stack ]]-review", action: "access" },

@@ -1,8 +1,10 @@
 import type { Figures, Release, Watch } from "../../../cli/release/history";
+import { duration } from "../../../cli/terminal/option-values";
 import { Answers } from "../../../cli/watch/figures";
 import { nextStep } from "../../../cli/watch/next-step";
 import { parseCounters } from "../../../cli/watch/service-metrics";
 import { findServiceViolation, findViolation } from "../../../cli/watch/violation";
+import { watchPolicyOf } from "../../../cli/watch/watch";
 import { Metrics } from "../../../service/base/metrics";
 
 const limits = { maxErrors: 0.05, maxEmpty: 0.1, maxLatencyMs: 200, maxPopularityIncrease: 0.2 };
@@ -110,3 +112,10 @@ describe("a watch", () => {
     expect(nextStep(watched, [watched, ...later])).toMatchObject(expected);
   });
 });
+
+test.each(["90s", "30m", "36h", "2d", "1500ms"])(
+  "the duration %s of a command is shown as it was given",
+  (text) => {
+    expect(watchPolicyOf({ freezes: [] }, duration(text))?.for.text).toBe(text);
+  },
+);
