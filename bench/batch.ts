@@ -12,9 +12,10 @@ import { upload, upsertBodies } from "./service/upload";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 /** Users with events, from whom the model learns. All other users only have a record. */
-const shape = { users: 100_000 * scale, items: 20_000, eventsOfUser: 5 };
+const learned = { users: 100_000 * scale, items: 20_000, eventsOfUser: 5 };
 /** Numbers of users that are compared. The file of the last one is ten times as large as that of the first. */
 const counts = [100_000 * scale, 1_000_000 * scale] as const;
+const shape = { ...learned, userShards: Math.ceil(counts[1] / limits.recordsPerShard) };
 /** Parameters of a usual size, because a search for the best ones would take longer than the jobs. */
 const parameters = { dimensions: 64, epochs: 3, regularization: 0.01, alpha: 0.1 };
 /** Users whose events are uploaded together. */
@@ -68,7 +69,9 @@ async function uploadUsers(api: Api, { userDatasetId }: Project, from: number, t
       user_id: `u${first + at}`,
       attributes: { age: (first + at) % 80 },
     }));
-    await api.call("/upsert-dataset-users", { user_dataset_id: userDatasetId, users });
+    const reply = await api.call("/upsert-dataset-users", { user_dataset_id: userDatasetId, users });
+    const { length } = reply.failed_ids as string[];
+    if (length > 0) throw new Error(`The service rejected ${length} users.`);
   }
 }
 
