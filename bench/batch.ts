@@ -11,9 +11,10 @@ import { Project } from "./service/project";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 /** Users with events, from whom the model learns. All other users only have a record. */
-const shape = { users: 100_000 * scale, items: 20_000, eventsOfUser: 5 };
+const learned = { users: 100_000 * scale, items: 20_000, eventsOfUser: 5 };
 /** Numbers of users to compare. The last file is ten times as large as the first. */
 const counts = [100_000 * scale, 1_000_000 * scale] as const;
+const shape = { ...learned, userShards: Math.ceil(counts[1] / limits.recordsPerShard) };
 /** Parameters of a usual size, because a search for the best ones would take longer than the jobs. */
 const parameters = { dimensions: 64, epochs: 3, regularization: 0.01, alpha: 0.1 };
 
@@ -55,7 +56,9 @@ async function uploadUsers(api: Api, { userDatasetId }: Project, from: number, t
       user_id: `u${first + at}`,
       attributes: { age: (first + at) % 80 },
     }));
-    await api.call("/upsert-dataset-users", { user_dataset_id: userDatasetId, users });
+    const reply = await api.call("/upsert-dataset-users", { user_dataset_id: userDatasetId, users });
+    const { length } = reply.failed_ids as string[];
+    if (length > 0) throw new Error(`The service rejected ${length} users.`);
   }
 }
 

@@ -6,6 +6,8 @@ import { upload, upsertBodies } from "./upload";
 export interface Shape {
   readonly users: number;
   readonly items: number;
+  /** Shards of the user dataset. Default: one, for 100,000 users. */
+  readonly userShards?: number;
 }
 
 /** Creates an event dataset and uploads the events. Returns its id and the seconds of the upload. */
@@ -33,12 +35,12 @@ export class Project {
   static async create(
     api: Api,
     eventDatasetId: string,
-    { items: count }: Shape,
+    { items: count, userShards = 1 }: Shape,
     attributesOf: (item: number) => object = (item) => ({ genre: [`g${item % 18}`], title: `Title ${item}` }),
   ): Promise<Project> {
     const { user_dataset_id } = await api.call("/create-user-dataset", {
       name: "users",
-      num_shards: 1,
+      num_shards: userShards,
     });
     const { item_dataset_id } = await api.call("/create-item-dataset", {
       name: "items",

@@ -127,7 +127,7 @@ describe("filters of a deployment", () => {
       " || ",
     );
     expect(await messageOf(ids(expensive))).toMatch(
-      /^at character 1: the expression is too expensive for 30,000 items: it takes \d+\.\d times the limit/,
+      /^at character 1: the expression is too expensive for 30,000 items: it takes \d+ times the limit/,
     );
     const cheap = Array.from({ length: 20 }, (_, at) => `item.kind == user.kind${at}`).join(" || ");
     expect(await ids(cheap, { kind7: 1 })).toHaveLength(10_000);
