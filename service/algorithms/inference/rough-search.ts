@@ -52,9 +52,9 @@ export class RoughSearch {
 
   /**
    * Returns all of the first items that may be among the `count` highest, ascending. Leaves out zero vectors.
-   * @param raised all items for which `added` is above 0
+   * @param raised marks of all blocks of items for which `added` is above 0
    */
-  find(vector: Float32Array, items: number, count: number, raised: readonly Uint32Array[] = []): number[] {
+  find(vector: Float32Array, items: number, count: number, raised?: Uint8Array): number[] {
     const { copies } = this;
     const user = copies.prepare(vector);
     copies.mark(raised);

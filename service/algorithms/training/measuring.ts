@@ -1,3 +1,4 @@
+import { BLOCK, paddedBlocks } from "../blocks";
 import { DIVERSIFIED, diversified, type ExposureRule, penalized, penaltyOf } from "../exposure";
 import { rowOf } from "../interactions";
 import { kernelOn, paddedRows } from "../kernel";
@@ -137,7 +138,7 @@ function topOfSums(scores: Float32Array, added: Float32Array, scale: number): nu
 
 /** Returns the total length of the work arrays of `Neighbours`, in floats. */
 export function neighbourFloats(users: number, items: number): number {
-  return 3 * users + 1 + 3 * items + 1;
+  return 3 * users + 1 + 2 * paddedBlocks(items) + Math.ceil(paddedBlocks(items) / BLOCK / 4);
 }
 
 /**
@@ -146,6 +147,9 @@ export function neighbourFloats(users: number, items: number): number {
  */
 function rowsIn({ memory, itemsOf, usersOf, train }: MeasureWork, floats: Float32Array): PlacedRows {
   const { users, items } = train;
+  const padded = paddedBlocks(items);
+  const sums = 3 * users + 1;
+  const marked = sums + 2 * padded;
   const integers = (from: number, length: number) =>
     new Uint32Array(floats.buffer, floats.byteOffset + from * 4, length);
   return {
@@ -155,9 +159,9 @@ function rowsIn({ memory, itemsOf, usersOf, train }: MeasureWork, floats: Float3
     similarity: floats.subarray(0, users).fill(0),
     touched: integers(users, users + 1),
     nearest: integers(2 * users + 1, users),
-    sums: floats.subarray(3 * users + 1, 3 * users + 1 + items).fill(0),
-    factors: floats.subarray(3 * users + 1 + items, 3 * users + 1 + 2 * items),
-    found: integers(3 * users + 1 + 2 * items, items + 1),
+    sums: floats.subarray(sums, sums + padded).fill(0),
+    factors: floats.subarray(sums + padded, marked),
+    marked: new Uint8Array(floats.buffer, floats.byteOffset + marked * 4, padded / BLOCK).fill(0),
   };
 }
 
