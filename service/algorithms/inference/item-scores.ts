@@ -1,5 +1,6 @@
 import { allocateMarks, BLOCK, eachMarked, paddedBlocks } from "../blocks";
 import type { Kernel } from "../kernel";
+import { isZero } from "../linear-algebra";
 import type { Neighbours } from "../neighbours";
 import { TopK } from "../top";
 import type { OrderPart } from "./order-part";
@@ -124,15 +125,22 @@ export class ItemScores {
   /**
    * Returns the items with the highest scores, best first, without the excluded ones and those without a vector. Computes
    * only the scores that may be among them, and leaves these in `memory`.
+   * @param among the only items to choose from, ascending; undefined for all
    */
-  highest(preferences: Preferences, limit: number, exclude: readonly number[]): number[] {
+  highest(
+    preferences: Preferences,
+    limit: number,
+    exclude: readonly number[],
+    among?: Uint32Array,
+  ): number[] {
     const search = this.searched();
     const { added } = search;
     const marked = this.add(added, preferences);
     const excluded = exclude.filter((item) => item < this.count);
     for (const item of excluded) added[item] = Number.NEGATIVE_INFINITY;
-    const possible = search.find(preferences.vector, this.count, Math.min(limit, this.count), marked);
-    const best = this.best(preferences.vector, possible, limit, (item, product) => product + added[item]);
+    const { vector } = preferences;
+    const possible = search.find(vector, among ?? this.count, Math.min(limit, this.count), marked);
+    const best = this.best(vector, possible, limit, (item, product) => product + added[item]);
     clear(added, marked);
     for (const item of excluded) added[item] = 0;
     return best;
@@ -222,8 +230,4 @@ export class ItemScores {
 
 function clear(added: Float32Array, marked: Uint8Array): void {
   eachMarked(marked, (from, to) => added.fill(0, from, to));
-}
-
-function isZero(vector: Float32Array): boolean {
-  return vector.every((value) => value === 0);
 }

@@ -183,6 +183,27 @@ export class RoughCopies {
     );
   }
 
+  /** Returns what is added and `factor` times the length of the vector, for some items. */
+  typicalScores(items: Uint32Array, factor: number): Float32Array {
+    const { added, reaches } = this;
+    const values = new Float32Array(items.length);
+    for (let at = 0; at < values.length; at++)
+      values[at] = (added[items[at]] ?? 0) + factor * (reaches[items[at]] ?? 0);
+    return values;
+  }
+
+  /** Like `selectReaching`, but selects from some items, ascending. Leaves out items that have no copy yet. */
+  selectReachingOf(items: Uint32Array, factor: number, floor: number): number {
+    const { which, added, reaches } = this;
+    let selected = 0;
+    for (let at = 0; at < items.length; at++) {
+      const item = items[at];
+      const reach = reaches[item];
+      if (reach > 0 && added[item] + factor * reach >= floor) which[selected++] = item;
+    }
+    return selected;
+  }
+
   /** Keeps those of the selected items whose scores can reach `floor`, by the heads of their vectors. */
   keepHeadsReaching({ scale, length, off, tail }: Prepared, selected: number, floor: number): number {
     if (this.stride <= HEAD) return selected;
