@@ -114,9 +114,9 @@ export interface KernelExports {
     index: number,
     values: number,
     out: number,
-    found: number,
-  ): number;
-  multiplyAt(places: number, count: number, values: number, factors: number): void;
+    marked: number,
+  ): void;
+  multiplyMarked(values: number, factors: number, marked: number, blocks: number): void;
 }
 
 /** The memory of a kernel. */

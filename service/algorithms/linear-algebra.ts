@@ -49,6 +49,11 @@ export function norm(vector: ArrayLike<number>): number {
   return Math.sqrt(dot(vector, vector));
 }
 
+/** Returns whether all numbers of a vector are 0. */
+export function isZero(vector: Float32Array): boolean {
+  return vector.every((value) => value === 0);
+}
+
 /** Returns the mean of the values; NaN if there are none. */
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;

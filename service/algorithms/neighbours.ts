@@ -1,3 +1,4 @@
+import { allocateMarks, eachMarked, paddedBlocks } from "./blocks";
 import { type Interactions, itemCounts, rowOf, transpose } from "./interactions";
 import { arrayBytes, Kernel, type KernelExports } from "./kernel";
 import { nthLowest } from "./top";
@@ -46,18 +47,19 @@ export interface PlacedRows {
    */
   readonly touched: Uint32Array;
   readonly nearest: Uint32Array;
-  /** All zero before the first call. */
+  /** Sum of each item, in whole blocks. All zero before the first call. */
   readonly sums: Float32Array;
-  /** Items whose sum is not zero, and one more element, because the kernel writes ahead. */
-  readonly found: Uint32Array;
-  /** Factor for the sum of each item. */
+  /** Blocks with sums. None before the first call. */
+  readonly marked: Uint8Array;
+  /** Factor for the sum of each item, in whole blocks. */
   readonly factors: Float32Array;
 }
 
 function placeRows(interactions: Interactions): PlacedRows {
   const { users, items, index } = interactions;
   const rows = [users + 1, items + 1, index.length, index.length];
-  const lengths = [...rows, users, users + 1, users, items, items + 1, items];
+  const [padded, marks] = [paddedBlocks(items), allocateMarks(items).length];
+  const lengths = [...rows, users, users + 1, users, padded, Math.ceil(marks / 4), padded];
   const kernel = new Kernel(lengths.reduce((sum, length) => sum + arrayBytes(length), 0));
   const placed = (rows: Rows): Rows => {
     const start = kernel.integers(rows.start.length);
@@ -73,9 +75,9 @@ function placeRows(interactions: Interactions): PlacedRows {
     similarity: kernel.floats(users),
     touched: kernel.integers(users + 1),
     nearest: kernel.integers(users),
-    sums: kernel.floats(items),
-    found: kernel.integers(items + 1),
-    factors: kernel.floats(items),
+    sums: kernel.floats(padded),
+    marked: new Uint8Array(kernel.memory.buffer, kernel.floats(Math.ceil(marks / 4)).byteOffset, marks),
+    factors: kernel.floats(padded),
   };
 }
 
@@ -84,8 +86,6 @@ export class Neighbours {
   private readonly itemFactors: Float32Array;
   private readonly userFactors: Float32Array;
   private readonly ordered: Float32Array;
-  /** Number of items whose sum is not zero. */
-  private found = 0;
 
   constructor(
     interactions: Interactions,
@@ -111,43 +111,37 @@ export class Neighbours {
     return this.placed.itemsOf;
   }
 
-  /**
-   * Adds to `scores` what similar users contribute for a user who chose the given items. Leaves the work arrays as they
-   * were, so others can use them afterwards.
-   */
+  /** Adds to `scores` what similar users contribute for a user who chose the given items. */
   add(scores: Float32Array, chosen: ArrayLike<number>): void {
-    const { items, sums } = this.scores(chosen);
-    for (let at = 0; at < items.length; at++) scores[items[at]] += sums[items[at]];
-    this.resetSums();
-  }
-
-  private resetSums(): void {
-    const { sums, found } = this.placed;
-    for (let at = 0; at < this.found; at++) sums[found[at]] = 0;
-    this.found = 0;
+    const { marked, sums } = this.scores(chosen);
+    eachMarked(marked, (from, to) => {
+      const end = Math.min(to, scores.length);
+      for (let item = from; item < end; item++) scores[item] += sums[item];
+    });
   }
 
   /**
-   * Returns the items to whose scores similar users contribute, and how much. It is 0 for all others. The next call
-   * overwrites the arrays.
+   * Returns what similar users contribute to the score of each item, and the blocks of items with contributions. The next
+   * call overwrites the arrays.
    */
-  scores(chosen: ArrayLike<number>): { readonly items: Uint32Array; readonly sums: Float32Array } {
-    const { run, itemsOf, similarity, sums, found, factors } = this.placed;
-    this.resetSums();
+  scores(chosen: ArrayLike<number>): Pick<PlacedRows, "sums" | "marked"> {
+    const { run, itemsOf, similarity, sums, marked, factors } = this.placed;
+    eachMarked(marked, (from, to) => sums.fill(0, from, to));
+    marked.fill(0);
     const touched = this.addSimilarities(chosen);
     const users = this.nearest(touched);
-    this.found = run.addEntries(
+    run.addEntries(
       users.byteOffset,
       users.length,
       itemsOf.start.byteOffset,
       itemsOf.index.byteOffset,
       similarity.byteOffset,
       sums.byteOffset,
-      found.byteOffset,
+      marked.byteOffset,
     );
-    run.multiplyAt(found.byteOffset, this.found, sums.byteOffset, factors.byteOffset);
+    run.multiplyMarked(sums.byteOffset, factors.byteOffset, marked.byteOffset, marked.length);
     this.resetSimilarities(touched);
-    return { items: found.subarray(0, this.found), sums };
+    return { sums, marked };
   }
 
   /**

@@ -1,4 +1,6 @@
+import { allocateMarks, BLOCK, eachMarked, paddedBlocks } from "../blocks";
 import type { Kernel } from "../kernel";
+import { isZero } from "../linear-algebra";
 import type { Neighbours } from "../neighbours";
 import { TopK } from "../top";
 import type { OrderPart } from "./order-part";
@@ -15,6 +17,7 @@ export class ItemScores {
   private vector: Float32Array;
   private out: Float32Array;
   private added = new Float32Array(0);
+  private marked: Uint8Array = new Uint8Array(0);
   private search: RoughSearch | undefined;
   private count: number;
 
@@ -88,7 +91,12 @@ export class ItemScores {
     this.vector.set(preferences.vector);
     this.compute(0, this.count);
     const added = this.addedMemory();
-    for (const items of this.add(added, preferences)) move(added, items, scores);
+    const marked = this.add(added, preferences);
+    eachMarked(marked, (from, to) => {
+      const end = Math.min(to, scores.length);
+      for (let item = from; item < end; item++) scores[item] += added[item];
+    });
+    clear(added, marked);
     return scores;
   }
 
@@ -97,7 +105,7 @@ export class ItemScores {
     const scores = this.memory();
     this.vector.set(preferences.vector);
     const added = this.addedMemory();
-    const found = this.add(added, preferences);
+    const marked = this.add(added, preferences);
     let computed = -1;
     for (const item of items) {
       // A filter also knows items that the model does not have yet.
@@ -105,7 +113,7 @@ export class ItemScores {
       computed = this.computeBlock(item, computed);
       scores[item] += added[item] ?? 0;
     }
-    setAll(added, found, 0);
+    clear(added, marked);
     return scores;
   }
 
@@ -117,16 +125,24 @@ export class ItemScores {
   /**
    * Returns the items with the highest scores, best first, without the excluded ones and those without a vector. Computes
    * only the scores that may be among them, and leaves these in `memory`.
+   * @param among the only items to choose from, ascending; undefined for all
    */
-  highest(preferences: Preferences, limit: number, exclude: readonly number[]): number[] {
+  highest(
+    preferences: Preferences,
+    limit: number,
+    exclude: readonly number[],
+    among?: Uint32Array,
+  ): number[] {
     const search = this.searched();
     const { added } = search;
-    const found = this.add(added, preferences);
-    const excluded = Uint32Array.from(exclude.filter((item) => item < this.count));
-    setAll(added, [excluded], Number.NEGATIVE_INFINITY);
-    const possible = search.find(preferences.vector, this.count, Math.min(limit, this.count), found);
-    const best = this.best(preferences.vector, possible, limit, (item, product) => product + added[item]);
-    setAll(added, [...found, excluded], 0);
+    const marked = this.add(added, preferences);
+    const excluded = exclude.filter((item) => item < this.count);
+    for (const item of excluded) added[item] = Number.NEGATIVE_INFINITY;
+    const { vector } = preferences;
+    const possible = search.find(vector, among ?? this.count, Math.min(limit, this.count), marked);
+    const best = this.best(vector, possible, limit, (item, product) => product + added[item]);
+    clear(added, marked);
+    for (const item of excluded) added[item] = 0;
     return best;
   }
 
@@ -138,10 +154,10 @@ export class ItemScores {
     exclude: readonly number[],
   ): number[] {
     const search = this.searched();
-    const excluded = Uint32Array.from(exclude.filter((item) => item < this.count));
-    setAll(search.added, [excluded], Number.NEGATIVE_INFINITY);
+    const excluded = exclude.filter((item) => item < this.count);
+    for (const item of excluded) search.added[item] = Number.NEGATIVE_INFINITY;
     const possible = search.findClosest(direction, this.count, Math.min(limit, this.count));
-    setAll(search.added, [excluded], 0);
+    for (const item of excluded) search.added[item] = 0;
     return this.best(direction, possible, limit, (item, product) => product / lengths[item]);
   }
 
@@ -185,47 +201,33 @@ export class ItemScores {
     kernel.run.scores(at, count, stride, vector.byteOffset, out.byteOffset + 4 * from);
   }
 
-  /** Returns memory for `add`, all zero. */
+  /** Returns memory for `add`, in whole blocks, all zero. */
   private addedMemory(): Float32Array {
-    const hasMore = this.neighbours !== null || this.order !== null;
     if (this.search) return this.search.added;
-    if (this.added.length < this.count && hasMore) this.added = new Float32Array(this.out.length);
+    const needed = paddedBlocks(this.out.length);
+    if (this.added.length !== needed) this.added = new Float32Array(needed);
     return this.added;
   }
 
   /**
-   * Writes to an array of zeros what neighbours and the order of events add to the dot products of items. The array must be
-   * all zero again afterwards, because filling it anew would take most of the time if there are very many items.
-   * @returns the items with an addition
+   * Writes to an array of zeros what neighbours and the order of events add to the dot products of items. Call `clear`
+   * afterwards. Filling the whole array anew would take most of the time if there are very many items.
+   * @returns marks of the blocks of these items
    */
-  private add(added: Float32Array, { chosen, sequence }: Preferences): Uint32Array[] {
-    const more: number[] = [];
+  private add(added: Float32Array, { chosen, sequence }: Preferences): Uint8Array {
+    if (this.marked.length * BLOCK !== added.length) this.marked = allocateMarks(added.length);
+    const { marked } = this;
+    marked.fill(0);
     const found = chosen.length > 0 ? this.neighbours?.scores(chosen) : undefined;
-    if (found) copy(found.sums, found.items, added);
-    if (sequence) this.order?.add(added, sequence, more);
-    const others = Uint32Array.from(more);
-    return found ? [found.items, others] : [others];
+    if (found) {
+      eachMarked(found.marked, (from, to) => added.set(found.sums.subarray(from, to), from));
+      marked.set(found.marked);
+    }
+    if (sequence) this.order?.add(added, sequence, marked);
+    return marked;
   }
 }
 
-// These loops run over many thousand places, and are several times slower if some of the lists are not typed arrays.
-
-function copy(from: Float32Array, places: Uint32Array, to: Float32Array): void {
-  for (let at = 0; at < places.length; at++) to[places[at]] = from[places[at]];
-}
-
-/** Adds, instead of replacing, and leaves zeros. */
-function move(from: Float32Array, places: Uint32Array, to: Float32Array): void {
-  for (let at = 0; at < places.length; at++) {
-    to[places[at]] += from[places[at]];
-    from[places[at]] = 0;
-  }
-}
-
-function setAll(values: Float32Array, lists: readonly Uint32Array[], value: number): void {
-  for (const places of lists) for (let at = 0; at < places.length; at++) values[places[at]] = value;
-}
-
-function isZero(vector: Float32Array): boolean {
-  return vector.every((value) => value === 0);
+function clear(added: Float32Array, marked: Uint8Array): void {
+  eachMarked(marked, (from, to) => added.fill(0, from, to));
 }

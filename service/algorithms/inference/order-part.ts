@@ -24,9 +24,9 @@ export class OrderPart {
     return model.order ? new OrderPart(model.order.rule, model, model.learned.sequences) : null;
   }
 
-  /** Adds the scores for a user's last items. `found` gets the items whose score was 0 and changes. */
-  add(scores: Float32Array, sequence: Sequence, found?: number[]): void {
-    this.scores.add(scores, sequence, found);
+  /** Adds the scores for a user's last items. `marked` gets a mark for each block of items with such a score. */
+  add(scores: Float32Array, sequence: Sequence, marked?: Uint8Array): void {
+    this.scores.add(scores, sequence, marked);
   }
 
   /** Returns the last of a user's items by the times of their events. The model must know all of them. */

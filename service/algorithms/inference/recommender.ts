@@ -2,6 +2,7 @@
 
 import type { Attributes } from "../attributes";
 import { DIVERSIFIED, diversified, penalized, penaltyOf } from "../exposure";
+import { isZero } from "../linear-algebra";
 import { Neighbours } from "../neighbours";
 import { UNPLACED } from "../placed";
 import { topAmong, topIndices } from "../top";
@@ -156,19 +157,20 @@ export class Recommender {
     return diversified(order, limit, this.diversity, (item) => this.vectorOf(item));
   }
 
-  /**
-   * Returns the items with the highest scores. Without preferences, these are the most popular items.
-   */
+  /** Returns the items with the highest scores. Without preferences, these are the most popular items. */
   candidates(
     preferences: Preferences | null,
     limit: number,
     exclude: Iterable<number> = [],
     { among, weights = [] }: Selection = {},
   ): number[] {
-    const isPlain = !among && weights.length === 0 && !this.penalties;
+    const isPlain = weights.length === 0 && !this.penalties;
     const without = [...exclude];
-    if (preferences && isPlain && this.itemScores.isSearchable(limit + without.length))
-      return this.itemScores.highest(preferences, limit, without);
+    if (preferences && isPlain && this.itemScores.isSearchable(limit + without.length)) {
+      const found = this.itemScores.highest(preferences, limit, without, among);
+      // A search leaves out items without a vector, which are needed if few items pass a filter.
+      if (!among || found.length === limit) return found;
+    }
     const scores = this.scores(preferences, among);
     weigh(scores, weights);
     for (const item of without) scores[item] = Number.NEGATIVE_INFINITY;
@@ -294,8 +296,4 @@ export class Recommender {
     this.popularity.set(popularity);
     this.setPenalties();
   }
-}
-
-function isZero(vector: Float32Array): boolean {
-  return vector.every((value) => value === 0);
 }

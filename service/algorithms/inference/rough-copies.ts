@@ -1,3 +1,4 @@
+import { BLOCK, paddedBlocks } from "../blocks";
 import { arrayBytes, Kernel, paddedRows } from "../kernel";
 import { norm } from "../linear-algebra";
 
@@ -6,9 +7,6 @@ const [LARGEST_ITEM, LARGEST_USER] = [127, 8191];
 
 /** Bound of the rounding errors of exact scores, relative to the lengths of the vectors. Real errors are far smaller. */
 export const ROUNDING = 1e-5;
-
-/** Number of items in a block, as in kernel.as. The kernel finds the maximum of each block. */
-export const BLOCK = 64;
 
 /** The largest numbers of each vector. Often, bounding the rest of a product by the lengths of the vectors is enough. */
 const HEAD = 32;
@@ -143,12 +141,10 @@ export class RoughCopies {
     return { scale, length: norm(vector), off: Math.sqrt(off), tail: Math.sqrt(tail) };
   }
 
-  /** Marks the blocks of some items instead of those before. */
-  mark(lists: readonly Uint32Array[]): void {
-    const { marked } = this;
-    marked.fill(0);
-    for (const items of lists)
-      for (let at = 0; at < items.length; at++) marked[Math.floor(items[at] / BLOCK)] = 1;
+  /** Marks blocks instead of those before. */
+  mark(blocks: Uint8Array | undefined): void {
+    if (blocks) this.marked.set(blocks.subarray(0, this.marked.length));
+    else this.marked.fill(0);
   }
 
   /**
@@ -185,6 +181,27 @@ export class RoughCopies {
       floor,
       which.byteOffset,
     );
+  }
+
+  /** Returns what is added and `factor` times the length of the vector, for some items. */
+  typicalScores(items: Uint32Array, factor: number): Float32Array {
+    const { added, reaches } = this;
+    const values = new Float32Array(items.length);
+    for (let at = 0; at < values.length; at++)
+      values[at] = (added[items[at]] ?? 0) + factor * (reaches[items[at]] ?? 0);
+    return values;
+  }
+
+  /** Like `selectReaching`, but selects from some items, ascending. Leaves out items that have no copy yet. */
+  selectReachingOf(items: Uint32Array, factor: number, floor: number): number {
+    const { which, added, reaches } = this;
+    let selected = 0;
+    for (let at = 0; at < items.length; at++) {
+      const item = items[at];
+      const reach = reaches[item];
+      if (reach > 0 && added[item] + factor * reach >= floor) which[selected++] = item;
+    }
+    return selected;
   }
 
   /** Keeps those of the selected items whose scores can reach `floor`, by the heads of their vectors. */
@@ -263,11 +280,6 @@ function byEnergy(vectors: Float32Array, stride: number): Uint32Array {
   for (let from = 0; from < vectors.length; from += step)
     for (let k = 0; k < stride; k++) energy[k] += vectors[from + k] * vectors[from + k];
   return Uint32Array.from(energy.keys()).sort((a, b) => energy[b] - energy[a] || a - b);
-}
-
-/** Rounds up a number of items to whole blocks. */
-export function paddedBlocks(items: number): number {
-  return Math.ceil(items / BLOCK) * BLOCK;
 }
 
 function largestOf(vector: Float32Array): number {

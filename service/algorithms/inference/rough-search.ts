@@ -7,6 +7,9 @@ const WORTHWHILE_FLOATS = 2 ** 18;
 /** A search first bounds this many promising items for each one that it returns. */
 const SEEDS = 16;
 
+/** Groups of values in which the search looks for the promising items, for each one of them. */
+const GROUPS = 4;
+
 /** Typical dot product of a user and a recommended item, relative to the product of their lengths. */
 const TYPICAL = 0.3;
 
@@ -51,18 +54,19 @@ export class RoughSearch {
   }
 
   /**
-   * Returns all of the first items that may be among the `count` highest, ascending. Leaves out zero vectors.
-   * @param raised all items for which `added` is above 0
+   * Returns all of some items that may be among the `count` highest, ascending. Leaves out zero vectors.
+   * @param of the items, ascending, or the number of the first items
+   * @param raised marks of all blocks of items for which `added` is above 0
    */
-  find(vector: Float32Array, items: number, count: number, raised: readonly Uint32Array[] = []): number[] {
+  find(vector: Float32Array, of: Uint32Array | number, count: number, raised?: Uint8Array): number[] {
     const { copies } = this;
     const user = copies.prepare(vector);
     copies.mark(raised);
-    const promising = this.promising(user, items, SEEDS * count);
+    const promising = this.promising(user, of, SEEDS * count);
     copies.bound(user, promising);
     const { floor } = this.lowest(promising, count);
     const near = floor - ROUNDING * Math.abs(floor);
-    const reaching = copies.selectReaching(items, user.length * (1 + ROUNDING), near);
+    const reaching = this.select(of, user.length * (1 + ROUNDING), near);
     const possible = copies.keepHeadsReaching(user, reaching, near);
     copies.bound(user, possible);
     return this.atLeast(this.lowest(possible, count).floor, possible);
@@ -116,11 +120,17 @@ export class RoughSearch {
    * with typical dot products. Returns their number. The higher the scores of these items, the more of the others
    * `find` can rule out.
    */
-  private promising({ length }: Prepared, items: number, wanted: number): number {
+  private promising({ length }: Prepared, of: Uint32Array | number, wanted: number): number {
+    const { copies } = this;
     const factor = TYPICAL * length;
-    const maxima = this.copies.blockMaxima(items, factor);
-    const floor = nthLowest(maxima, Math.max(0, maxima.length - wanted));
-    return this.copies.selectReaching(items, factor, floor);
+    const all = typeof of === "number" ? copies.blockMaxima(of, factor) : copies.typicalScores(of, factor);
+    const values = highestOfGroups(all, Math.floor(all.length / (GROUPS * wanted)));
+    return this.select(of, factor, nthLowest(values, Math.max(0, values.length - wanted)));
+  }
+
+  private select(of: Uint32Array | number, factor: number, floor: number): number {
+    if (typeof of === "number") return this.copies.selectReaching(of, factor, floor);
+    return this.copies.selectReachingOf(of, factor, floor);
   }
 
   /** Returns the highest lower bounds of the selected items. */
@@ -139,4 +149,16 @@ export class RoughSearch {
       if (high[at] >= floor && added[which[at]] > Number.NEGATIVE_INFINITY) found.push(which[at]);
     return found;
   }
+}
+
+/** Returns the highest value of each group. Finding the n-th of them is much faster than that of all values. */
+function highestOfGroups(values: Float32Array, size: number): Float32Array {
+  if (size < 2) return values;
+  const highest = new Float32Array(Math.floor(values.length / size));
+  for (let group = 0, at = 0; group < highest.length; group++) {
+    let most = values[at];
+    for (const end = at + size; at < end; at++) if (values[at] > most) most = values[at];
+    highest[group] = most;
+  }
+  return highest;
 }

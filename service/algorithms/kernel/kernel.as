@@ -611,34 +611,28 @@ export function accumulate(index: usize, from: i32, to: i32, step: i32, value: f
   return count;
 }
 
-/**
- * For each of the rows, adds its float in `values` to `out` at the entries of the row. Appends each place that was 0 to
- * `found`, and returns how many these are.
- */
-export function addEntries(rows: usize, count: i32, start: usize, index: usize, values: usize, out: usize, found: usize): i32 {
-  let length = 0;
+/** For each of the rows, adds its float in `values` to `out` at the entries of the row, and marks the blocks of these. */
+export function addEntries(rows: usize, count: i32, start: usize, index: usize, values: usize, out: usize, marked: usize): void {
   for (let at = 0; at < count; at++) {
     const row = (<usize>load<u32>(rows + ((<usize>at) << 2))) << 2;
     const value = load<f32>(values + row);
-    // Otherwise a place could be appended several times.
-    if (!(value > 0)) continue;
     const end = index + ((<usize>load<u32>(start + row, 4)) << 2);
     for (let entry = index + ((<usize>load<u32>(start + row)) << 2); entry < end; entry += 4) {
       const place = load<u32>(entry);
       const to = out + ((<usize>place) << 2);
-      const sum = load<f32>(to);
-      store<u32>(found + ((<usize>length) << 2), place);
-      length += i32(sum == 0);
-      store<f32>(to, sum + value);
+      store<f32>(to, load<f32>(to) + value);
+      store<u8>(marked + (<usize>place / BLOCK), 1);
     }
   }
-  return length;
 }
 
-/** Multiplies the floats at n places by their factors. */
-export function multiplyAt(places: usize, n: i32, values: usize, factors: usize): void {
-  for (let at = 0; at < n; at++) {
-    const place = (<usize>load<u32>(places + ((<usize>at) << 2))) << 2;
-    store<f32>(values + place, load<f32>(values + place) * load<f32>(factors + place));
+/** Multiplies the floats of the marked blocks by others. */
+export function multiplyMarked(values: usize, factors: usize, marked: usize, blocks: i32): void {
+  for (let block: usize = 0; block < <usize>blocks; block++) {
+    if (load<u8>(marked + block) == 0) continue;
+    const from = block * (BLOCK << 2);
+    for (let o = from; o < from + (BLOCK << 2); o += 16) {
+      v128.store(values + o, f32x4.mul(v128.load(values + o), v128.load(factors + o)));
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { BLOCK } from "../blocks";
 import { power } from "../neighbours";
 import type { OrderRule, Sequence } from "./rule";
 import { subtractUser, type Transitions } from "./transitions";
@@ -24,9 +25,9 @@ export class OrderScores {
 
   /**
    * Adds the scores for a user's last items.
-   * @param found gets the items whose score was 0 and changes
+   * @param marked gets a mark for each block of items with such a score
    */
-  add(scores: Float32Array, { items, weights }: Sequence, found?: number[]): void {
+  add(scores: Float32Array, { items, weights }: Sequence, marked?: Uint8Array): void {
     const { itemFactors, popularityFactors } = this;
     const { start, index, amount } = this.table;
     for (let place = 0; place < items.length; place++) {
@@ -35,7 +36,7 @@ export class OrderScores {
       const to = start[item + 1];
       for (let at = start[item]; at < to; at++) {
         const next = index[at];
-        if (found && scores[next] === 0 && amount[at] > 0) found.push(next);
+        if (marked) marked[Math.floor(next / BLOCK)] = 1;
         scores[next] += factor * amount[at] * popularityFactors[next];
       }
     }

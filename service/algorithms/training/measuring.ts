@@ -1,3 +1,4 @@
+import { BLOCK, paddedBlocks } from "../blocks";
 import { DIVERSIFIED, diversified, type ExposureRule, penalized, penaltyOf } from "../exposure";
 import { rowOf } from "../interactions";
 import { kernelOn, paddedRows } from "../kernel";
@@ -102,7 +103,7 @@ function listMaker(
   const shown = work.exposure && shownBy(work, work.exposure);
   if (!work.neighbours) return (_, scores) => [shown?.(scores) ?? []];
   const exponents = work.neighbours;
-  // All neighbours share the same work arrays, because only one of them computes at a time, and `add` cleans up.
+  // All neighbours share the same work arrays, because only one of them computes at a time.
   const neighboursBy = [...new Set(blends.map((blend) => blend.similarityExponent))].map(
     (similarityExponent) => {
       const rule = { ...exponents, similarityExponent, scale: 1, popularityExponent: 0 };
@@ -149,7 +150,7 @@ function topOfSums(scores: Float32Array, added: Float32Array, scale: number): nu
 
 /** Returns the total length of the work arrays of `Neighbours`, in floats. */
 export function neighbourFloats(users: number, items: number): number {
-  return 3 * users + 1 + 3 * items + 1;
+  return 3 * users + 1 + 2 * paddedBlocks(items) + Math.ceil(paddedBlocks(items) / BLOCK / 4);
 }
 
 /**
@@ -158,6 +159,9 @@ export function neighbourFloats(users: number, items: number): number {
  */
 function rowsIn({ memory, itemsOf, usersOf, train }: MeasureWork, floats: Float32Array): PlacedRows {
   const { users, items } = train;
+  const padded = paddedBlocks(items);
+  const sums = 3 * users + 1;
+  const marked = sums + 2 * padded;
   const integers = (from: number, length: number) =>
     new Uint32Array(floats.buffer, floats.byteOffset + from * 4, length);
   return {
@@ -167,9 +171,9 @@ function rowsIn({ memory, itemsOf, usersOf, train }: MeasureWork, floats: Float3
     similarity: floats.subarray(0, users).fill(0),
     touched: integers(users, users + 1),
     nearest: integers(2 * users + 1, users),
-    sums: floats.subarray(3 * users + 1, 3 * users + 1 + items).fill(0),
-    factors: floats.subarray(3 * users + 1 + items, 3 * users + 1 + 2 * items),
-    found: integers(3 * users + 1 + 2 * items, items + 1),
+    sums: floats.subarray(sums, sums + padded).fill(0),
+    factors: floats.subarray(sums + padded, marked),
+    marked: new Uint8Array(floats.buffer, floats.byteOffset + marked * 4, padded / BLOCK).fill(0),
   };
 }
 

@@ -1,4 +1,5 @@
 import { isPlaced, type ServableModel, servable, trainG1, weighed } from "../../../service/algorithms";
+import { allocateMarks, BLOCK } from "../../../service/algorithms/blocks";
 import { Recommender } from "../../../service/algorithms/inference/recommender";
 import { isSearchWorthwhile, RoughSearch } from "../../../service/algorithms/inference/rough-search";
 import { dot, norm } from "../../../service/algorithms/linear-algebra";
@@ -38,8 +39,11 @@ test.each([
       return norm(own) > 0 ? extra + dot(vector, own) : Number.NEGATIVE_INFINITY;
     });
     search.added.set(added);
-    const raised = Uint32Array.from(added.keys()).filter((item) => (added[item] as number) > 0);
-    const found = search.find(vector, items, 20, [raised]);
+    const raised = allocateMarks(items);
+    added.forEach((extra, item) => {
+      if (extra > 0) raised[Math.floor(item / BLOCK)] = 1;
+    });
+    const found = search.find(vector, items, 20, raised);
     const highest = topIndices(scores, 20);
     expect(found).toEqual(expect.arrayContaining(highest));
     expect(found.some((item) => added[item] === Number.NEGATIVE_INFINITY)).toBe(false);
