@@ -30,10 +30,7 @@ interface Entry {
   next?: Entry | undefined;
 }
 
-/**
- * First and longest pause before the next attempt to load a deployment. Each pause is twice as long as the previous
- * one.
- */
+/** First and longest pause between attempts to load a deployment. Each pause is twice as long as the one before. */
 const [firstPauseMs, longestPauseMs] = [2000, 60_000];
 
 /**
