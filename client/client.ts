@@ -9,7 +9,7 @@ import { redactSecret, TokenCache } from "./http/credentials";
 import { readErrorBody } from "./http/error-body";
 import { giveUpError, hintOf, stoppedError, WaitNotice } from "./http/hints";
 import type { CallOptions, ClientOptions, Timeouts } from "./http/options";
-import { hasKeysHeader, header, readBody, readReply } from "./http/reply";
+import { defaultBodyMs, hasKeysHeader, header, readBody, readReply } from "./http/reply";
 import { type PreparedRequest, Requests } from "./http/request";
 import {
   budgetMs,
@@ -75,14 +75,14 @@ export class Client {
       stop: options.stop,
       whoami: this.whoami,
     };
-    this.#timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000, ...options.timeouts };
+    this.#timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: defaultBodyMs, ...options.timeouts };
     // Loaded lazily: most programs only declare resources, and undici is a third of the import time of this package.
     const { Agent } = require("undici") as typeof import("undici");
     const connect = { timeout: this.#timeouts.connectMs };
     const { headersMs: headersTimeout, bodyMs: bodyTimeout } = this.#timeouts;
     const { connections = 64 } = options;
     this.#agent = traceRequests(new Agent({ connections, connect, headersTimeout, bodyTimeout }));
-    this.#tokens = new TokenCache(options.token, this.#agent, this.#clock);
+    this.#tokens = new TokenCache(options.token, this.#agent, this.#clock, this.#timeouts.bodyMs);
   }
 
   /** Calls an operation of the API and returns the reply. */
@@ -163,7 +163,8 @@ export class Client {
     if (!route.extension && field === undefined) return true;
     const { origin } = new URL(this.baseUrl);
     this.#extensions ??= retryRead(
-      () => fetchExtensions(this.baseUrl, this.#agent, () => this.#mayHaveExtensions()),
+      () =>
+        fetchExtensions(this.baseUrl, this.#agent, this.#timeouts.bodyMs, () => this.#mayHaveExtensions()),
       `no response to GET /healthz yet (${origin})`,
       (error) => healthFailure(route, origin, error),
       this.#limits,

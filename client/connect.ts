@@ -74,9 +74,9 @@ function serviceTokenSource({ baseUrl, apiKey = "", clientId }: Settings, whoami
     : settingName("apiKey");
   const source = endpointToken({ ...endpoint, origin: host + pathname, credentials, whoami });
   let hasIssuedToken = false;
-  const fetch: TokenSource["fetch"] = async (scope, http) => {
+  const fetch: TokenSource["fetch"] = async (scope, ...rest) => {
     try {
-      const token = await source.fetch(scope, http);
+      const token = await source.fetch(scope, ...rest);
       hasIssuedToken = true;
       return token;
     } catch (error) {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { idempotencyHeader, type Route, wireName } from "../contract";
 import { ApiError, isOutage, TokenError } from "./errors";
 import { readErrorBody } from "./http/error-body";
+import { readBody } from "./http/reply";
 import { budgetMs, connectionFailure, type Failure, type RetryPolicy } from "./http/retry";
 import { parseJson } from "./parse";
 
@@ -51,11 +52,12 @@ export async function requireSupport(
 export async function fetchExtensions(
   baseUrl: string,
   dispatcher: Dispatcher,
+  bodyMs: number,
   mayHaveExtensions: () => Promise<boolean>,
 ): Promise<ReadonlySet<string>> {
   const { origin, pathname } = new URL(`${baseUrl}${healthPath}`);
   const response = await dispatcher.request({ origin, path: pathname, method: "GET" });
-  const text = await response.body.text();
+  const text = await readBody(response, bodyMs);
   const status = response.statusCode;
   const body = status === 200 ? parseJson(text) : undefined;
   if (typeof body === "object" && body !== null) return new Set(health.safeParse(body).data?.extensions);

@@ -7,6 +7,7 @@ import { mask, maskEncoded } from "../encoded-secrets";
 import { TokenError } from "../errors";
 import { escapeRegExp, fitsHeader, parseJson } from "../parse";
 import { readErrorBody } from "./error-body";
+import { defaultBodyMs, readBody } from "./reply";
 import { unreachableReason } from "./retry";
 
 /** An access token and its lifetime. */
@@ -26,7 +27,8 @@ export interface TokenSource {
    * Whether the source rejects scopes that the credentials do not have. Other sources return one token for all scopes.
    */
   readonly refusesScopes?: true;
-  fetch(scope: string, http: Dispatcher): Promise<Token>;
+  /** Requests a token. `bodyMs` limits the time to read the response. */
+  fetch(scope: string, http: Dispatcher, bodyMs?: number): Promise<Token>;
 }
 
 /** Returns a token source that uses one token for every scope. */
@@ -89,7 +91,7 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
   const { url, clientId, clientSecret, origin = `tokenUrl ${url}`, whoami = "recommender whoami" } = endpoint;
   const form = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
   const { origin: host, pathname, search } = new URL(url);
-  const fetch = async (scope: string, http: Dispatcher): Promise<Token> => {
+  const fetch = async (scope: string, http: Dispatcher, bodyMs = defaultBodyMs): Promise<Token> => {
     const options = {
       origin: host,
       path: pathname + search,
@@ -97,12 +99,13 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
       headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
       body: new URLSearchParams({ ...form, scope }).toString(),
     } as const;
-    const { statusCode, body } = await http.request(options).catch((cause: Error) => {
+    const response = await http.request(options).catch((cause: Error) => {
       const unreachable = unreachableReason(host, cause);
       const message = unreachable ?? `${origin} did not respond: ${cause.message}`;
       throw new TokenError(message, { cause, transient: true, isUnreachable: unreachable !== undefined });
     });
-    const text = await body.text().catch((cause: Error) => {
+    const { statusCode } = response;
+    const text = await readBody(response, bodyMs).catch((cause: Error) => {
       const message = `${origin} sent an incomplete response: ${cause.message}`;
       throw new TokenError(message, { cause, transient: true });
     });
@@ -159,12 +162,16 @@ export class TokenCache {
     readonly source: TokenSource,
     private readonly http: Dispatcher,
     private readonly clock: Clock,
+    private readonly bodyMs: number,
   ) {}
 
   async get(scope: string): Promise<string> {
     const cached = this.#cache.get(scope);
     if (cached && cached.freshUntil > this.clock.now()) return (await cached.token).value;
-    const entry = { token: this.source.fetch(scope, this.http), freshUntil: Number.POSITIVE_INFINITY };
+    const entry = {
+      token: this.source.fetch(scope, this.http, this.bodyMs),
+      freshUntil: Number.POSITIVE_INFINITY,
+    };
     this.#cache.set(scope, entry);
     try {
       const { value, lifetimeMs } = await entry.token;

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { commandToken, endpointToken, TokenError } from "../../client/client";
 import { routes } from "../../contract";
-import { type Answer, clientOf, reply, scriptedServer } from "./server";
+import { type Answer, clientOf, drip, reply, scriptedServer } from "./server";
 
 type Server = Awaited<ReturnType<typeof scriptedServer>>;
 const servers: Server[] = [];
@@ -124,6 +124,15 @@ describe("a token endpoint", () => {
     expect(error).toBeInstanceOf(TokenError);
     expect(error.message).toMatch(message);
     expect(service.arrived).toHaveLength(0);
+  });
+
+  test("whose response never ends fails like a lost response", async () => {
+    const service = await start(ok);
+    const endpoint = await start(drip, drip);
+    const given = { token: endpointOf(endpoint), timeouts: { bodyMs: 300 }, retry: { budgetMs: 0 } };
+    await expect(clientOf(service, given).client.call(list, {})).rejects.toThrow(
+      "sent an incomplete response: the response body took longer than 300 ms",
+    );
   });
 
   test("that quotes the secret in an error does not expose it", async () => {

@@ -1,5 +1,7 @@
 import { inspect } from "node:util";
+import { request } from "undici";
 import { ApiError, type Client, fixedToken, ReplyError } from "../../client/client";
+import { readBody } from "../../client/http/reply";
 import { routes } from "../../contract";
 import { type Answer, clientOf, reply, scriptedServer } from "./server";
 
@@ -257,4 +259,19 @@ test("an error, its stack, its cause and a printed client contain neither key no
   expect(error.message).toContain("bad headers Bearer [secret] [secret] [secret] [secret]");
   expect(shown).not.toContain("token-abcdef");
   expect(shown).not.toContain("key-0123456789");
+});
+
+test("a response body without an end is read up to a limit", async () => {
+  server = await scriptedServer((_, response) => {
+    const more = () => {
+      while (response.write(Buffer.alloc(65_536, " ")));
+    };
+    response.on("drain", more);
+    more();
+  });
+  const response = await request(server.url);
+  await expect(readBody(response, 600_000, 1_000_000)).rejects.toThrow(
+    "the response body has more than 1000000 bytes",
+  );
+  expect(response.body.destroyed).toBe(true);
 });

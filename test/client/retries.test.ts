@@ -1,18 +1,12 @@
 import { ApiError, ConnectionError, OutcomeUnknownError } from "../../client/client";
 import { routes } from "../../contract";
-import { type Answer, clientOf, cutOff, reply, reset, scriptedServer } from "./server";
+import { type Answer, clientOf, cutOff, drip, reply, reset, scriptedServer } from "./server";
 
 const dataset = { event_dataset_id: "d1", name: "n", num_shards: 1, attribute_schema: null };
 const honoured = { "accept-idempotency-key": "POST" };
 const hang: Answer = () => undefined;
 
 /** Sends a body that never ends, one byte at a time. */
-const drip: Answer = (_, response) => {
-  response.writeHead(200, { "content-type": "application/json" });
-  const timer = setInterval(() => response.write(" "), 20);
-  response.on("close", () => clearInterval(timer));
-};
-
 let server: Awaited<ReturnType<typeof scriptedServer>>;
 afterEach(() => server?.close());
 

@@ -97,3 +97,10 @@ export function clientOf(server: { url: string }, options: Partial<ClientOptions
   });
   return { client, clock };
 }
+
+/** Answers with a body that never ends. */
+export const drip: Answer = (_, response) => {
+  response.writeHead(200, { "content-type": "application/json" });
+  const timer = setInterval(() => response.write(" "), 20);
+  response.on("close", () => clearInterval(timer));
+};
