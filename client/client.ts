@@ -5,11 +5,12 @@ import { abortable, type Clock, systemClock } from "./clock";
 import { ApiError, isOutage, OutcomeUnknownError } from "./errors";
 import { fetchExtensions, healthBudgetMs, healthFailure, isGranted, requireSupport } from "./extensions";
 import { isFinal, isForeign, isRecognised, isUndecided, kindsIn, namesObject } from "./finality";
+import { defaultBodyMs, readBody } from "./http/body";
 import { redactSecret, TokenCache } from "./http/credentials";
 import { readErrorBody } from "./http/error-body";
 import { giveUpError, hintOf, stoppedError, WaitNotice } from "./http/hints";
 import type { CallOptions, ClientOptions, Timeouts } from "./http/options";
-import { defaultBodyMs, hasKeysHeader, header, readBody, readReply } from "./http/reply";
+import { hasKeysHeader, header, readReply } from "./http/reply";
 import { type PreparedRequest, Requests } from "./http/request";
 import {
   budgetMs,

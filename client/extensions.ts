@@ -2,8 +2,8 @@ import type { Dispatcher } from "undici";
 import { z } from "zod";
 import { idempotencyHeader, type Route, wireName } from "../contract";
 import { ApiError, isOutage, TokenError } from "./errors";
+import { readBody } from "./http/body";
 import { readErrorBody } from "./http/error-body";
-import { readBody } from "./http/reply";
 import { budgetMs, connectionFailure, type Failure, type RetryPolicy } from "./http/retry";
 import { parseJson } from "./parse";
 

@@ -6,8 +6,8 @@ import type { Clock } from "../clock";
 import { mask, maskEncoded } from "../encoded-secrets";
 import { TokenError } from "../errors";
 import { escapeRegExp, fitsHeader, parseJson } from "../parse";
+import { defaultBodyMs, readBody } from "./body";
 import { readErrorBody } from "./error-body";
-import { defaultBodyMs, readBody } from "./reply";
 import { unreachableReason } from "./retry";
 
 /** An access token and its lifetime. */

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { request } from "undici";
 import { ApiError, type Client, fixedToken, ReplyError } from "../../client/client";
-import { readBody } from "../../client/http/reply";
+import { readBody } from "../../client/http/body";
 import { routes } from "../../contract";
 import { type Answer, clientOf, reply, scriptedServer } from "./server";
 
