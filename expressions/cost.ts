@@ -1,5 +1,3 @@
-import type { Part } from "./part";
-
 /**
  * Returns how much there is to read in a value: the number of simple values in it. 16 characters of a text count as one.
  */
@@ -37,13 +35,18 @@ export interface Cost {
   readonly size: number;
 }
 
+/** A part of an expression. */
+interface Costly {
+  cost(estimate: Estimate): Cost;
+}
+
 /** Estimates the time that parts of an expression take with values of given sizes. */
 export class Estimate {
-  private readonly known = new Map<Part, Cost>();
+  private readonly known = new Map<Costly, Cost>();
 
   constructor(readonly sizes: Sizes) {}
 
-  of(part: Part): Cost {
+  of(part: Costly): Cost {
     let cost = this.known.get(part);
     if (!cost) {
       cost = part.cost(this);
@@ -53,7 +56,7 @@ export class Estimate {
   }
 
   /** Returns the cost of a test that is done for each value of a list. The lists that it tests may be the largest ones. */
-  ofTest(test: Part, place: number, list: number): Cost {
+  ofTest(test: Costly, place: number, list: number): Cost {
     const { largest, user, variables } = this.sizes;
     const inner = { item: largest, largest, user, variables: [...variables.slice(0, place), list] };
     return new Estimate(inner).of(test);
