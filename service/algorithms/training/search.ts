@@ -44,7 +44,8 @@ export function searchParameters(
     budget.multiplications;
   const affordable = budget.dimensions.filter(
     (dimensions) =>
-      dimensions * 4 <= Math.min(mass.users, mass.items) && isAffordable(dimensions, TYPICAL_EPOCHS),
+      // With very much data, more dimensions are worth more than more epochs.
+      dimensions * 4 <= Math.min(mass.users, mass.items) && isAffordable(dimensions, budget.epochs[0]),
   );
   const maxDimensions = Math.max(
     SEARCH_DIMENSIONS,
