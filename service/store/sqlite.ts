@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { type Dialect, SqliteAdapter, SqliteDialect, type SqliteStatement } from "kysely";
 import Database from "libsql";
 import { ServiceError } from "../base/error";
+import { canBeEnded, uninterrupted } from "../base/native-calls";
 import { checkpointPages, lateCheckpointPages } from "./write-ahead-log";
 
 /** How a SQLite database is opened. */
@@ -14,6 +15,11 @@ export interface SqliteOptions {
 
 /** Returns the dialect of a SQLite database in a local file. */
 export function sqlite(file: string, { writes = false, hasLogThread = false }: SqliteOptions = {}): Dialect {
+  const database = uninterrupted(() => open(file, writes, hasLogThread));
+  return new TransactionalDialect({ database: withCachedStatements(database, writes) });
+}
+
+function open(file: string, writes: boolean, hasLogThread: boolean): Database.Database {
   const database = new Database(file);
   // Readers never wait for the writer, and committed data survives a power loss.
   // This costs 0.1 to a few milliseconds per commit, which is little compared to writing a batch of records.
@@ -28,7 +34,7 @@ export function sqlite(file: string, { writes = false, hasLogThread = false }: S
   database.exec(`PRAGMA wal_autocheckpoint=${pages}`);
   // Inserts touch pages everywhere in that index. Readers read a table once, in order, so they need little cache.
   database.exec(`PRAGMA cache_size=-${writes ? 65_536 : 8192}`);
-  return new TransactionalDialect({ database: withCachedStatements(database, writes) });
+  return database;
 }
 
 /** Runs each migration in a transaction. Kysely assumes that SQLite cannot roll back schema changes, but it can. */
@@ -60,7 +66,7 @@ export function diskError(error: unknown, file: string): ServiceError | undefine
  */
 function beginImmediately(database: Database.Database): SqliteStatement {
   const run = () => {
-    database.exec("begin immediate");
+    uninterrupted(() => database.exec("begin immediate"));
     return { changes: 0, lastInsertRowid: 0 };
   };
   return { ...noStatement, run };
@@ -75,21 +81,45 @@ const noStatement: SqliteStatement = {
   iterate: () => [][Symbol.iterator](),
 };
 
+/** Completes each call of a statement before the thread ends. */
+function completed(statement: SqliteStatement): SqliteStatement {
+  return {
+    reader: statement.reader,
+    all: (parameters) => uninterrupted(() => statement.all(parameters)),
+    run: (parameters) => uninterrupted(() => statement.run(parameters)),
+    *iterate(parameters) {
+      const rows = uninterrupted(() => statement.iterate(parameters));
+      try {
+        for (;;) {
+          const next = uninterrupted(() => rows.next());
+          if (next.done) return;
+          yield next.value;
+        }
+      } finally {
+        uninterrupted(() => rows.return?.());
+      }
+    },
+  };
+}
+
 /** Caches prepared statements. Kysely prepares every query, which takes longer than running an insert of many rows. */
 function withCachedStatements(database: Database.Database, writes: boolean) {
   const cache = new Map<string, SqliteStatement>();
   const beginToWrite = beginImmediately(database);
   return {
     close: () => {
-      database.close();
+      uninterrupted(() => database.close());
     },
     prepare: (sql: string): SqliteStatement => {
       // On a full disk, SQLite has already rolled back. The error of a second rollback would hide the first error.
-      if (sql === "rollback" && !database.inTransaction) return noStatement;
+      if (sql === "rollback" && !uninterrupted(() => database.inTransaction)) return noStatement;
       if (sql === "begin" && writes) return beginToWrite;
       let statement = cache.get(sql);
       if (!statement) {
-        statement = database.prepare(sql) as unknown as SqliteStatement;
+        statement = uninterrupted(() => {
+          const prepared = database.prepare(sql) as unknown as SqliteStatement;
+          return canBeEnded ? completed(prepared) : prepared;
+        });
         const oldest = cache.size >= maxCachedStatements ? cache.keys().next().value : undefined;
         if (oldest !== undefined) cache.delete(oldest);
         cache.set(sql, statement);

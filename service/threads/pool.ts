@@ -1,7 +1,8 @@
 // threads/ runs the long computations of jobs in worker threads.
 
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { JobError } from "../base/job-error";
+import { endThread, startThread } from "../base/native-calls";
 import { modulePath, threadOptions } from "../base/package-paths";
 import type { Options, ServiceContext } from "../files/service-context";
 import type { JobType } from "../store/tables";
@@ -139,7 +140,10 @@ export class Pool {
   /** Ends threads that have been idle for a while, and threads whose task takes too long. */
   check(): void {
     const now = this.context.clock.now();
-    while (this.idle[0] && this.idle[0].since + idleMs <= now) void this.idle.shift()?.worker.terminate();
+    while (this.idle[0] && this.idle[0].since + idleMs <= now) {
+      const { worker } = this.idle.shift() as Idle;
+      void endThread(worker);
+    }
     for (const { request, since } of [...this.busy.values()]) {
       const { ms, message } = limitOf(jobTypeOf(request.task.kind));
       if (since + ms <= now) this.cancel(request, new JobError(message));
@@ -153,14 +157,14 @@ export class Pool {
     const [worker] = [...this.busy].find(([, busy]) => busy.request === request) ?? [];
     if (!worker) return;
     this.end(worker, error);
-    void worker.terminate();
+    void endThread(worker);
   }
 
   /** Ends all threads, busy or not. */
   async close(): Promise<void> {
     for (const { reject } of this.waiting.splice(0)) reject(new Error("The service is closing."));
     const workers = [...this.idle.map(({ worker }) => worker), ...this.busy.keys()];
-    await Promise.all(workers.map((worker) => worker.terminate()));
+    await Promise.all(workers.map(endThread));
   }
 
   private startWaiting(): void {
@@ -191,7 +195,7 @@ export class Pool {
   }
 
   private start(module: string): Worker {
-    const worker = new Worker(modulePath(module), {
+    const worker = startThread(modulePath(module), {
       workerData: { database: this.context.store.location, location: this.context.files.location },
       ...threadOptions(),
       env: process.env,

@@ -1,0 +1,13 @@
+const { parentPort, workerData } = require("node:worker_threads");
+const { Kysely, sql } = require("kysely");
+const { sqlite } = require("../../../dist/service/store/sqlite.js");
+
+const db = new Kysely({ dialect: sqlite(workerData.database) });
+
+/** Reads all rows, again and again. */
+async function read() {
+  for (;;) await sql`select * from filler`.execute(db);
+}
+
+parentPort?.postMessage("reading");
+void read();
