@@ -1,6 +1,7 @@
+const path = require("node:path");
 const { parentPort, workerData } = require("node:worker_threads");
 const { Kysely, sql } = require("kysely");
-const { sqlite } = require("../../../dist/service/store/sqlite.js");
+const { sqlite } = require(path.join(__dirname, "../../../dist/service/store/sqlite.js"));
 
 const db = new Kysely({ dialect: sqlite(workerData.database) });
 
