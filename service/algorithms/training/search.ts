@@ -44,8 +44,7 @@ export function searchParameters(
     budget.multiplications;
   const affordable = budget.dimensions.filter(
     (dimensions) =>
-      // With very much data, more dimensions are worth more than more epochs.
-      dimensions * 4 <= Math.min(mass.users, mass.items) && isAffordable(dimensions, budget.epochs[0]),
+      dimensions * 4 <= Math.min(mass.users, mass.items) && isAffordable(dimensions, TYPICAL_EPOCHS),
   );
   const maxDimensions = Math.max(
     SEARCH_DIMENSIONS,
