@@ -27,7 +27,7 @@ export function enableTracing(options: {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }): void {
   const { name, continues, onProblem, env = process.env } = options;
-  // Most runs have no such variable. Then nothing else of this directory is loaded.
+  // Most runs do not set these variables, so the modules of tracing are loaded only when they are needed.
   if (tracer || !Object.keys(env).some((key) => key.startsWith("OTEL_"))) return;
   const { traceSettings, TraceSettingsError } = require("./settings") as typeof import("./settings");
   try {

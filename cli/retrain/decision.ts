@@ -69,8 +69,8 @@ export function decideRetraining(evidence: RetrainEvidence): RetrainDecision {
 }
 
 /**
- * Returns a value that no earlier retraining has used. Two machines that decide at the same time choose the same value,
- * because it depends only on the live models and the history. So the second one has nothing to train.
+ * Returns a value that no earlier retraining has used. It depends only on the live models and the history, so two
+ * machines that decide at the same time choose the same value, and only the first one trains.
  */
 function newTrigger({ ages, releases, current }: RetrainEvidence): string {
   const base = `after-${digest(ages.map(({ modelId }) => modelId).sort()).slice(0, 8)}`;

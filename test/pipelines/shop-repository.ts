@@ -203,7 +203,7 @@ export class ShopRepository {
       LANG: "C.UTF-8",
       GIT_CONFIG_NOSYSTEM: "1",
       PULUMI_SKIP_UPDATE_CHECK: "1",
-      // Every job downloads nothing that the first one has downloaded.
+      // All jobs share a download cache, so each package is downloaded once.
       npm_config_cache: join(this.root, "npm-cache"),
       RECOMMENDER_JOB_POLL_MS: "50",
     };

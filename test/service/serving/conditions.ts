@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import type { CatalogueItem as Item } from "./catalogue";
 
-/** An expression, and the same as a function. */
+/** A filter expression, and a function that decides the same without the parser. */
 export interface Condition {
   readonly text: string;
   readonly matches: (item: Item, user: { country: string; age: number }) => boolean;
